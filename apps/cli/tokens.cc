@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "lines.h"
 #include "misuse.h"
 #include "output.h"
+#include "qkv/files.h"
 #include "qkv/model/model.h"
 #include "qkv/number_text.h"
 #include "qkv/picture/terminal.h"
@@ -61,6 +63,31 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TokensArguments& arguments) 
   const auto tokenizer = arguments.source ? tokenizers.source : tokenizers.tokens;
   if (!tokenizer) misuse("TOKENIZER", "a model that holds a tokenizer", "\"" + name + "\", which holds none");
   return tokenizer;
+}
+
+// The rows of the table of a model's folder; 0 where no config.json says them.
+std::int64_t rows_of_model(const std::string& folder) {
+  const std::string path = (std::filesystem::path(folder) / "config.json").string();
+  if (!std::filesystem::exists(path)) return 0;
+  const std::vector<std::byte> bytes = read_file(path);
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const nlohmann::json config = nlohmann::json::parse(text, nullptr, false);
+  for (const char* place : {"/vocab_size", "/text_config/vocab_size"}) {
+    const nlohmann::json::json_pointer pointer(place);
+    const bool is_there = config.is_object() && config.contains(pointer) && config[pointer].is_number_unsigned();
+    if (is_there) return config[pointer].get<std::int64_t>();
+  }
+  return 0;
+}
+
+// `generate` names rows without a piece by their numbers, as "<id:33>".
+std::shared_ptr<const Tokenizer> with_rows(std::shared_ptr<const Tokenizer> tokenizer, const std::string& folder) {
+  constexpr std::int64_t kMost = 1 << 24;
+  const std::int64_t rows = is_directory(folder) ? rows_of_model(folder) : 0;
+  if (rows <= tokenizer->size() || rows > kMost) return tokenizer;
+  std::map<std::string, std::string> words = tokenizer->config();
+  words["rows"] = std::to_string(rows);
+  return make_tokenizer(words);
 }
 
 void decode(const TokensArguments& arguments, const Tokenizer& tokenizer) {
@@ -121,7 +148,7 @@ void require_one(const TokensArguments& arguments) {
 void run(const TokensArguments& arguments) {
   require_one(arguments);
   const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_of(arguments);
-  if (arguments.ids) return decode(arguments, *tokenizer);
+  if (arguments.ids) return decode(arguments, *with_rows(tokenizer, arguments.tokenizer));
   if (arguments.list || arguments.search) return list(arguments, *tokenizer);
   if (!arguments.file.path.empty()) return encode_lines(arguments, *tokenizer);
   encode(arguments, *tokenizer);

@@ -86,7 +86,8 @@ std::vector<AddedTokens::Found> AddedTokens::Finder::cover(std::string_view vali
 AddedTokens::AddedTokens(std::vector<AddedToken> tokens, NormalizerPtr normalizer)
     : tokens_(std::move(tokens)), normalizer_(std::move(normalizer)) {
   for (std::size_t n = 0; n < tokens_.size(); ++n) {
-    const AddedToken& token = tokens_[n];
+    AddedToken& token = tokens_[n];
+    token.shown = token.content;
     by_id_.set(static_cast<std::uint64_t>(token.id), n);
     if (!token.normalized) {
       raw_.add(token.content, token);
@@ -95,7 +96,8 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens, NormalizerPtr normalize
     const GrowthLimit limit(token.content.size());
     AlignedText content(token.content, 0, token.content.size());
     if (normalizer_) normalizer_->apply(content);
-    normalized_.add(content.text(), token);
+    token.shown = content.text();
+    normalized_.add(token.shown, token);
   }
 }
 

@@ -22,6 +22,7 @@ struct AddedToken {
   bool rstrip = false;       // … behind it
   bool normalized = false;   // is looked for in the normalised text
   bool special = false;      // is no part of what a text says
+  std::string shown = {};    // as AddedTokens decodes it: normalised, if it is looked for so
 };
 
 class AddedTokens {

@@ -5,6 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "text/older_files.h"
+#include "text/tokenizer_class.h"
+
 namespace qkv::text {
 namespace {
 
@@ -86,28 +89,64 @@ bool follow_bert_words(Json& json, const FilesBeside& files) {
   return changed;
 }
 
+bool prepends_blank(const Json& json) {
+  return json.contains("normalizer") && json["normalizer"].dump().find("\"Prepend\"") != std::string::npos;
+}
+
+void name_other_prefix_space(const FilesBeside& files) {
+  files.caution("tokenizer_config.json says add_prefix_space otherwise than tokenizer.json, which counts");
+}
+
+// Those that build their stages anew take false where nothing is said.
 bool follow_prefix_space(Json& json, const FilesBeside& files) {
   constexpr std::array<std::string_view, 5> kFollow = {"GPT2Tokenizer", "RobertaTokenizer", "BartTokenizer",
                                                        "Qwen2Tokenizer", "LongformerTokenizer"};
   const auto said = files.flag("add_prefix_space");
-  if (!said) return false;
   const bool follows = std::ranges::find(kFollow, files.tokenizer_class()) != kFollow.end();
+  if (!said && !follows) return false;
+  const bool wanted = said.value_or(false);
   bool changed = false;
   each_stage(json, "pre_tokenizer", "pretokenizers", "ByteLevel", [&](Json& stage) {
-    if (stage.value("add_prefix_space", Json()) == Json(*said)) return;
+    if (stage.value("add_prefix_space", Json()) == Json(wanted)) return;
     if (follows) {
-      changed = set(stage, "add_prefix_space", *said) || changed;
+      changed = set(stage, "add_prefix_space", wanted) || changed;
     } else {
-      files.caution("tokenizer_config.json says add_prefix_space otherwise than tokenizer.json, which counts");
+      name_other_prefix_space(files);
     }
   });
+  if (!said) return changed;
   each_stage(json, "pre_tokenizer", "pretokenizers", "Metaspace", [&](const Json& stage) {
     const bool prepends = stage.value("prepend_scheme", Json("always")) != Json("never");
-    if (prepends != *said) {
-      files.caution("tokenizer_config.json says add_prefix_space otherwise than tokenizer.json, which counts");
-    }
+    if (prepends != wanted) name_other_prefix_space(files);
   });
+  if (!wanted && prepends_blank(json)) name_other_prefix_space(files);
   return changed;
+}
+
+// BERT's and RoBERTa's tokenizers put the tokens around a text that the files name, whatever tokenizer.json puts there.
+bool follow_named_ends(Json& json, const FilesBeside& files) {
+  const std::string name = files.tokenizer_class();
+  const bool is_bert = name == "BertTokenizer";
+  if (!is_bert && !is_roberta(name)) return false;
+  const std::string cls = files.token("cls_token").value_or(is_bert ? "[CLS]" : "<s>");
+  const std::string sep = files.token("sep_token").value_or(is_bert ? "[SEP]" : "</s>");
+  const Json old = json.value("post_processor", Json());
+  const std::string there = old.dump();
+  const auto is_there = [&](const std::string& token) { return there.find(Json(token).dump()) != std::string::npos; };
+  if (is_there(cls) && is_there(sep)) return false;
+  Json known = json.contains("added_tokens") ? json["added_tokens"] : Json::array();
+  const Json& model = model_of(json);
+  const Json vocab = model.is_object() ? model.value("vocab", Json::object()) : Json::object();
+  for (const std::string& token : {cls, sep}) {
+    if (vocab.is_object() && vocab.contains(token)) known.push_back({{"content", token}, {"id", vocab[token]}});
+  }
+  Json made = template_around(name, known, cls, sep);
+  if (made.is_null()) return false;
+  for (const char* option : {"trim_offsets", "add_prefix_space"}) {
+    if (made.contains(option) && old.is_object() && old.contains(option)) made[option] = old[option];
+  }
+  json["post_processor"] = std::move(made);
+  return true;
 }
 
 Json replace(const std::string& old, const std::string& by) {
@@ -137,26 +176,27 @@ bool follow_clean_up(Json& json, const FilesBeside& files) {
   return true;
 }
 
-// CLIP's pieces name ends of words, for which its tokenizer has blanks.
-bool follow_ends_of_words(Json& json) {
+// Llama's tokenizer keeps the pieces and builds the stages anew: one blank before a text, and none behind a special
+// token unless `legacy` is true.
+bool follow_llama(Json& json, const FilesBeside& files) {
   const Json& model = model_of(json);
-  const Json suffix = model.is_object() ? model.value("end_of_word_suffix", Json()) : Json();
-  if (!suffix.is_string() || suffix.get<std::string>().empty()) return false;
-  if (!json.contains("decoder") || !has_type(json["decoder"], "ByteLevel")) return false;
-  constexpr int kAll = 1 << 20;
-  add_decoders(json, {replace(suffix.get<std::string>(), " "),
-                      {{"type", "Strip"}, {"content", " "}, {"start", kAll}, {"stop", kAll}}});
-  return true;
+  const bool is_llama = files.tokenizer_class() == "LlamaTokenizer" && model.is_object() &&
+                        model.value("byte_fallback", Json()) == Json(true) && model.contains("merges");
+  const bool has_metaspace = json.contains("pre_tokenizer") && has_type(json["pre_tokenizer"], "Metaspace");
+  if (!is_llama || (!has_metaspace && !prepends_blank(json))) return false;
+  const bool begins_with_blank = files.flag("add_prefix_space", true);
+  const char* const scheme = !begins_with_blank              ? "never"
+                             : files.flag("legacy", false) ? "always"
+                                                           : "first";
+  Json decoders = {replace("▁", " "), {{"type", "ByteFallback"}}, {{"type", "Fuse"}}};
+  if (begins_with_blank) decoders.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
+  const Json metaspace = {{"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", scheme}, {"split", false}};
+  bool changed = set(json, "normalizer", nullptr);
+  changed = set(json, "pre_tokenizer", metaspace) || changed;
+  return set(json, "decoder", {{"type", "Sequence"}, {"decoders", decoders}}) || changed;
 }
 
-void name_other_words(const Json& json, const FilesBeside& files) {
-  const bool prepends =
-      json.contains("normalizer") && json["normalizer"].dump().find("\"Prepend\"") != std::string::npos;
-  if (prepends && files.flag("legacy") == std::optional(false)) {
-    files.caution(
-        "tokenizer_config.json says legacy false; tokenizer.json, which counts, puts a blank behind each special "
-        "token");
-  }
+void name_other_words(const FilesBeside& files) {
   if (files.flag("split_special_tokens", false)) {
     files.caution("tokenizer_config.json says split_special_tokens; special tokens are read whole");
   }
@@ -168,11 +208,24 @@ bool follow_files_beside(Json& json, const FilesBeside& files) {
   if (!json.is_object()) return false;
   bool changed = add_tokens(json, files);
   changed = follow_bert_words(json, files) || changed;
+  changed = follow_llama(json, files) || changed;
   changed = follow_prefix_space(json, files) || changed;
+  changed = follow_named_ends(json, files) || changed;
   changed = follow_clean_up(json, files) || changed;
-  changed = follow_ends_of_words(json) || changed;
-  name_other_words(json, files);
+  if (files.tokenizer_class() == "CLIPTokenizer") changed = show_ends_of_words_as_blanks(json) || changed;
+  name_other_words(files);
   return changed;
+}
+
+bool show_ends_of_words_as_blanks(Json& json) {
+  const Json& model = model_of(json);
+  const Json suffix = model.is_object() ? model.value("end_of_word_suffix", Json()) : Json();
+  if (!suffix.is_string() || suffix.get<std::string>().empty()) return false;
+  if (!json.contains("decoder") || !has_type(json["decoder"], "ByteLevel")) return false;
+  constexpr int kAll = 1 << 20;
+  add_decoders(json, {replace(suffix.get<std::string>(), " "),
+                      {{"type", "Strip"}, {"content", " "}, {"start", kAll}, {"stop", kAll}}});
+  return true;
 }
 
 }  // namespace qkv::text

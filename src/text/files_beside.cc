@@ -5,12 +5,12 @@
 #include <charconv>
 #include <memory>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "files/place.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
+#include "text/tokenizer_class.h"
 
 namespace qkv::text {
 namespace {
@@ -37,6 +37,7 @@ Json object_in(const fs::path& path) {
 struct WantedToken {
   AddedToken token;
   std::optional<std::int32_t> id = std::nullopt;
+  bool counts_at_once = true;  // not one of additional_special_tokens, which transformers reads behind added_tokens.json
 };
 
 // "<s>", or an object of its options.
@@ -80,11 +81,13 @@ std::vector<WantedToken> special_tokens_in(const Json& file, const std::string& 
   for (const char* name : kLists) {
     const auto list = root.find(name);
     if (!list) continue;
+    const std::size_t before = all.size();
     if (list->value().is_object()) {
       for (const auto& [key, value] : list->value().items()) all.push_back(token_from(list->at(key), true));
     } else {
       for (const JsonField& next : list->elements()) all.push_back(token_from(next, true));
     }
+    for (std::size_t n = before; n < all.size(); ++n) all[n].counts_at_once = name != kLists[0];
   }
   return all;
 }
@@ -110,9 +113,12 @@ std::vector<WantedToken> tokens_with_numbers(const FilesBeside& files, const std
   } else {
     const JsonField added(files.added, files.folder + "/added_tokens.json");
     for (const auto& [content, value] : files.added.items()) {
-      const bool is_special = std::ranges::any_of(
-          specials, [&content = content](const WantedToken& other) { return other.token.content == content; });
-      WantedToken wanted{.token = {.content = content, .normalized = !is_special, .special = is_special}};
+      const auto other = std::ranges::find_if(specials, [&content = content](const WantedToken& special) {
+        return special.token.content == content;
+      });
+      const bool is_special = other != specials.end();
+      const bool normalized = !is_special || !other->counts_at_once;
+      WantedToken wanted{.token = {.content = content, .normalized = normalized, .special = is_special}};
       wanted.id = static_cast<std::int32_t>(added.at(content).whole(0, INT32_MAX - 1));
       all.push_back(std::move(wanted));
     }
@@ -144,7 +150,6 @@ class AddedList {
   void add(AddedToken token, std::int32_t id) {
     token.id = id;
     places_.emplace(token.content, tokens_.size());
-    ids_.insert(id);
     next_ = std::max(next_, id + 1);
     tokens_.push_back(std::move(token));
   }
@@ -152,14 +157,12 @@ class AddedList {
     const auto found = places_.find(content);
     return found == places_.end() ? nullptr : &tokens_[found->second];
   }
-  [[nodiscard]] bool has(std::int32_t id) const { return ids_.contains(id); }
   [[nodiscard]] std::int32_t next() const noexcept { return next_; }
   [[nodiscard]] std::vector<AddedToken> tokens() && { return std::move(tokens_); }
 
  private:
   std::vector<AddedToken> tokens_;
   std::unordered_map<std::string, std::size_t> places_;
-  std::unordered_set<std::int32_t> ids_;
   std::int32_t next_;
 };
 
@@ -181,27 +184,17 @@ void name_what_is_left_out(const FilesBeside& files, AddedList& tokens, const Kn
 
 std::string FilesBeside::tokenizer_class() const {
   const auto named = config.find("tokenizer_class");
-  if (named != config.end() && named->is_string()) {
-    std::string name = named->get<std::string>();
-    if (name.ends_with("Fast")) name.resize(name.size() - std::string_view("Fast").size());
-    return name;
+  std::string name = named != config.end() && named->is_string() ? named->get<std::string>() : model_class;
+  if (name.ends_with("Fast")) name.resize(name.size() - std::string_view("Fast").size());
+  return name.empty() ? std::string(tokenizer_class_of(model_type)) : name;
+}
+
+FilesBeside FilesBeside::with_usual(std::initializer_list<std::pair<const char*, const char*>> usual) const {
+  FilesBeside all = *this;
+  for (const auto& [name, text] : usual) {
+    if (!token(name)) all.config[name] = text;
   }
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kOfModels = {
-      {{"bert", "BertTokenizer"},
-       {"distilbert", "BertTokenizer"},
-       {"t5", "T5Tokenizer"},
-       {"mt5", "T5Tokenizer"},
-       {"siglip", "SiglipTokenizer"},
-       {"xlm-roberta", "XLMRobertaTokenizer"},
-       {"camembert", "CamembertTokenizer"},
-       {"roberta", "RobertaTokenizer"},
-       {"gpt2", "GPT2Tokenizer"},
-       {"clip", "CLIPTokenizer"},
-       {"qwen2", "Qwen2Tokenizer"},
-       {"qwen3", "Qwen2Tokenizer"}}};
-  const auto found =
-      std::ranges::find(kOfModels, std::string_view(model_type), &decltype(kOfModels)::value_type::first);
-  return found == kOfModels.end() ? std::string() : std::string(found->second);
+  return all;
 }
 
 std::optional<bool> FilesBeside::flag(const char* name) const {
@@ -245,20 +238,17 @@ FilesBeside read_files_beside(const fs::path& file, std::vector<std::string>* ca
   if (!config.is_object()) return files;
   const auto type = config.find("model_type");
   if (type != config.end() && type->is_string()) files.model_type = type->get<std::string>();
+  const auto named = config.find("tokenizer_class");
+  if (named != config.end() && named->is_string()) files.model_class = named->get<std::string>();
   return files;
 }
 
 KnownPieces known_pieces(const Json& vocab) {
-  struct Known {
-    std::unordered_map<std::string, std::int32_t> ids;
-    std::unordered_set<std::int32_t> taken;
-  };
-  const auto known = std::make_shared<Known>();
+  const auto known = std::make_shared<std::unordered_map<std::string, std::int32_t>>();
   std::int32_t size = 0;
   const auto add = [&](const Json& piece, std::int64_t id) {
     if (!piece.is_string() || id < 0 || id >= INT32_MAX) return;
-    known->ids.emplace(piece.get<std::string>(), static_cast<std::int32_t>(id));
-    known->taken.insert(static_cast<std::int32_t>(id));
+    known->emplace(piece.get<std::string>(), static_cast<std::int32_t>(id));
     size = std::max(size, static_cast<std::int32_t>(id) + 1);
   };
   for (std::size_t n = 0; vocab.is_array() && n < vocab.size(); ++n) {
@@ -268,12 +258,25 @@ KnownPieces known_pieces(const Json& vocab) {
     for (const auto& [piece, id] : vocab.items()) add(piece, id.is_number_integer() ? id.get<std::int64_t>() : -1);
   }
   return {.find = [known](const std::string& piece) -> std::optional<std::int32_t> {
-            const auto found = known->ids.find(piece);
-            return found == known->ids.end() ? std::nullopt : std::optional(found->second);
+            const auto found = known->find(piece);
+            return found == known->end() ? std::nullopt : std::optional(found->second);
           },
-          .is_taken = [known](std::int32_t id) { return known->taken.contains(id); },
           .size = size};
 }
+
+namespace {
+
+// Who asks for a number of another order has another tokenizer's file.
+void require_near(const FilesBeside& files, std::int32_t id, const AddedToken& token, std::int32_t next) {
+  const std::int64_t highest = highest_id(static_cast<std::size_t>(next));
+  if (id <= highest) return;
+  const bool lists_all = files.config.contains(kDecoder) && !files.config[kDecoder].is_null();
+  throw Error(files.folder + (lists_all ? "/tokenizer_config.json: added_tokens_decoder" : "/added_tokens.json") +
+              ": expected numbers up to " + std::to_string(highest) + ", got " + std::to_string(id) + " for " +
+              token.content);
+}
+
+}  // namespace
 
 std::vector<AddedToken> with_tokens_beside(const FilesBeside& files, std::vector<AddedToken> had,
                                            const std::function<KnownPieces()>& pieces) {
@@ -281,19 +284,24 @@ std::vector<AddedToken> with_tokens_beside(const FilesBeside& files, std::vector
   if (wanted.empty()) return had;
   const KnownPieces known = pieces();
   AddedList all(std::move(had), known.size);
-  for (const auto& [token, id] : wanted) {
+  for (const WantedToken& next : wanted) {
+    const AddedToken& token = next.token;
+    const std::optional<std::int32_t> id = next.id;
     if (AddedToken* const other = all.find(token.content)) {
       other->special = other->special || token.special;
       continue;
     }
+    if (id) require_near(files, *id, token, all.next());
     const std::optional<std::int32_t> own = known.find(token.content);
-    const bool is_free = id && !known.is_taken(*id) && !all.has(*id);
-    const std::int32_t number = own ? *own : is_free ? *id : all.next();
+    const bool is_free = id && *id > all.next();
+    const std::int32_t number = own ? *own : all.next();
     all.add(token, number);
     if (!id || number == *id) continue;
     files.caution("the token " + token.content + " is number " + std::to_string(number) + ", not " +
                   std::to_string(*id) + " as the files beside the tokenizer say, " +
-                  (own ? "since it is a piece" : "which is another piece's"));
+                  (own       ? "since it is a piece"
+                   : is_free ? "since transformers counts on, without gaps"
+                             : "which is another piece's"));
   }
   name_what_is_left_out(files, all, known);
   return std::move(all).tokens();

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "text/added_tokens.h"
@@ -22,6 +24,7 @@ struct FilesBeside {
   Json specials = Json::object();  // special_tokens_map.json
   Json added = Json::object();     // added_tokens.json
   std::string model_type = {};     // of config.json; empty if there is none
+  std::string model_class = {};    // its tokenizer_class, likewise
   bool any = false;                // one of the four files is there
   std::vector<std::string>* cautions = nullptr;
 
@@ -31,6 +34,8 @@ struct FilesBeside {
   [[nodiscard]] bool flag(const char* name, bool usual) const { return flag(name).value_or(usual); }
   /// The text of a special token: a string, or an object with "content".
   [[nodiscard]] std::optional<std::string> token(const char* name) const;
+  /// These, but for names that no file says with tokens of `usual`: pairs of a name and a text.
+  [[nodiscard]] FilesBeside with_usual(std::initializer_list<std::pair<const char*, const char*>> usual) const;
   /// Tells whoever opened the folder, if somebody listens.
   void caution(const std::string& what) const;
 };
@@ -41,7 +46,6 @@ struct FilesBeside {
 /// The pieces that a tokenizer has without the files beside it.
 struct KnownPieces {
   std::function<std::optional<std::int32_t>(const std::string& piece)> find;
-  std::function<bool(std::int32_t id)> is_taken;
   std::int32_t size = 0;
 };
 
@@ -50,7 +54,7 @@ struct KnownPieces {
 
 /// `had`, and behind them the tokens that the files add, as `transformers` adds them: added_tokens_decoder, or without
 /// it added_tokens.json; then special tokens by their name, additional_special_tokens and extra_special_tokens. A token
-/// that is a piece has its number, another the number that the file says, if that is free, or the next one.
+/// that is a piece has its number, another the next one, whatever number the file says; a difference is named.
 [[nodiscard]] std::vector<AddedToken> with_tokens_beside(const FilesBeside& files, std::vector<AddedToken> had,
                                                          const std::function<KnownPieces()>& pieces);
 

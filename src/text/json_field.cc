@@ -6,6 +6,7 @@
 #include "files/json_text.h"
 #include "qkv/error.h"
 #include "qkv/nearest_word.h"
+#include "qkv/text/read_tokenizer.h"
 #include "text/characters.h"
 
 namespace qkv::text {
@@ -109,8 +110,9 @@ void require_shallow(std::string_view text, const std::string& source) {
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& source) {
-  require_shallow(text, source);
-  return files::parse_json(text, source);
+  const std::string_view utf8 = require_utf8(text, source);
+  require_shallow(utf8, source);
+  return files::parse_json(utf8, source);
 }
 
 std::string shown(const Json& value) {

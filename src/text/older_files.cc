@@ -4,6 +4,8 @@
 
 #include "qkv/error.h"
 #include "text/characters.h"
+#include "text/config_words.h"
+#include "text/tokenizer_class.h"
 
 namespace qkv::text {
 namespace {
@@ -151,7 +153,21 @@ Json json_of_clip(const Json& pieces, Json merges, const FilesBeside& beside) {
 
 }  // namespace
 
-Json json_of_vocab_text(std::string_view vocab, const FilesBeside& beside, const std::string& source) {
+Json template_around(const std::string& tokenizer_class, const Json& added, const std::string& cls,
+                     const std::string& sep) {
+  const WrittenTemplate ids(added);
+  if (!ids.has(cls) || !ids.has(sep)) return nullptr;
+  return is_roberta(tokenizer_class) ? roberta_processing(ids, cls, sep, true, false)
+                                     : bert_template(added, cls, sep);
+}
+
+Json json_of_vocab_text(std::string_view vocab, const FilesBeside& files, const std::string& source) {
+  const bool is_mpnet = files.tokenizer_class() == "MPNetTokenizer";
+  const FilesBeside beside = is_mpnet ? files.with_usual({{"cls_token", "<s>"},
+                                                          {"sep_token", "</s>"},
+                                                          {"pad_token", "<pad>"},
+                                                          {"mask_token", "<mask>"}})
+                                      : files;
   Json pieces = Json::object();
   int id = 0;
   for (const std::string& line : lines_of(vocab)) pieces[line] = id++;
@@ -184,8 +200,7 @@ Json json_of_vocab_text(std::string_view vocab, const FilesBeside& beside, const
             {"vocab", std::move(pieces)}}}};
 }
 
-Json json_of_vocab_and_merges(const Json& pieces, std::string_view merges, const FilesBeside& beside,
-                              const std::string& source) {
+Json json_of_vocab_and_merges(const Json& pieces, std::string_view merges, const FilesBeside& files) {
   Json list = Json::array();
   bool marks_ends = false;
   for (const std::string& line : lines_of(merges)) {
@@ -193,25 +208,35 @@ Json json_of_vocab_and_merges(const Json& pieces, std::string_view merges, const
     marks_ends = marks_ends || line.ends_with("</w>");
     list.push_back(line);
   }
-  if (!pieces.is_object()) throw Error(source + ": expected an object of pieces in vocab.json, got " + shown(pieces));
-  if (marks_ends) return json_of_clip(pieces, std::move(list), beside);
-  const bool is_roberta = pieces.contains("<s>") && pieces.contains("</s>") && pieces.contains("<mask>");
+  if (marks_ends) {
+    Json clip = json_of_clip(pieces, std::move(list), files);
+    show_ends_of_words_as_blanks(clip);
+    return clip;
+  }
+  const std::string name = files.tokenizer_class();
+  const bool has_ends = pieces.contains("<s>") && pieces.contains("</s>") && pieces.contains("<mask>");
+  const bool has_template = name.empty() ? has_ends : is_roberta(name);
+  const FilesBeside beside = has_template ? files.with_usual({{"bos_token", "<s>"},
+                                                              {"eos_token", "</s>"},
+                                                              {"unk_token", "<unk>"},
+                                                              {"sep_token", "</s>"},
+                                                              {"pad_token", "<pad>"},
+                                                              {"cls_token", "<s>"},
+                                                              {"mask_token", "<mask>"}})
+                                          : files;
   const bool add_prefix_space = beside.flag("add_prefix_space", false);
-  AddedToken mask = special_token("<mask>");
-  mask.lstrip = true;
-  const Json added = is_roberta ? added_tokens(pieces, beside,
-                                               {special_token(kEndOfText), special_token("<s>"), special_token("<pad>"),
-                                                special_token("</s>"), special_token("<unk>"), mask})
-                                : added_tokens(pieces, beside,
-                                               {special_token(kEndOfText), special_token("<s>"), special_token("<pad>"),
-                                                special_token("</s>"), special_token("<unk>")});
+  const Json added = name.empty() ? added_tokens(pieces, beside,
+                                                 {special_token(kEndOfText), special_token("<s>"),
+                                                  special_token("<pad>"), special_token("</s>"), special_token("<unk>")})
+                                  : added_tokens(pieces, beside, {special_token(kEndOfText)});
   const WrittenTemplate ids(added);
-  Json post = is_roberta ? roberta_processing(ids, "<s>", "</s>", true, add_prefix_space)
-                         : template_of_ends(added, beside, kEndOfText);
+  Json post = has_template ? roberta_processing(ids, *beside.token("cls_token"), *beside.token("sep_token"),
+                                                beside.flag("trim_offsets", true), add_prefix_space)
+                           : template_of_ends(added, beside, kEndOfText);
   if (post.is_null()) post = byte_level(add_prefix_space, false);
   Json pre = byte_level(add_prefix_space, true);
   Json normalizer = nullptr;
-  if (beside.tokenizer_class() == "Qwen2Tokenizer") {
+  if (name == "Qwen2Tokenizer") {
     constexpr const char* kPattern =
         R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
     normalizer = {{"type", "NFC"}};

@@ -10,11 +10,15 @@
 namespace qkv::text {
 
 /// Of a vocab.txt, a piece a line: BERT's pipeline. `source` names the file in errors.
-[[nodiscard]] Json json_of_vocab_text(std::string_view vocab, const FilesBeside& beside, const std::string& source);
+[[nodiscard]] Json json_of_vocab_text(std::string_view vocab, const FilesBeside& files, const std::string& source);
 
-/// Of a vocab.json and a merges.txt: GPT-2's pipeline, with RoBERTa's template where there are its special tokens;
-/// CLIP's if merges mark ends of words; Qwen2's if the files beside name it.
-[[nodiscard]] Json json_of_vocab_and_merges(const Json& pieces, std::string_view merges, const FilesBeside& beside,
-                                            const std::string& source);
+/// Of a vocab.json and a merges.txt: GPT-2's pipeline; CLIP's if merges mark ends of words; RoBERTa's or Qwen2's if the
+/// files beside name it. Where they name nothing, pieces <s>, </s> and <mask> are RoBERTa's.
+[[nodiscard]] Json json_of_vocab_and_merges(const Json& pieces, std::string_view merges, const FilesBeside& files);
+
+/// The template that puts these two around a text, as tokenizers of this class do; null where one of them is none of
+/// `added`, which are tokens with their "content" and "id".
+[[nodiscard]] Json template_around(const std::string& tokenizer_class, const Json& added, const std::string& cls,
+                                   const std::string& sep);
 
 }  // namespace qkv::text

@@ -115,8 +115,8 @@ std::string PipelineTokenizer::decode_ids(std::span<const std::int32_t> ids, Spe
   pieces.reserve(ids.size());
   std::size_t size = 0;
   for (const std::int32_t id : ids) {
-    const std::string& text = piece(id);
     const AddedToken* token = added_.find(id);
+    const std::string& text = token != nullptr ? token->shown : piece(id);
     const bool left_out = special == SpecialTokens::without && token != nullptr && token->special;
     if (left_out) continue;
     pieces.push_back(text);

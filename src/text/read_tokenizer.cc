@@ -13,6 +13,7 @@
 #include "text/older_files.h"
 #include "text/pipeline_tokenizer.h"
 #include "text/sentence_piece.h"
+#include "text/tokenizer_class.h"
 
 namespace qkv {
 namespace {
@@ -56,16 +57,24 @@ std::shared_ptr<const Tokenizer> read_older(text::Json json, const fs::path& pat
 std::shared_ptr<const Tokenizer> read_pair_of_files(const fs::path& vocab, const text::FilesBeside& files) {
   const fs::path merges = vocab.parent_path() / "merges.txt";
   const text::Json pieces = text::parse_json(text_of(vocab), vocab.string());
-  return read_older(text::json_of_vocab_and_merges(pieces, text_of(merges), files, merges.string()), vocab, files);
+  if (!pieces.is_object()) text::JsonField(pieces, vocab.string()).fail("an object of pieces and their numbers");
+  return read_older(text::json_of_vocab_and_merges(pieces, text_of(merges), files), vocab, files);
 }
 
 std::shared_ptr<const Tokenizer> read_one_file(const fs::path& path, std::vector<std::string>* cautions) {
   const text::FilesBeside files = text::read_files_beside(path, cautions);
   if (path.extension() == ".txt") {
+    text::require_known_class(files, text::OlderFile::word_piece, path.string());
     return read_older(text::json_of_vocab_text(text_of(path), files, path.string()), path, files);
   }
-  if (path.extension() == ".model") return text::read_sentence_piece(text_of(path), files, path.string());
-  if (path.filename() == "vocab.json") return read_pair_of_files(path, files);
+  if (path.extension() == ".model") {
+    text::require_known_class(files, text::OlderFile::sentence_piece, path.string());
+    return text::read_sentence_piece(text_of(path), files, path.string());
+  }
+  if (path.filename() == "vocab.json") {
+    text::require_known_class(files, text::OlderFile::byte_level, path.string());
+    return read_pair_of_files(path, files);
+  }
   return read_tokenizer_json(path, files);
 }
 

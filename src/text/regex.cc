@@ -37,14 +37,20 @@ struct Regex::Code {
 };
 
 Regex::Regex(const std::string& pattern, const std::string& place) : place_(place) {
-  const std::string ours = in_pcre2(pattern);
+  const std::string expected = place + ": expected a regular expression, got \"" + pattern + "\": ";
+  std::string ours;
+  try {
+    ours = in_pcre2(pattern);
+  } catch (const Error& error) {
+    throw Error(expected + error.what());
+  }
   int error = 0;
   std::size_t offset = 0;
   constexpr std::uint32_t kOptions = PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C;
   pcre2_code* compiled =
       pcre2_compile(reinterpret_cast<PCRE2_SPTR>(ours.data()), ours.size(), kOptions, &error, &offset, nullptr);
   if (compiled == nullptr) {
-    throw Error(place + ": expected a regular expression, got \"" + pattern + "\": " + message_of(error));
+    throw Error(expected + message_of(error));
   }
   pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);  // where it cannot, matches are interpreted
   code_ = std::make_shared<const Code>(compiled);

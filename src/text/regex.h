@@ -16,7 +16,7 @@ struct Part {
   bool matches = false;
 };
 
-/// The patterns are written for Oniguruma; classes that mean something else in PCRE2 (\s, \w) are written out.
+/// The patterns are written for Oniguruma; what means something else in PCRE2 is translated.
 /// Immutable.
 class Regex {
  public:
@@ -33,8 +33,8 @@ class Regex {
   std::string place_;
 };
 
-/// The pattern with the classes of Oniguruma: white space is Unicode's White_Space, words have no join
-/// controls, but Latin-1's fractions and raised digits.
+/// A pattern of Oniguruma as PCRE2 reads it: classes, intersections, properties and options. Throws Error, which says
+/// what, for syntax that PCRE2 has nothing for.
 [[nodiscard]] std::string in_pcre2(std::string_view pattern);
 
 }  // namespace qkv::text

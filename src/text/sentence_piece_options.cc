@@ -18,35 +18,28 @@ AddedToken added_piece(const SentencePiece& piece, std::size_t id) {
   return {.id = static_cast<std::int32_t>(id), .content = piece.text, .special = true};
 }
 
-KnownPieces known_pieces(const SentencePieceFile& file) {
-  const auto ids = std::make_shared<std::unordered_map<std::string, std::int32_t>>();
-  for (std::size_t id = 0; id < file.pieces.size(); ++id) {
-    ids->emplace(file.pieces[id].text, static_cast<std::int32_t>(id));
-  }
-  const auto size = static_cast<std::int32_t>(file.pieces.size());
-  return {.find = [ids](const std::string& piece) -> std::optional<std::int32_t> {
-            const auto found = ids->find(piece);
-            return found == ids->end() ? std::nullopt : std::optional(found->second);
-          },
-          .is_taken = [size](std::int32_t id) { return id < size; },
-          .size = size};
-}
-
-// T5's sentinels, the last one behind the pieces: extra_ids of them, 100 where nothing is said.
-void add_extra_ids(std::vector<AddedToken>& tokens, const SentencePieceFile& file, const FilesBeside& files) {
+// T5's sentinels stand behind the pieces, the last one first: extra_ids of them, 100 where nothing is said.
+std::vector<std::string> sentinels(const FilesBeside& files) {
   constexpr std::int64_t kUsual = 100;
   constexpr std::int64_t kMost = 100'000;
   const auto said = JsonField(files.config, files.folder + "/tokenizer_config.json").find("extra_ids");
   const std::int64_t count = said ? said->whole(0, kMost) : kUsual;
-  std::unordered_map<std::string, bool> there;
-  for (const AddedToken& token : tokens) there.emplace(token.content, true);
-  for (const SentencePiece& piece : file.pieces) there.emplace(piece.text, true);
-  for (std::int64_t n = 0; n < count; ++n) {
-    std::string content = "<extra_id_" + std::to_string(count - 1 - n) + ">";
-    if (there.contains(content)) continue;
-    const auto id = static_cast<std::int32_t>(static_cast<std::int64_t>(file.pieces.size()) + n);
-    tokens.push_back({.id = id, .content = std::move(content), .special = true});
-  }
+  std::vector<std::string> all;
+  for (std::int64_t n = count; n > 0; --n) all.push_back("<extra_id_" + std::to_string(n - 1) + ">");
+  return all;
+}
+
+// `behind` are numbered behind those of the file.
+KnownPieces known_pieces(const SentencePieceFile& file, const std::vector<std::string>& behind) {
+  const auto ids = std::make_shared<std::unordered_map<std::string, std::int32_t>>();
+  std::int32_t size = 0;
+  for (const SentencePiece& piece : file.pieces) ids->emplace(piece.text, size++);
+  for (const std::string& piece : behind) ids->emplace(piece, size++);
+  return {.find = [ids](const std::string& piece) -> std::optional<std::int32_t> {
+            const auto found = ids->find(piece);
+            return found == ids->end() ? std::nullopt : std::optional(found->second);
+          },
+          .size = size};
 }
 
 bool is_t5(const std::string& name) { return name == "T5Tokenizer" || name == "MT5Tokenizer"; }
@@ -129,7 +122,9 @@ SentencePieceOptions options_beside(const SentencePieceFile& file, const FilesBe
   options.cleans_up = !is_bpe && files.flag("clean_up_tokenization_spaces", false);
   if (!files.any) return options;
   const SentencePieceFile ordered = with_order(file, options.order, files.folder);
-  std::vector<AddedToken> tokens = with_tokens_beside(files, {}, [&] { return known_pieces(ordered); });
+  const std::vector<std::string> behind = is_t5(name) ? sentinels(files) : std::vector<std::string>();
+  const KnownPieces known = known_pieces(ordered, behind);
+  std::vector<AddedToken> tokens = with_tokens_beside(files, {}, [&] { return known; });
   for (std::size_t id = 0; id < ordered.pieces.size(); ++id) {
     const SentencePiece& piece = ordered.pieces[id];
     const bool is_special = piece.type == SentencePieceType::control || piece.type == SentencePieceType::unknown;
@@ -137,7 +132,12 @@ SentencePieceOptions options_beside(const SentencePieceFile& file, const FilesBe
     const bool is_there = std::ranges::find(tokens, piece.text, &AddedToken::content) != tokens.end();
     if (!is_there) tokens.push_back(added_piece(piece, id));
   }
-  if (is_t5(name)) add_extra_ids(tokens, ordered, files);
+  for (const std::string& content : behind) {
+    const std::int32_t id = known.find(content).value();
+    const bool is_new = static_cast<std::size_t>(id) >= ordered.pieces.size() &&
+                        std::ranges::find(tokens, id, &AddedToken::id) == tokens.end();
+    if (is_new) tokens.push_back({.id = id, .content = content, .special = true});
+  }
   require_ids(tokens, ordered.pieces.size(), files);
   options.added = std::move(tokens);
   return options;

@@ -32,7 +32,7 @@ class GrowingText {
     has_special_ = has_special_ || (!stops_.empty() && is_special(token));
     if (has_special_) marked_ = behind_prompt(all_.size(), SpecialTokens::with);
     if (!stops_.empty() && is_special(token)) {
-      special_.push_back({.begin = behind_prompt(all_.size() - 1, SpecialTokens::with).size(), .end = marked_.size()});
+      special_.push_back(last_mark(token));
     }
     for (const std::string& stop : stops_) {
       end_at(text_.find(stop));
@@ -68,6 +68,18 @@ class GrowingText {
     };
     while (place != std::string::npos && std::ranges::any_of(special_, is_cut)) place = marked_.find(stop, place + 1);
     return place;
+  }
+
+  struct Span {
+    std::size_t begin;
+    std::size_t end;
+  };
+
+  // Where the last token stands, without what a decoder puts between tokens.
+  [[nodiscard]] Span last_mark(std::int32_t token) const {
+    const std::array one = {token};
+    const std::size_t end = marked_.size();
+    return {.begin = end - std::min(end, tokenizer_.decode(one, SpecialTokens::with).size()), .end = end};
   }
 
   [[nodiscard]] bool is_special(std::int32_t token) const {
@@ -128,11 +140,6 @@ class GrowingText {
     said_ = end;
     return part;
   }
-
-  struct Span {
-    std::size_t begin;
-    std::size_t end;
-  };
 
   const Tokenizer& tokenizer_;
   const std::vector<std::string>& stops_;

@@ -1,15 +1,13 @@
 // Folders of tokenizers: what the files beside the first one add. The numbers are those of transformers 5.23.
 #include <gmock/gmock.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/error_message.h"
-#include "files/temporary_directory.h"
-#include "qkv/files.h"
 #include "qkv/text/read_tokenizer.h"
 #include "text/model_proto.h"
 #include "text/pipeline.h"
+#include "text/tokenizer_folder.h"
 
 namespace qkv::files_beside_test {
 namespace {
@@ -20,27 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using tests::ProtoPiece;
 using Ids = std::vector<std::int32_t>;
-
-class Folder {
- public:
-  Folder& with(const std::string& name, const std::string& text) {
-    write_file((directory_ / name), text);
-    return *this;
-  }
-  Folder& with(const std::string& name, const json& value) { return with(name, value.dump()); }
-  [[nodiscard]] std::shared_ptr<const Tokenizer> read(std::vector<std::string>* cautions = nullptr) const {
-    return read_tokenizer(directory_ / "", cautions);
-  }
-  [[nodiscard]] Ids ids(const std::string& text) const { return read()->encode(text).ids; }
-  [[nodiscard]] std::vector<std::string> cautions() const {
-    std::vector<std::string> all;
-    static_cast<void>(read(&all));
-    return all;
-  }
-
- private:
-  tests::TemporaryDirectory directory_;
-};
+using Folder = tests::TokenizerFolder;
 
 json added(const std::string& content, bool special = true) {
   return {{"content", content},  {"lstrip", false},      {"rstrip", false},
@@ -148,6 +126,10 @@ TEST(WordsBeside, EndsOfWordsAreBlanks) {
       json{{"added_tokens", {numbered(0, "<s>"), numbered(1, "<e>")}},
            {"decoder", {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}}},
            {"model", {{"type", "BPE"}, {"end_of_word_suffix", "</w>"}, {"vocab", vocab}, {"merges", json::array()}}}});
+  EXPECT_EQ(folder.read()->decode(Ids{0, 2, 3, 2, 1}), "a</w>cat</w>a</w>");
+  folder.with("tokenizer_config.json", json{{"tokenizer_class", "GPT2Tokenizer"}});
+  EXPECT_EQ(folder.read()->decode(Ids{0, 2, 3, 2, 1}), "a</w>cat</w>a</w>");
+  folder.with("tokenizer_config.json", json{{"tokenizer_class", "CLIPTokenizer"}});
   EXPECT_EQ(folder.read()->decode(Ids{0, 2, 3, 2, 1}), "a cat a");
   EXPECT_EQ(folder.read()->decode(Ids{0, 2, 3, 2, 1}, SpecialTokens::with), "<s>a cat a <e>");
 }

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "core/error_message.h"
 #include "files/temporary_directory.h"
 #include "qkv/text/read_tokenizer.h"
@@ -110,6 +112,66 @@ TEST(WriteTexts, StopAtSpecialTokens) {
     EXPECT_GT(on.text.size(), before.size()) << "letters of a special token are none of the text";
   }
   EXPECT_EQ(tried, 3);
+}
+
+// A model of random parameters over a few words; `decoder` is a stage of tokenizer.json.
+TrainedModel of_words(const nlohmann::json& decoder) {
+  const nlohmann::json words = {{"a", 0}, {"b", 1}, {"c", 2}, {"d", 3}, {"<s>", 4}, {"?", 5}};
+  const nlohmann::json mark = {{"id", 4},         {"content", "<s>"}, {"single_word", false}, {"lstrip", false},
+                               {"rstrip", false}, {"special", true},  {"normalized", false}};
+  const nlohmann::json all = {{"added_tokens", {mark}},
+                              {"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
+                              {"decoder", decoder},
+                              {"model", {{"type", "WordLevel"}, {"vocab", words}, {"unk_token", "?"}}}};
+  const auto tokenizer = parse_tokenizer_json(all.dump(), "tokenizer.json");
+  Generator generator(4);
+  const Decoder network(
+      {.vocabulary = tokenizer->size(), .length = 64, .layers = 1, .d_model = 16, .heads = 2, .tied = false},
+      generator);
+  const TemporaryDirectory directory;
+  Model(network, {.tokens = tokenizer}).save(directory / "m.safetensors");
+  return TrainedModel::read(directory / "m.safetensors");
+}
+
+// What a decoder puts between tokens is no part of a special one.
+TEST(WriteTexts, StopAtSpecialTokensOfEveryDecoder) {
+  using nlohmann::json;
+  const json byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}};
+  const std::vector<std::pair<json, std::string>> decoders = {
+      {nullptr, " "},
+      {{{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", false}}, " "},
+      {byte_level, ""},
+      {{{"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", "always"}}, ""},
+      {{{"type", "Fuse"}}, ""}};
+  for (const auto& [decoder, between] : decoders) {
+    const TrainedModel model = of_words(decoder);
+    const std::vector<std::string> prompts = {"a"};
+    int tried = 0;
+    for (std::uint64_t seed = 0; seed < 300 && tried < 3; ++seed) {
+      const auto written = [&](std::int64_t most, std::vector<std::string> stops) {
+        const GenerateOptions draw{.most = most, .temperature = 20, .seed = seed};
+        return write_texts(model, prompts, {.draw = draw, .stops = std::move(stops)}).front();
+      };
+      const std::vector<std::int32_t> tokens = written(12, {}).tokens;
+      const std::int64_t at = std::ranges::find(tokens, 4) - tokens.begin();
+      const bool is_plain = at >= 2 && at + 1 < std::ssize(tokens) && tokens[static_cast<std::size_t>(at) + 1] < 4;
+      if (!is_plain || std::ranges::find(tokens, 5) != tokens.end()) continue;
+      ++tried;
+      const std::string before = written(at, {}).text;
+      const std::string cut = before.substr(0, before.size() - 1);
+      const std::string behind(1, static_cast<char>('a' + tokens[static_cast<std::size_t>(at) + 1]));
+      for (const auto& [stop, text] : {std::pair<std::string, std::string>("<s>", before),
+                                       {before.back() + between + "<s>", cut},
+                                       {"<s>" + between + behind, before}}) {
+        const WrittenText stopped = written(12, {stop});
+        EXPECT_EQ(stopped.text, text) << decoder << " at " << stop;
+        EXPECT_EQ(stopped.end, WriteEnd::stop) << decoder << " at " << stop;
+      }
+      const std::string other = between.empty() ? " " : "";
+      EXPECT_EQ(written(12, {before.back() + other + "<s>"}).end, WriteEnd::length) << decoder;
+    }
+    EXPECT_EQ(tried, 3) << decoder;
+  }
 }
 
 TEST(WriteTexts, GiveTheBestBeam) {
