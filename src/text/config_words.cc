@@ -4,7 +4,9 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "text/clean_up.h"
 #include "text/older_files.h"
 #include "text/tokenizer_class.h"
 
@@ -154,7 +156,7 @@ Json replace(const std::string& old, const std::string& by) {
 }
 
 // A decoder that does what the one that is there does, and these to the whole text.
-void add_decoders(Json& json, std::initializer_list<Json> more) {
+void add_decoders(Json& json, const std::vector<Json>& more) {
   Json all = Json::array();
   // Without a decoder pieces have a blank between them, as WordPiece has where no piece begins with its prefix.
   const bool is_none = !json.contains("decoder") || json["decoder"].is_null();
@@ -170,9 +172,9 @@ bool follow_clean_up(Json& json, const FilesBeside& files) {
   const Json& model = model_of(json);
   const bool is_bpe = has_type(model, "BPE") || (model.is_object() && model.contains("merges"));
   if (is_bpe) return false;
-  add_decoders(json, {replace(" .", "."), replace(" ?", "?"), replace(" !", "!"), replace(" ,", ","),
-                      replace(" ' ", "'"), replace(" n't", "n't"), replace(" 'm", "'m"), replace(" 's", "'s"),
-                      replace(" 've", "'ve"), replace(" 're", "'re")});
+  std::vector<Json> rules;
+  for (const auto& [old, by] : kCleanUpRules) rules.push_back(replace(std::string(old), std::string(by)));
+  add_decoders(json, rules);
   return true;
 }
 

@@ -1,21 +1,15 @@
 #include "text/decoder.h"
 
-#include <array>
 #include <numeric>
 #include <utility>
 
 #include "text/byte_level.h"
+#include "text/clean_up.h"
 #include "text/growth.h"
 #include "text/pre_tokenizer.h"
 
 namespace qkv::text {
 namespace {
-
-void replace_all(std::string& text, std::string_view old, std::string_view by) {
-  for (std::size_t at = text.find(old); !old.empty() && at != std::string::npos; at = text.find(old, at + by.size())) {
-    text.replace(at, old.size(), by);
-  }
-}
 
 std::string joined(const std::vector<std::string>& pieces) {
   return std::accumulate(pieces.begin(), pieces.end(), std::string());
@@ -56,26 +50,13 @@ class WordPieceDecoder final : public Decoder {
       std::string& piece = pieces[n];
       const bool continues = piece.starts_with(prefix_);
       if (n > 0) piece = continues ? piece.substr(prefix_.size()) : " " + piece;
-      if (cleanup_) clean(piece);
+      if (!cleanup_) continue;
+      clean_up(piece);
+      replace_all(piece, " do not", " don't");
     }
   }
 
  private:
-  // English with its punctuation as it is written.
-  static void clean(std::string& text) {
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kRules = {{{" .", "."},
-                                                                                              {" ?", "?"},
-                                                                                              {" !", "!"},
-                                                                                              {" ,", ","},
-                                                                                              {" ' ", "'"},
-                                                                                              {" n't", "n't"},
-                                                                                              {" 'm", "'m"},
-                                                                                              {" do not", " don't"},
-                                                                                              {" 's", "'s"},
-                                                                                              {" 've", "'ve"},
-                                                                                              {" 're", "'re"}}};
-    for (const auto& [old, by] : kRules) replace_all(text, old, by);
-  }
   std::string prefix_;
   bool cleanup_;
 };

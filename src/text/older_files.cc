@@ -163,7 +163,9 @@ Json template_around(const std::string& tokenizer_class, const Json& added, cons
 
 Json json_of_vocab_text(std::string_view vocab, const FilesBeside& files, const std::string& source) {
   const bool is_mpnet = files.tokenizer_class() == "MPNetTokenizer";
-  const FilesBeside beside = is_mpnet ? files.with_usual({{"cls_token", "<s>"},
+  const FilesBeside beside = is_mpnet ? files.with_usual({{"bos_token", "<s>"},
+                                                          {"eos_token", "</s>"},
+                                                          {"cls_token", "<s>"},
                                                           {"sep_token", "</s>"},
                                                           {"pad_token", "<pad>"},
                                                           {"mask_token", "<mask>"}})

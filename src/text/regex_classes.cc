@@ -207,7 +207,7 @@ class Translation {
 
   std::string made() {
     while (!text_.is_at_end()) add_next();
-    while (groups_.size() > 1) close_group();  // the missing bracket is named by whoever compiles it
+    if (groups_.size() > 1) throw Error("missing closing parenthesis");
     made_.append(groups_.back().closes, ')');
     return std::move(made_);
   }

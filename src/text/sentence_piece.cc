@@ -8,6 +8,7 @@
 #include "qkv/error.h"
 #include "text/aligned_text.h"
 #include "text/base64.h"
+#include "text/clean_up.h"
 #include "text/sentence_piece_decoder.h"
 #include "text/sentence_piece_file.h"
 #include "text/sentence_piece_model.h"

@@ -173,26 +173,4 @@ SentencePieceOptions options_from(const std::string& text, const std::string& so
   return options;
 }
 
-void clean_up(std::string& text) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kRules = {{{" .", "."},
-                                                                                     {" ?", "?"},
-                                                                                     {" !", "!"},
-                                                                                     {" ,", ","},
-                                                                                     {" ' ", "'"},
-                                                                                     {" n't", "n't"},
-                                                                                     {" 'm", "'m"},
-                                                                                     {" 's", "'s"},
-                                                                                     {" 've", "'ve"},
-                                                                                     {" 're", "'re"}}};
-  for (const auto& [old, by] : kRules) {
-    std::string made;
-    std::size_t from = 0;
-    for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, from)) {
-      made.append(text, from, at - from).append(by);
-      from = at + old.size();
-    }
-    text = made.append(text, from, std::string::npos);
-  }
-}
-
 }  // namespace qkv::text

@@ -47,7 +47,4 @@ struct SentencePieceOptions {
 [[nodiscard]] std::string text_of(const SentencePieceOptions& options);
 [[nodiscard]] SentencePieceOptions options_from(const std::string& text, const std::string& source);
 
-/// A decoded text without blanks before English punctuation, as `transformers` cleans it up.
-void clean_up(std::string& text);
-
 }  // namespace qkv::text
