@@ -37,7 +37,7 @@ Json object_in(const fs::path& path) {
 struct WantedToken {
   AddedToken token;
   std::optional<std::int32_t> id = std::nullopt;
-  bool counts_at_once = true;  // not one of additional_special_tokens, which transformers reads behind added_tokens.json
+  bool counts_at_once = true;  // not one of additional_special_tokens, which are read behind added_tokens.json
 };
 
 // "<s>", or an object of its options.

@@ -227,10 +227,11 @@ Json json_of_vocab_and_merges(const Json& pieces, std::string_view merges, const
                                                               {"mask_token", "<mask>"}})
                                           : files;
   const bool add_prefix_space = beside.flag("add_prefix_space", false);
+  const AddedToken end = special_token(kEndOfText);
   const Json added = name.empty() ? added_tokens(pieces, beside,
-                                                 {special_token(kEndOfText), special_token("<s>"),
-                                                  special_token("<pad>"), special_token("</s>"), special_token("<unk>")})
-                                  : added_tokens(pieces, beside, {special_token(kEndOfText)});
+                                                 {end, special_token("<s>"), special_token("<pad>"),
+                                                  special_token("</s>"), special_token("<unk>")})
+                                  : added_tokens(pieces, beside, {end});
   const WrittenTemplate ids(added);
   Json post = has_template ? roberta_processing(ids, *beside.token("cls_token"), *beside.token("sep_token"),
                                                 beside.flag("trim_offsets", true), add_prefix_space)

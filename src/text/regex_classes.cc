@@ -291,7 +291,8 @@ class Translation {
     bool extended = groups_.back().extended;
     bool off = false;
     for (const char c : letters) {
-      if (c != '-' && c != 'i' && c != 'm' && c != 'x') throw Error("(?" + std::string(letters) + ", options but i, m, x");
+      const bool is_known = c == '-' || c == 'i' || c == 'm' || c == 'x';
+      if (!is_known) throw Error("(?" + std::string(letters) + ", options but i, m, x");
       off = off || c == '-';
       if (c == 'x') extended = !off;
       options += c == 'm' ? 's' : c;
@@ -362,8 +363,8 @@ class Translation {
     if (c == 'O') return R"(\p{Any})";
     if (c == 'y' || c == 'Y') throw Error("\\" + letter + ", a border of graphemes or words");
     if ((c == 'M' || c == 'C') && text_.is_next("-")) throw Error("\\" + letter + "-, a byte");
-    if (is_ascii_letter(c)) return std::string_view("tnrfaeAzZGKRXN").find(c) != std::string_view::npos ? "\\" + letter : letter;
-    return "\\" + letter;
+    constexpr std::string_view kSame = "tnrfaeAzZGKRXN";
+    return is_ascii_letter(c) && kSame.find(c) == std::string_view::npos ? letter : "\\" + letter;
   }
 
   // `[\p{L}]` as `\p{L}`, the pattern as it came.

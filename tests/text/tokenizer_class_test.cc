@@ -96,7 +96,8 @@ TEST(TokenizerClass, ThatIsNotKnownIsNamedOrRefused) {
   EXPECT_THAT(of_bert("mpnet").ids("a"), ElementsAre(11, 5, 12));
   EXPECT_THAT(of_bert().cautions(), IsEmpty());
   EXPECT_THAT(of_bert().with("tokenizer_config.json", named("FunnelTokenizer")).cautions(),
-              ElementsAre("the tokenizer_class FunnelTokenizer is not known: its file is read as that of BertTokenizer"));
+              ElementsAre("the tokenizer_class FunnelTokenizer is not known: its file is read as that of "
+                          "BertTokenizer"));
   for (const char* name : {"BertJapaneseTokenizer", "PhobertTokenizer", "BertweetTokenizer"}) {
     EXPECT_THAT(refusal(of_bert().with("tokenizer_config.json", named(name))),
                 HasSubstr(std::string("vocab.txt: expected the file of one of BertTokenizer, ")));
@@ -111,7 +112,8 @@ TEST(TokenizerClass, ThatIsNotKnownIsNamedOrRefused) {
     folder.with("spiece.model", tests::bytes_of(model)).with("config.json", of_model(type));
     EXPECT_THAT(refusal(folder), HasSubstr("spiece.model: expected the file of one of T5Tokenizer, ")) << type;
   }
-  EXPECT_THAT(refusal(of_characters().with("config.json", of_model("deberta"))), HasSubstr("got that of DebertaTokenizer"));
+  EXPECT_THAT(refusal(of_characters().with("config.json", of_model("deberta"))),
+              HasSubstr("got that of DebertaTokenizer"));
   EXPECT_THAT(of_characters().with("tokenizer_config.json", named("LlamaTokenizer")).cautions(),
               ElementsAre(HasSubstr("LlamaTokenizer is not known: its file is read as that of GPT2Tokenizer")));
 }
@@ -212,7 +214,8 @@ TEST(BesideATokenizerJson, LlamasStagesAreBuiltAnew) {
   EXPECT_EQ(folder.read()->decode(Ids{3, 4}), " a");
   folder.with("tokenizer_config.json",
               json{{"tokenizer_class", "PreTrainedTokenizerFast"}, {"add_prefix_space", false}});
-  EXPECT_THAT(folder.cautions(), ElementsAre(HasSubstr("add_prefix_space otherwise than tokenizer.json, which counts")));
+  EXPECT_THAT(folder.cautions(),
+              ElementsAre(HasSubstr("add_prefix_space otherwise than tokenizer.json, which counts")));
 }
 
 TEST(Files, OfAnotherKindAreErrorsThatNameThem) {
