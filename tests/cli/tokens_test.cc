@@ -57,6 +57,13 @@ TEST_F(TokensCommand, LeavesTheEndsOfLinesOut) {
             nlohmann::json({2, 4, 3}));
 }
 
+// `generate` prints such rows, too.
+TEST_F(TokensCommand, DecodesRowsOfTheModelThatHaveNoPiece) {
+  write_file(folder_ + "/config.json", R"({"vocab_size": 10})");
+  EXPECT_EQ(run_qkv({"tokens", folder_, "--ids", "4 9 5"}).out, "the<id:9> cat\n");
+  EXPECT_THAT(run_qkv({"tokens", folder_, "--ids", "10"}).err, HasSubstr("expected from 0 to 9, got 10"));
+}
+
 TEST_F(TokensCommand, DecodesListsAndSearches) {
   EXPECT_EQ(run_qkv({"tokens", folder_, "--ids", "2, 4 5 6"}).out, "[CLS] the cats\n");
   EXPECT_EQ(run_qkv({"tokens", folder_, "--ids", "2 4 5", "--no-specials"}).out, "the cat\n");
