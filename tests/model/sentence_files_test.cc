@@ -114,6 +114,21 @@ TEST_F(SentenceFiles, HaveTheLongestText) {
   EXPECT_EQ(options().cut_at, CutAt::end);
   write(own, R"({"max_seq_length": 12, "processing_kwargs": {"text": {"max_length": 7}}})");
   EXPECT_EQ(options().length, 7);
+  // `common` goes before `text`, and cuts no more where `truncation` is off.
+  const auto length = [&](const std::string& kinds) {
+    write(own, R"({"max_seq_length": 12, "processing_kwargs": {)" + kinds + "}}");
+    return options().length;
+  };
+  EXPECT_EQ(length(R"("common": {"max_length": 6}, "text": {"max_length": 7})"), 6);
+  EXPECT_EQ(length(R"("common": {"max_length": null}, "text": {"max_length": 7})"), 12);
+  EXPECT_EQ(length(R"("common": {"truncation": false})"), std::nullopt);
+  EXPECT_EQ(length(R"("text": {"truncation": null, "max_length": 7})"), std::nullopt);
+  EXPECT_EQ(length(R"("text": {"truncation": "do_not_truncate"})"), std::nullopt);
+  EXPECT_EQ(length(R"("common": {"truncation": true}, "text": {"truncation": false})"), 12);
+  EXPECT_EQ(length(R"("text": {"truncation": "longest_first"})"), 12);
+  EXPECT_THAT(message(own, R"({"processing_kwargs": {"text": {"truncation": "only_second"}}})"),
+              HasSubstr("processing_kwargs: text: truncation: expected true, false, null, longest_first, only_first or "
+                        "do_not_truncate, got \"only_second\""));
   write(own, R"({"max_seq_length": 500})");
   EXPECT_EQ(options().length, 64);
   // The first two positions of RoBERTa stand for no token.
@@ -329,6 +344,25 @@ TEST(SavedSentenceTransformers, AreReadOrRefusedByName) {
       expect_options(embed_options_of(folder.path()), expected);
     }
   }
+}
+
+// As sentence-transformers: its own files count where modules.json names them, and a text of what goes on is its last
+// token.
+TEST_F(SentenceFiles, CountBesideModulesAlone) {
+  std::filesystem::remove(directory_ / "modules.json");
+  write("sentence_bert_config.json", R"({"max_seq_length": 5, "do_lower_case": true})");
+  EXPECT_EQ(options().length, std::nullopt);
+  EXPECT_THAT(options().cautions, ElementsAre(HasSubstr("sentence_bert_config.json: not read, since there is no "
+                                                        "modules.json")));
+  const auto pooling_of = [&](const std::string& config) {
+    write("config.json", "{" + config + "}");
+    return options().pooling;
+  };
+  EXPECT_THAT(pooling_of(""), ElementsAre(Pooling::mean));
+  EXPECT_THAT(pooling_of(R"("architectures": ["LlamaForCausalLM"])"), ElementsAre(Pooling::last));
+  EXPECT_THAT(pooling_of(R"("architectures": ["LlamaForCausalLM"], "is_causal": false)"), ElementsAre(Pooling::mean));
+  EXPECT_THAT(pooling_of(R"("architectures": ["GPT2LMHeadModel"])"), ElementsAre(Pooling::mean));
+  EXPECT_THAT(pooling_of(R"("architectures": ["BertForMaskedLM"])"), ElementsAre(Pooling::mean));
 }
 
 TEST(EmbedOptions, AreTheDefaultsWhereThereIsNoFolder) {

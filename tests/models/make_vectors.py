@@ -102,6 +102,13 @@ def into_subfolder(folder):
     (folder / "modules.json").write_text(json.dumps(modules))
 
 
+def without_modules(folder):
+    """A model that goes on with texts, as its authors publish it."""
+    for name in ("modules.json", "sentence_bert_config.json"):
+        (folder / name).unlink()
+    edited("config.json", architectures=["Qwen3ForCausalLM"], tie_word_embeddings=True)(folder)
+
+
 def main():
     shutil.rmtree(ROOT, ignore_errors=True)
     t.logging.set_verbosity_error()
@@ -127,6 +134,11 @@ def main():
     saved("bert-dense", chain(m.Dense(16, 8), m.Normalize()))
     saved("bert-denses", chain(m.Dense(16, 24, bias=False, activation_function=torch.nn.Identity()), m.Dense(24, 8, activation_function=torch.nn.GELU(), use_residual=True), m.LayerNorm(8), m.Dropout(0.2), m.Normalize()), truncate_dim=5)
     saved("bert-subfolder", two(bert), into_subfolder)
+    called = lambda **kinds: edited("sentence_bert_config.json", max_seq_length=9, processing_kwargs=kinds)
+    saved("bert-called", two(bert), called(common={"max_length": 6}, text={"max_length": 7}))
+    saved("qwen3-uncut", two(qwen), called(common={"truncation": False}))
+    saved("qwen3-uncut-text", two(qwen), called(text={"truncation": None, "max_length": 5}))
+    saved("qwen3-alone", two(qwen), without_modules)
     saved("qwen3-last", two(qwen, "lasttoken") + [m.Normalize()])
     saved("qwen3-several", two(qwen, ("weightedmean", "cls")), **PROMPTS)
     saved("t5-dense", two(t5) + [m.Dense(16, 8, bias=False, activation_function=torch.nn.Identity()), m.Normalize()])

@@ -38,8 +38,8 @@ void name_other_words(const ConfigFile& config, std::span<const std::string_view
 
 /// config.json of a Pooling.
 void read_pooling(const std::filesystem::path& module, EmbedOptions& options);
-/// sentence_bert_config.json, and of tokenizer_config.json what cuts texts.
-void read_text_config(const std::filesystem::path& transformer, EmbedOptions& options);
+/// sentence_bert_config.json of a module, and of tokenizer_config.json what cuts texts.
+void read_text_config(const std::filesystem::path& transformer, bool has_modules, EmbedOptions& options);
 /// config_sentence_transformers.json.
 void read_prompts(const std::filesystem::path& folder, EmbedOptions& options);
 

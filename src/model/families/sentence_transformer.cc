@@ -55,6 +55,17 @@ void read_module(const SentenceModule& module, bool has_pooling, EmbedOptions& o
   if (module.kind == "Normalize") normalise_after(module, options);
 }
 
+// Of a folder without modules.json: what goes on with a text has read all of it at its last token.
+Pooling usual_pooling(const fs::path& folder) {
+  constexpr const char* kWord = "architectures";
+  const fs::path path = folder / "config.json";
+  if (!files::is_there(path.string())) return Pooling::mean;
+  const ConfigFile config(json_object_of(path), path.string());
+  const std::vector<std::string> names = config.has(kWord) ? config.texts(kWord) : std::vector<std::string>();
+  const bool goes_on = !names.empty() && names.front().ends_with("ForCausalLM") && config.flag("is_causal", true);
+  return goes_on ? Pooling::last : Pooling::mean;
+}
+
 }  // namespace
 
 nlohmann::json json_object_of(const fs::path& path) {
@@ -98,8 +109,11 @@ EmbedOptions embed_options_of(const std::string& folder) {
   EmbedOptions options;
   if (!std::filesystem::is_directory(folder)) return options;
   const std::vector<SentenceModule> modules = families::sentence_modules(folder);
-  families::read_text_config(families::transformer_folder(folder), options);
-  if (modules.empty()) return options;
+  families::read_text_config(families::transformer_folder(folder), !modules.empty(), options);
+  if (modules.empty()) {
+    options.pooling = {families::usual_pooling(folder)};
+    return options;
+  }
   families::read_prompts(folder, options);
   bool has_pooling = false;
   for (const SentenceModule& module : modules) {

@@ -67,6 +67,15 @@ ConfigFile text_config_in(const fs::path& folder) {
   return {nlohmann::json::object(), (folder / kTextConfigs.front()).string()};
 }
 
+// As sentence-transformers, which makes a Transformer of its own where no modules.json names one.
+ConfigFile without_text_config(const fs::path& folder, EmbedOptions& options) {
+  const ConfigFile left_out = text_config_in(folder);
+  if (!left_out.words().empty()) {
+    options.cautions.push_back(left_out.path() + ": not read, since there is no modules.json that names a Transformer");
+  }
+  return {nlohmann::json::object(), left_out.path()};
+}
+
 ConfigFile file_or_none(const fs::path& path) {
   return {files::is_there(path.string()) ? json_object_of(path) : nlohmann::json::object(), path.string()};
 }
@@ -123,6 +132,19 @@ CutAt cut_side(const fs::path& folder, const ConfigFile& processor, const Config
   return tokenizer.has(kWord) ? side_of(tokenizer, kWord) : side_in_tokenizer(folder / "tokenizer.json");
 }
 
+// Whether texts are cut at all; `common` goes before `text`.
+bool cuts_texts(const ConfigFile& text, const ConfigFile& common) {
+  constexpr const char* kWord = "truncation";
+  constexpr std::array<std::string_view, 3> kOff = {"false", "null", "\"do_not_truncate\""};
+  constexpr std::array<std::string_view, 3> kOn = {"true", "\"longest_first\"", "\"only_first\""};
+  const ConfigFile& said = common.contains(kWord) ? common : text;
+  if (!said.contains(kWord) || std::ranges::find(kOn, said.shown(kWord)) != kOn.end()) return true;
+  if (std::ranges::find(kOff, said.shown(kWord)) == kOff.end()) {
+    said.refuse(kWord, "true, false, null, longest_first, only_first or do_not_truncate");
+  }
+  return false;
+}
+
 void read_length(const fs::path& folder, const ConfigFile& config, EmbedOptions& options) {
   const ConfigFile tokenizer = file_or_none(folder / "tokenizer_config.json");
   const ConfigFile processor = part_of_config(config, "processor_kwargs", "tokenizer_args");
@@ -131,7 +153,8 @@ void read_length(const fs::path& folder, const ConfigFile& config, EmbedOptions&
   name_other_words(processor, kTokenizerWords, options);
   name_other_words(calls, kCallKinds, options);
   name_other_words(text, kCallWords, options);
-  name_other_words(part_of_config(calls, "common"), kCallWords, options);
+  const ConfigFile common = part_of_config(calls, "common");
+  name_other_words(common, kCallWords, options);
   if (processor.has("model_max_length")) {
     options.length = length_in(processor, "model_max_length");
   } else if (config.has("max_seq_length")) {
@@ -139,8 +162,13 @@ void read_length(const fs::path& folder, const ConfigFile& config, EmbedOptions&
   } else {
     options.length = length_in(tokenizer, tokenizer.has("model_max_length") ? "model_max_length" : "max_len");
   }
-  if (text.has("max_length")) options.length = length_in(text, "max_length");
+  const ConfigFile& call = common.contains("max_length") ? common : text;
+  if (call.has("max_length")) options.length = length_in(call, "max_length");
   options.cut_at = cut_side(folder, processor, tokenizer);
+  if (!cuts_texts(text, common)) {
+    options.length.reset();
+    return;
+  }
   const std::optional<std::int64_t> places = places_in(file_or_none(folder / "config.json"));
   if (places) options.length = std::min(options.length.value_or(*places), *places);
 }
@@ -193,8 +221,8 @@ std::shared_ptr<const Tokenizer> lower_cased(const fs::path& folder, const Confi
 
 }  // namespace
 
-void read_text_config(const fs::path& transformer, EmbedOptions& options) {
-  const ConfigFile config = text_config_in(transformer);
+void read_text_config(const fs::path& transformer, bool has_modules, EmbedOptions& options) {
+  const ConfigFile config = has_modules ? text_config_in(transformer) : without_text_config(transformer, options);
   name_other_words(config, kTextWords, options);
   name_other_words(part_of_config(config, "model_kwargs", "model_args"), kLoadingWords, options);
   name_other_words(part_of_config(config, "config_kwargs", "config_args"), kLoadingWords, options);
