@@ -42,8 +42,9 @@ std::string Write::text_of(const RotaryScaling& scaling) {
         return joined("llama3", {s.factor, s.low_freq_factor, s.high_freq_factor, static_cast<double>(s.original_max)});
       },
       [](const YarnScaling& s) {
-        return joined("yarn", {s.factor, static_cast<double>(s.original_max), s.beta_fast, s.beta_slow,
-                               rotary_magnitude({.dim = 2, .scaling = s})});
+        const std::string numbers = joined("yarn", {s.factor, static_cast<double>(s.original_max), s.beta_fast,
+                                                    s.beta_slow, rotary_magnitude({.dim = 2, .scaling = s})});
+        return s.truncate ? numbers : numbers + " 0";
       }};
   return std::visit(text, scaling);
 }
@@ -95,12 +96,13 @@ void Read::operator()(const char* word, RotaryScaling& scaling) const {
     scaling = NtkScaling{n[0]};
   } else if (is("llama3", 4)) {
     scaling = Llama3Scaling{n[0], n[1], n[2], static_cast<std::int64_t>(n[3])};
-  } else if (is("yarn", 5)) {
+  } else if (is("yarn", 5) || (is("yarn", 6) && n[5] == 0)) {
     scaling = YarnScaling{.factor = n[0],
                           .original_max = static_cast<std::int64_t>(n[1]),
                           .beta_fast = n[2],
                           .beta_slow = n[3],
-                          .attention_factor = n[4]};
+                          .attention_factor = n[4],
+                          .truncate = n.size() == 5};
   } else {
     throw InvalidArgument(function_, word, "none, or linear, ntk, yarn or llama3 with their numbers",
                           "\"" + text(word) + "\"");

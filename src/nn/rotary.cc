@@ -76,9 +76,10 @@ double pair_of(double turns, const RotaryOptions& options, const YarnScaling& sc
 
 std::vector<double> scaled(const RotaryOptions& options, const YarnScaling& scaling) {
   require_yarn(options, scaling);
-  const double first = std::max(std::floor(pair_of(scaling.beta_fast, options, scaling)), 0.0);
-  const double last =
-      std::min(std::ceil(pair_of(scaling.beta_slow, options, scaling)), static_cast<double>(options.dim - 1));
+  const double fast = pair_of(scaling.beta_fast, options, scaling);
+  const double slow = pair_of(scaling.beta_slow, options, scaling);
+  const double first = std::max(scaling.truncate ? std::floor(fast) : fast, 0.0);
+  const double last = std::min(scaling.truncate ? std::ceil(slow) : slow, static_cast<double>(options.dim - 1));
   // If both ends fall on one pair the ramp is a step; the published code then divides by 0.001.
   const double width = first == last ? 0.001 : last - first;
   std::vector<double> frequencies = plain_frequencies(options.dim, options.base);

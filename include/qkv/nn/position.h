@@ -42,6 +42,7 @@ struct YarnScaling {
   std::optional<double> attention_factor = std::nullopt;  // cos and sin times this; default: 0.1 ln(factor) + 1
   std::optional<double> mscale = std::nullopt;            // DeepSeek's form: both or neither;
   std::optional<double> mscale_all_dim = std::nullopt;    // the ratio of the two magnitudes, not with attention_factor
+  bool truncate = true;                                   // the ramp begins and ends at whole pairs
 
   bool operator==(const YarnScaling&) const = default;
 };
