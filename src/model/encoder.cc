@@ -26,6 +26,7 @@ TokenInputOptions input_of(const EncoderOptions& options) {
   TokenInputOptions input = input_options(text_of(options), options.self_attention, embedding_scale(options));
   input.types = options.types;
   input.epsilon = options.choices.epsilon;
+  input.placeless = options.placeless;
   return input;
 }
 
@@ -103,7 +104,8 @@ Variable Encoder::transformed(const Variable& x) const {
   if (!head_map_) return x;
   const OperationScope scope("head");
   const Variable mapped = nn::named("dense", [&] { return head_map_->forward(x); });
-  return nn::named("ln", [&] { return head_norm_->forward(activate(options_.activation, mapped)); });
+  const Activation activation = options_.head_activation.value_or(options_.activation);
+  return nn::named("ln", [&] { return head_norm_->forward(activate(activation, mapped)); });
 }
 
 std::vector<Tensor> Encoder::weights(const PaddedTokens& tokens) const {

@@ -18,6 +18,8 @@ constexpr auto kEncoderWords = [](auto& o, const auto& each) {
   each.later("types", o.types, usual.types);
   each.later("self_attention", o.self_attention, usual.self_attention);
   each.later("head", o.head, usual.head);
+  each.later("head_activation", o.head_activation, usual.head_activation);
+  each.later("placeless", o.placeless, usual.placeless);
   each_layer_choice(o, each);
 };
 

@@ -34,10 +34,15 @@ double deviation_of(const TokenInputOptions& options) {
   return 1 / std::sqrt(static_cast<double>(options.d_model));
 }
 
+std::int64_t position_rows(const TokenInputOptions& options) { return options.length + (options.placeless ? 1 : 0); }
+
 std::optional<Embedding> position_table(const TokenInputOptions& options, const Init& init, DType dtype) {
   if (options.positions != Positions::learned) return std::nullopt;
-  return Embedding(
-      {.count = options.length, .width = options.d_model, .deviation = deviation_of(options), .dtype = dtype}, init);
+  return Embedding({.count = position_rows(options),
+                    .width = options.d_model,
+                    .deviation = deviation_of(options),
+                    .dtype = dtype},
+                   init);
 }
 
 std::optional<Embedding> type_table(const TokenInputOptions& options, const Init& init, DType dtype) {
@@ -73,6 +78,28 @@ Tensor counted(std::int64_t first, std::int64_t length) {
   std::int64_t next = first;
   for (std::int64_t& number : numbers.values<std::int64_t>()) number = next++;
   return numbers;
+}
+
+// 0 for the token that takes no place, and for each other one how many there are up to it, from each 0 of `positions`
+// on; `positions` and one where there is no such token.
+Tensor counted_without(std::int64_t placeless, const TensorView& ids, const Tensor& positions) {
+  const Tensor tokens(ids, DType::i64);
+  const std::span<const std::int64_t> token = tokens.values<std::int64_t>();
+  const std::span<const std::int64_t> place = positions.values<std::int64_t>();
+  const bool has_any = std::ranges::find(token, placeless) != token.end();
+  Tensor rows(DType::i64, has_any ? ids.shape() : positions.shape());
+  const std::span<std::int64_t> row = rows.values<std::int64_t>();
+  if (!has_any) {
+    std::ranges::transform(place, row.begin(), [](std::int64_t number) { return number + 1; });
+    return rows;
+  }
+  std::int64_t count = 0;
+  for (std::size_t n = 0; n < token.size(); ++n) {
+    const std::int64_t number = place[n % place.size()];
+    if (number == 0) count = 0;
+    row[n] = token[n] == placeless ? 0 : ++count;
+  }
+  return rows;
 }
 
 // Rounded to the dtype of the table, as models of 16 bits were trained: 55.5 for 3072 in bf16.
@@ -159,19 +186,27 @@ Variable TokenInput::forward_joined(const JoinedTokens& tokens, const ModelCall&
   return vectors(tokens.ids, tokens.types, positions, call);
 }
 
+// Rows of the table of learned positions: [T], or [B, T] where a token takes no place.
+Tensor TokenInput::rows_of(const TensorView& ids, const Tensor& positions) const {
+  const bool has_row = options_.placeless.has_value();
+  Tensor rows = has_row ? counted_without(*options_.placeless, ids, positions) : positions;
+  if (const std::int64_t length = length_of(rows) - (has_row ? 1 : 0); length > options_.length) {
+    throw InvalidArgument(
+        model_, "ids",
+        "a text of at most " + std::to_string(options_.length) + " tokens, for which there are learned positions",
+        std::to_string(length) + " tokens");
+  }
+  return rows;
+}
+
 Variable TokenInput::vectors(const TensorView& ids, const TensorView& types, const Tensor& positions,
                              const ModelCall& call) const {
   const DType wide = ModelCall().dtype_for(dtype());  // so that a sum is rounded once
   Variable x = nn::named("embedding", [&] { return tokens_.forward(ids, wide); });
   const std::int64_t length = length_of(positions);
   if (positions_) {
-    if (length > options_.length) {
-      throw InvalidArgument(
-          model_, "ids",
-          "a text of at most " + std::to_string(options_.length) + " tokens, for which there are learned positions",
-          std::to_string(length) + " tokens");
-    }
-    x = x + nn::named("positions", [&] { return positions_->forward(positions, wide); });
+    const Tensor rows = rows_of(ids, positions);
+    x = x + nn::named("positions", [&] { return positions_->forward(rows, wide); });
   }
   if (types_) x = x + nn::named("types", [&] { return type_vectors(ids, types); });
   if (!types_ && types.data() != nullptr) throw InvalidArgument(model_, "types", "none, without token types", "some");
@@ -213,7 +248,7 @@ Parameters TokenInput::parameters() const {
 
 std::int64_t parameter_count(const TokenInputOptions& options) {
   std::int64_t count = options.vocabulary * options.d_model;
-  if (options.positions == Positions::learned) count += options.length * options.d_model;
+  if (options.positions == Positions::learned) count += position_rows(options) * options.d_model;
   if (options.positions == Positions::t5) count += options.t5_buckets * options.heads;
   count += options.types * options.d_model;
   if (options.scale == EmbeddingScale::normed) count += 2 * options.d_model;

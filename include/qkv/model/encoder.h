@@ -37,7 +37,11 @@ struct EncoderOptions {
   bool bias = true;        // of the maps of attention
   std::int64_t types = 0;  // token types, with a vector each: 2 for pairs of texts (BERT); 0: none
   EncoderHead head = EncoderHead::product;
-  SelfAttention self_attention = SelfAttention::full;  // causal: the text tower of CLIP
+  std::optional<Activation> head_activation = std::nullopt;  // of the head `transform`; by default that of the blocks
+  SelfAttention self_attention = SelfAttention::full;        // causal: the text tower of CLIP
+  // A token that takes no place, as padding within a text of RoBERTa: learned positions then have a row for it, the
+  // first one of length + 1.
+  std::optional<std::int64_t> placeless = std::nullopt;
   LayerChoices choices = {};
 };
 

@@ -90,6 +90,8 @@ struct TokenInputOptions {
   double epsilon = 1e-5;   // of the norm over the sum
   std::int64_t t5_buckets = 32;
   std::int64_t t5_max_distance = 128;
+  // A token that takes no place: row 0 of the learned positions is its, and the others begin with row 1.
+  std::optional<std::int64_t> placeless = std::nullopt;
 };
 
 /// Token and position embedding, and what positions do inside the blocks: a table of buckets for T5, slopes of
@@ -126,6 +128,7 @@ class TokenInput {
   [[nodiscard]] Variable vectors(const TensorView& ids, const TensorView& types, const Tensor& positions,
                                  const ModelCall& call) const;
   [[nodiscard]] Variable type_vectors(const TensorView& ids, const TensorView& types) const;
+  [[nodiscard]] Tensor rows_of(const TensorView& ids, const Tensor& positions) const;
 
   std::string_view model_;
   TokenInputOptions options_;
