@@ -65,7 +65,7 @@ void refuse_repeats(const std::string& index) {
 // "I8" of "layers.0.mlp.up_proj.weight": a map in whole numbers, or in 8 bits.
 bool is_quantised(const std::string& name, const std::string& type) {
   const bool is_short = type.starts_with("I") || type.starts_with("U") || type.starts_with("F8") ||
-                        type.starts_with("F6") || type.starts_with("F4");
+                        type.starts_with("F6_") || type.starts_with("F4");
   return is_short && (name.ends_with("weight") || name.ends_with("weight_packed") || name.ends_with("_blocks"));
 }
 
