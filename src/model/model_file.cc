@@ -32,6 +32,13 @@ constexpr std::array<OtherFile, 4> kOtherFiles = {
      {"\x80\x02", "a pickle of PyTorch: save the model again as safetensors"},
      {"\x89HDF", "one of TensorFlow: save the model again as safetensors"}}};
 
+// For config.json, or a file beside it.
+std::string folder_hint(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!files::is_there((folder / "config.json").string())) return "";
+  return ": give its folder, " + (folder.empty() ? "." : folder.string());
+}
+
 // Throws Error for a file whose first bytes cannot be the length of a header and its brace; what cannot be read is left
 // to its reader.
 void require_safetensors(const std::string& path) {
@@ -48,7 +55,7 @@ void require_safetensors(const std::string& path) {
     if (!begin.starts_with(other.begin)) continue;
     throw Error(path + ": expected a safetensors file, got " + std::string(other.what));
   }
-  throw Error(path + ": expected a safetensors file, got another file");
+  throw Error(path + ": expected a safetensors file, got another file" + folder_hint(path));
 }
 
 std::shared_ptr<const Tokenizer> tokenizer_in(const Words& words) {
@@ -111,10 +118,7 @@ Words words_of(std::string_view name, const Words& metadata) {
 
 Model Model::of_file(const Safetensors& file, const std::string& path) {
   if (words_of(kModel, file.metadata()).empty()) {
-    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    const bool is_of_folder = files::is_there((folder / "config.json").string());
-    throw Error(path + ": expected a model with its config, as qkv writes it, got tensors alone" +
-                (is_of_folder ? ": give the folder, which has their config.json" : ""));
+    throw Error(path + ": expected a model with its config, as qkv writes it, got tensors alone" + folder_hint(path));
   }
   files::require_sound(path);
   const Model model = [&] {

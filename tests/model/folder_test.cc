@@ -79,8 +79,24 @@ TEST(Folder, SaysWhichTokensEndAText) {
   EXPECT_THAT(ends(folder), testing::ElementsAre(4));
   write(folder / "generation_config.json", R"({"eos_token_id": [2, 3]})");
   EXPECT_THAT(ends(folder), testing::ElementsAre(2, 3));
-  write(folder / "generation_config.json", R"({"eos_token_id": 5})");
-  EXPECT_THAT(folder.error(), HasSubstr("generation_config.json: eos_token_id: expected tokens below vocab_size, 5"));
+  write(folder / "generation_config.json", R"({"eos_token_id": ["2"]})");
+  EXPECT_THAT(folder.error(), HasSubstr("generation_config.json: eos_token_id: expected a whole number, or a list"));
+}
+
+// A GPT-2 of a small vocabulary is saved with 50256.
+TEST(Folder, LeavesOutEndsThatAreNoTokens) {
+  const Folder folder(kConfig, weights());
+  const auto expect_ends = [&](const std::string& said, const std::vector<std::int64_t>& ends) {
+    write(folder / "generation_config.json", "{\"eos_token_id\": " + said + "}");
+    const Model model = Model::open(folder / "");
+    EXPECT_EQ(model.tokenizers().ends, ends);
+    EXPECT_THAT(model.cautions(),
+                testing::ElementsAre("generation_config.json: eos_token_id " + said +
+                                     ": what is no token below vocab_size, 5, ends no text"));
+  };
+  expect_ends("50256", {});
+  expect_ends("-1", {});
+  expect_ends("[2,5,3]", {2, 3});
 }
 
 TEST(Folder, SaysHowItsAuthorsMeanItToWrite) {
@@ -125,9 +141,7 @@ TEST(Folder, NamesWhatItsAuthorsAskForThatIsNotDone) {
   EXPECT_THAT(unheeded(R"({"early_stopping": true, "temperature": 0.3, "stop_strings": ["a"]})"),
               testing::ElementsAre("stop_strings [\"a\"]"));
   EXPECT_THAT(unheeded(R"({"num_beams": 3, "early_stopping": true})"), testing::ElementsAre("early_stopping true"));
-  write(directory / "config.json", R"({"decoder_start_token_id": 0})");
-  EXPECT_THAT(unheeded(R"({"decoder_start_token_id": 0})"), testing::IsEmpty());
-  EXPECT_THAT(unheeded(R"({"decoder_start_token_id": 3})"), testing::ElementsAre("decoder_start_token_id 3"));
+  EXPECT_THAT(unheeded(R"({"decoder_start_token_id": 3})"), testing::IsEmpty());
 }
 
 TEST(Folder, NamesWordsThatItDoesNotKnow) {
@@ -181,7 +195,8 @@ TEST(Folder, NamesWhatItsConfigLacksOrHasNoMeaningFor) {
               HasSubstr("rope_scaling: factor: expected a number, got \"2\""));
   EXPECT_THAT(with(R"("rope_scaling": 3)"), HasSubstr("rope_scaling: expected an object, got 3"));
   EXPECT_THAT(with(R"("rope_theta": NaN)"), HasSubstr("config.json: rope_theta: expected a number, got NaN"));
-  EXPECT_THAT(with(R"("partial_rotary_factor": 0.5)"), HasSubstr("partial_rotary_factor: expected 1.0"));
+  EXPECT_THAT(with(R"("rope_scaling": {"type": "linear", "factor": 2, "partial_rotary_factor": 0.5})"),
+              HasSubstr("rope_scaling: partial_rotary_factor: expected 1.0 beside frequencies that are scaled, got 0.5"));
   EXPECT_THAT(with(R"("quantization_config": {"quant_method": "gptq"})"),
               HasSubstr("config.json: quantization_config: expected none"));
   EXPECT_THAT(with(R"("hidden_act": "mish")"), HasSubstr("config.json: hidden_act: expected one of gelu"));
@@ -202,8 +217,8 @@ TEST(Folder, NamesWhatNoGemmaHas) {
               HasSubstr("config.json: rope_parameters: expected one object for all layers"));
   EXPECT_THAT(gemma("gemma3_text", R"("attn_logit_softcapping": 50.0)"),
               HasSubstr("config.json: attn_logit_softcapping: expected null, for scores without a cap, got 50.0"));
-  EXPECT_THAT(gemma("gemma3_text", R"("rope_parameters": {"rope_theta": 10000.0})"),
-              HasSubstr("config.json: rope_parameters: full_attention: expected an object, got nothing"));
+  EXPECT_THAT(gemma("gemma3_text", R"("rope_parameters": {"full_attention": 3})"),
+              HasSubstr("config.json: rope_parameters: full_attention: expected an object, got 3"));
   EXPECT_THAT(gemma("gemma3_text", R"("rope_parameters": {"full_attention": {}, "sliding_attention":
                 {"rope_type": "longrope"}})"),
               HasSubstr("sliding_attention: rope_type: expected default, linear, dynamic, llama3 or yarn"));
@@ -356,7 +371,34 @@ TEST(Folder, SaysWhatItHasInPlaceOfWeights) {
   EXPECT_THAT(file(kPointer), HasSubstr("a Git LFS pointer"));
   EXPECT_THAT(file(std::string("PK\x03\x04 and more of it")), HasSubstr("a pickle of PyTorch"));
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(Model::open(folder / "model.safetensors")); }),
-              HasSubstr("got tensors alone: give the folder, which has their config.json"));
+              HasSubstr("got tensors alone: give its folder, "));
+}
+
+TEST(Folder, NamesALinkThatLeadsNowhere) {
+  for (const std::string name : {"model.safetensors", "config.json", "tokenizer.json", "generation_config.json"}) {
+    const Folder folder(kConfig, weights());
+    std::filesystem::remove(folder / name);
+    std::filesystem::create_symlink("../../blobs/abc", folder / name);
+    EXPECT_EQ(folder.error(), (folder / name) + ": expected a file, got a link to ../../blobs/abc, where there is none: "
+                                                "fetch the model again");
+  }
+  const Folder folder(kConfig, weights());
+  std::filesystem::create_symlink("nowhere", folder / "README.md");
+  EXPECT_EQ(folder.error(), "no error");
+}
+
+TEST(Folder, NamesTheFolderThatIsMeant) {
+  const Folder cache(kConfig, weights());
+  const std::string snapshot = cache / "snapshots/abc";
+  std::filesystem::create_directories(snapshot);
+  for (const char* name : {"config.json", "model.safetensors"}) {
+    std::filesystem::rename(cache / name, snapshot + "/" + name);
+  }
+  EXPECT_THAT(cache.error(), HasSubstr(": expected a folder with config.json, got one without: give " + snapshot));
+  EXPECT_THAT(error_message<Error>([&] { static_cast<void>(Model::open(cache / "snapshots")); }),
+              HasSubstr("got one without: give " + snapshot));
+  EXPECT_EQ(error_message<Error>([&] { static_cast<void>(Model::open(snapshot + "/config.json")); }),
+            snapshot + "/config.json: expected a safetensors file, got another file: give its folder, " + snapshot);
 }
 
 TEST(Folder, NamesPathsThatCannotBeRead) {

@@ -250,5 +250,22 @@ TEST(PublishedWeights, StandInOneShardEach) {
   EXPECT_THAT(folder.open().cautions(), ElementsAre(HasSubstr("not read, beside model.safetensors")));
 }
 
+TEST(PublishedWeights, AreReadInF64) {
+  PublishedFolder folder("llama");
+  const Model plain = folder.open();
+  for (auto& [name, value] : folder.tensors) value = value.to(DType::f64);
+  const Model wide = folder.open();
+  EXPECT_THAT(wide.cautions(), IsEmpty());
+  expect_same_parameters(plain, wide);
+  EXPECT_EQ(wide.dtype(), DType::f64);
+}
+
+TEST(PublishedWeights, SayWhyAHeadIsMissed) {
+  PublishedFolder folder("llama");
+  folder.tensors.erase("lm_head.weight");
+  EXPECT_THAT(folder.error(), AllOf(HasSubstr("lm_head.weight: expected [9, 8], got no such tensor"),
+                                    HasSubstr("(config.json has no tie_word_embeddings: the head is one of its own")));
+}
+
 }  // namespace
 }  // namespace qkv::published_weights_test

@@ -33,12 +33,12 @@ constexpr std::string_view kBertUnused[] = {"*pooler.*",
                                             "cls.predictions.decoder.weight",
                                             "cls.seq_relationship.*"};
 
-// As BERT, but that the first two positions are never used and the head is called otherwise.
+// As BERT, but that the positions before that of the padding are never used and the head is called otherwise.
 constexpr auto kRobertaNames = [] {
   std::array<WeightName, std::size(kBertNames)> names{};
   std::ranges::copy(kBertNames, names.begin());
   for (WeightName& name : names) {
-    if (name.ours == "positions") name.skipped = 2;
+    if (name.ours == "positions") name.behind_padding = true;
     if (name.ours == "head.dense") name.theirs = "lm_head.dense";
     if (name.ours == "head.ln") name.theirs = "lm_head.layer_norm";
     if (name.ours == "head") name.theirs = "lm_head.decoder";
@@ -78,12 +78,12 @@ EncoderHead head_in(const ConfigFile& config) {
   return std::ranges::any_of(config.texts("architectures"), scores_tokens) ? EncoderHead::transform : EncoderHead::none;
 }
 
-EncoderOptions bert_options(const ConfigFile& config, std::int64_t skipped) {
+EncoderOptions bert_options(const ConfigFile& config) {
   config.require("position_embedding_type", "absolute");
   config.require("add_cross_attention", false);
   const bool is_causal = config.flag("is_decoder", false);
   EncoderOptions options{.vocabulary = config.integer("vocab_size"),
-                         .length = config.integer("max_position_embeddings") - skipped,
+                         .length = config.integer("max_position_embeddings"),
                          .layers = config.layers("num_hidden_layers"),
                          .d_model = config.integer("hidden_size"),
                          .heads = config.integer("num_attention_heads"),
@@ -101,13 +101,23 @@ EncoderOptions bert_options(const ConfigFile& config, std::int64_t skipped) {
 }
 
 Model::Network bert_network(const ConfigFile& config, const Init& init, DType dtype) {
-  return Encoder(bert_options(config, 0), init, dtype);
+  return Encoder(bert_options(config), init, dtype);
 }
 
-// Positions are counted from the number of the padding on, which is 1.
+std::int64_t padding_in(const ConfigFile& config) { return config.integer("pad_token_id", 1); }
+
+// Positions are counted from the number of the padding on: that one is the padding's own, wherever it stands. The head
+// has an activation of its own, whatever that of the layers is.
 Model::Network roberta_network(const ConfigFile& config, const Init& init, DType dtype) {
-  config.require("pad_token_id", 1);
-  return Encoder(bert_options(config, 2), init, dtype);
+  EncoderOptions options = bert_options(config);
+  const std::int64_t padding = padding_in(config);
+  if (padding >= options.vocabulary || padding + 1 >= options.length) {
+    config.refuse("pad_token_id", "a token, and a position of max_position_embeddings");
+  }
+  options.length -= padding + 1;
+  options.placeless = padding;
+  options.head_activation = Activation::gelu;
+  return Encoder(options, init, dtype);
 }
 
 Model::Network distilbert_network(const ConfigFile& file, const Init& init, DType dtype) {
@@ -130,6 +140,15 @@ Model::Network distilbert_network(const ConfigFile& file, const Init& init, DTyp
   return Encoder(options, init, dtype);
 }
 
+constexpr Family roberta_like(std::string_view type) {
+  return {.type = type,
+          .prefix = "roberta.",
+          .network = roberta_network,
+          .names = kRobertaNames,
+          .unused = kRobertaUnused,
+          .padding = padding_in};
+}
+
 }  // namespace
 
 const Family& bert() {
@@ -139,30 +158,18 @@ const Family& bert() {
 }
 
 const Family& roberta() {
-  static constexpr Family kFamily{.type = "roberta",
-                                  .prefix = "roberta.",
-                                  .network = roberta_network,
-                                  .names = kRobertaNames,
-                                  .unused = kRobertaUnused};
+  static constexpr Family kFamily = roberta_like("roberta");
   return kFamily;
 }
 
 // RoBERTas by other names, of other texts.
 const Family& xlm_roberta() {
-  static constexpr Family kFamily{.type = "xlm-roberta",
-                                  .prefix = "roberta.",
-                                  .network = roberta_network,
-                                  .names = kRobertaNames,
-                                  .unused = kRobertaUnused};
+  static constexpr Family kFamily = roberta_like("xlm-roberta");
   return kFamily;
 }
 
 const Family& camembert() {
-  static constexpr Family kFamily{.type = "camembert",
-                                  .prefix = "roberta.",
-                                  .network = roberta_network,
-                                  .names = kRobertaNames,
-                                  .unused = kRobertaUnused};
+  static constexpr Family kFamily = roberta_like("camembert");
   return kFamily;
 }
 

@@ -1,6 +1,7 @@
 #include "model/families/config_file.h"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "files/json_text.h"
@@ -10,6 +11,7 @@ namespace qkv::families {
 namespace {
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 31;
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 nlohmann::json parsed(const std::string& path) {
   nlohmann::json json = files::read_json(path);
@@ -88,11 +90,13 @@ std::int64_t ConfigFile::layers(std::string_view word, std::int64_t otherwise) c
 
 std::vector<std::int64_t> ConfigFile::integers(std::string_view word) const {
   if (!has(word)) return {};
-  if (!value(word, "").is_array()) return {integer(word)};
+  constexpr std::string_view kExpected = "a whole number, or a list of them";
+  const nlohmann::json& found = value(word, kExpected);
   std::vector<std::int64_t> all;
-  for (const nlohmann::json& one : value(word, "")) {
-    if (!one.is_number_integer()) refuse(word, "a whole number, or a list of them");
-    all.push_back(one.get<std::int64_t>());
+  for (const nlohmann::json& one : found.is_array() ? found : nlohmann::json::array({found})) {
+    const double number = one.is_number() ? one.get<double>() : kNoNumber;
+    if (!(std::abs(number) <= static_cast<double>(kLargest)) || number != std::floor(number)) refuse(word, kExpected);
+    all.push_back(static_cast<std::int64_t>(number));
   }
   return all;
 }

@@ -122,6 +122,8 @@ constexpr IgnoredWord kGemma2[] = {{"hidden_act"}};
 constexpr IgnoredWord kGemma3[] = {{"_sliding_window_pattern"}};
 constexpr IgnoredWord kT5[] = {{"n_positions"}};
 constexpr IgnoredWord kClip[] = {{"projection_dim"}};
+constexpr IgnoredWord kLayerBiases[] = {{"attention_bias"}, {"mlp_bias"}};
+constexpr IgnoredWord kFeedForwardBias[] = {{"mlp_bias"}};
 constexpr IgnoredWord kTiedOrNot[] = {{"tie_word_embeddings"}};
 
 constexpr IgnoredWords kIgnored[] = {
@@ -139,6 +141,12 @@ constexpr IgnoredWords kIgnored[] = {
     {"roberta", "the pooler", kBertPooler},
     {"xlm-roberta", "the pooler", kBertPooler},
     {"camembert", "the pooler", kBertPooler},
+    {"mistral", "its layers have no biases", kLayerBiases},
+    {"qwen2", "biases of q, k and v alone, in any case", kLayerBiases},
+    {"qwen3", "its feed-forward layers have no biases", kFeedForwardBias},
+    {"gemma", "its feed-forward layers have no biases", kFeedForwardBias},
+    {"gemma2", "its feed-forward layers have no biases", kFeedForwardBias},
+    {"gemma3_text", "its feed-forward layers have no biases", kFeedForwardBias},
     {"distilbert", "how positions and tables began", kDistilbert},
     {"gemma2", "hidden_activation counts", kGemma2},
     {"gemma3_text", "hidden_activation counts", kGemma2},

@@ -28,7 +28,7 @@ struct WeightName {
   bool in_head = false;  // stands outside of the prefix
   int part = 0;          // this is the part-th of `parts` equal ones along the output
   int parts = 1;
-  int skipped = 0;  // rows that stand before those that are used
+  bool behind_padding = false;  // rows before Family::padding are not used
 };
 
 struct Family {
@@ -37,6 +37,8 @@ struct Family {
   Model::Network (*network)(const ConfigFile& config, const Init& init, DType dtype);
   std::span<const WeightName> names;
   std::span<const std::string_view> unused;  // weights that take no part in what qkv computes; "*" stands for anything
+  // The row of positions that is the padding's, where positions are counted from it on.
+  std::int64_t (*padding)(const ConfigFile& config) = nullptr;
 };
 
 [[nodiscard]] const Family& bert();

@@ -6,6 +6,7 @@
 #include "files/place.h"
 #include "model/families/config_words.h"
 #include "model/families/family.h"
+#include "model/families/folder_paths.h"
 #include "model/families/heads.h"
 #include "model/families/loading.h"
 #include "qkv/error.h"
@@ -16,6 +17,8 @@ namespace qkv::families {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kGeneration = "generation_config.json";
 
 DType stored_dtype(const WeightFiles& files) {
   for (const auto& [name, file] : files.names()) {
@@ -35,16 +38,19 @@ std::int64_t vocabulary_of(const Model::Network& network) {
   return std::visit([](const auto& kind) { return kind.options().vocabulary; }, network);
 }
 
-// eos_token_id of generation_config.json, else of config.json.
-std::vector<std::int64_t> ends_of(const std::string& folder, const ConfigFile& config, std::int64_t vocabulary) {
+// eos_token_id of generation_config.json, else of config.json. One that is no token of the model never comes: a GPT-2 of
+// a small vocabulary is saved with 50256.
+std::vector<std::int64_t> ends_of(const std::string& folder, const ConfigFile& config, std::int64_t vocabulary,
+                                  std::vector<std::string>& cautions) {
   constexpr const char* kWord = "eos_token_id";
-  const fs::path path = fs::path(folder) / "generation_config.json";
+  const fs::path path = fs::path(folder) / kGeneration;
   const ConfigFile own = files::is_there(path.string()) ? ConfigFile(path.string()) : config;
   const ConfigFile& said = own.has(kWord) ? own : config;
   std::vector<std::int64_t> ends = said.integers(kWord);
-  for (const std::int64_t end : ends) {
-    if (end < 0 || end >= vocabulary) said.refuse(kWord, "tokens below vocab_size, " + std::to_string(vocabulary));
-  }
+  const auto is_none = [&](std::int64_t end) { return end < 0 || end >= vocabulary; };
+  if (std::erase_if(ends, is_none) == 0) return ends;
+  cautions.push_back(fs::path(said.path()).filename().string() + ": eos_token_id " + said.shown(kWord) +
+                     ": what is no token below vocab_size, " + std::to_string(vocabulary) + ", ends no text");
   return ends;
 }
 
@@ -78,20 +84,32 @@ std::optional<std::int64_t> padding_of(const std::string& folder, const ConfigFi
   return token;
 }
 
+// config.json, with the first token of an encoder-decoder's texts as generation_config.json has it, which goes before.
+ConfigFile config_in(const std::string& folder) {
+  constexpr const char* kStart = "decoder_start_token_id";
+  const ConfigFile config((fs::path(folder) / "config.json").string());
+  const fs::path path = fs::path(folder) / kGeneration;
+  if (!files::is_there(path.string())) return config;
+  const ConfigFile generation(path.string());
+  return generation.has(kStart) ? config.with(kStart, generation.integer(kStart)) : config;
+}
+
 ModelTokenizers tokenizers_of(const std::string& folder, const ConfigFile& config, const Model::Network& network,
                               std::vector<std::string>& cautions) {
   const std::int64_t vocabulary = vocabulary_of(network);
   const auto tokens = tokenizer_of(folder, vocabulary, cautions);
   return {.tokens = tokens,
-          .ends = ends_of(folder, config, vocabulary),
+          .ends = ends_of(folder, config, vocabulary, cautions),
           .padding = padding_of(folder, config, network, tokens.get())};
 }
 
 }  // namespace
 
 Model open_folder(const std::string& folder) {
+  refuse_folder_above(folder);
+  refuse_dangling_links(folder);
   refuse_adapter(folder);
-  const ConfigFile config((fs::path(folder) / "config.json").string());
+  const ConfigFile config = config_in(folder);
   const Family& family = family_of(config);
   const WeightFiles files(folder);
   std::vector<std::string> cautions = files.cautions();
@@ -107,11 +125,11 @@ Model open_folder(const std::string& folder) {
   };
   FittedNetwork fitted =
       of_config([&] { return fitted_to(stored, config, family.network(config, Init::undrawn(), dtype), dtype); });
-  Loading loading(stored, fitted.stack);
+  Loading loading(stored, fitted.stack, family.padding != nullptr ? family.padding(config) : 0);
   for (const std::string_view pattern : fitted.left_out) loading.leave_out(pattern);
   for (const Parameter& parameter : Model(fitted.network).parameters()) loading.add(parameter);
   cautions.insert(cautions.end(), fitted.cautions.begin(), fitted.cautions.end());
-  loading.finish(folder, cautions);
+  loading.finish(folder, fitted.hint, cautions);
   Model model(fitted.network, of_config([&] { return tokenizers_of(folder, config, fitted.network, cautions); }));
   for (std::string& what : cautions) model.add_caution(std::move(what));
   for (std::string& what : cautions_of(config, family.type)) model.add_caution(std::move(what));

@@ -40,6 +40,7 @@ DecoderOptions gemma_options(const ConfigFile& config, std::int64_t kv_heads) {
   config.require("use_bidirectional_attention", false);
   DecoderOptions options = llama_options(config);
   options.embedding = EmbeddingScale::root_width;
+  options.bias = config.flag("attention_bias", false);
   options.tied = config.flag("tie_word_embeddings", true);
   options.choices.norm = NormKind::rms_plus_one;
   options.choices.kv_heads = kv_heads_in(config, options.heads, kv_heads);
@@ -81,12 +82,13 @@ Model::Network gemma2_network(const ConfigFile& config, const Init& init, DType 
 }
 
 // Local layers turn by frequencies of their own. Newer configs have an object for each type of layer, whose words go
-// before those of the config; rope_scaling, where older ones have it, changes that of the other layers.
+// before those of the config, and words beside these objects do not count; rope_scaling, where older ones have it, changes that of the other layers.
 void read_rotary_of_types(const ConfigFile& config, DecoderOptions& options) {
   const RotaryLengths lengths{.longest = options.length};
   const ConfigFile types = config.object_or_none("rope_parameters");
-  const bool has_types = config.has("rope_parameters");
-  const ConfigFile full = has_types ? types.object("full_attention") : types.with("rope_type", "default");
+  const ConfigFile none = types.object_or_none("full_attention");
+  const bool has_types = types.has("full_attention");
+  const ConfigFile full = has_types ? types.object("full_attention") : none.with("rope_type", "default");
   const ConfigFile turned = full.updated(config.object_or_none("rope_scaling"));
   options.choices.rotary_base = turned.number("rope_theta", config.number("rope_theta", 1e6));
   options.choices.rotary_scaling = scaling_in(turned, lengths);

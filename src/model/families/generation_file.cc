@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 using families::ConfigFile;
 using families::UnreadWord;
 
-// What changes no token: names, caches, outputs, and ways to the same text.
-constexpr std::array<std::string_view, 30> kChangesNothing = {"_from_model_config",
+// What is read where the folder is opened, and what changes no token: names, caches, outputs, and ways to the same text.
+constexpr std::array<std::string_view, 31> kChangesNothing = {"_from_model_config",
                                                               "assistant_confidence_threshold",
                                                               "assistant_early_exit",
                                                               "assistant_ensemble_weight",
@@ -26,6 +26,7 @@ constexpr std::array<std::string_view, 30> kChangesNothing = {"_from_model_confi
                                                               "cache_implementation",
                                                               "compile_config",
                                                               "continuous_batching_config",
+                                                              "decoder_start_token_id",
                                                               "disable_compile",
                                                               "eos_token_id",
                                                               "is_assistant",
@@ -73,7 +74,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kUsual =
 // Where the likeliest text is written, nothing is drawn; where one text is followed, no beams are compared.
 constexpr std::array<std::string_view, 8> kOfDraws = {"temperature", "top_k",          "top_p",      "min_p",
                                                       "typical_p",   "epsilon_cutoff", "eta_cutoff", "top_h"};
-constexpr const char* kStart = "decoder_start_token_id";
 constexpr std::array<std::string_view, 5> kOfBeams = {"early_stopping", "length_penalty", "num_beam_groups",
                                                       "diversity_penalty", "renormalize_logits"};
 
@@ -91,14 +91,6 @@ std::optional<ConfigFile> generation_in(const std::string& folder) {
   const fs::path path = fs::path(folder) / "generation_config.json";
   if (!files::is_folder(folder) || !files::is_there(path.string())) return std::nullopt;
   return ConfigFile(path.string());
-}
-
-// Of an encoder-decoder, in its config.json, which is what is read.
-nlohmann::json start_in(const std::string& folder) {
-  const fs::path path = fs::path(folder) / "config.json";
-  if (!files::is_there(path.string())) return nullptr;
-  const ConfigFile config(path.string());
-  return config.has(kStart) ? nlohmann::json(config.integer(kStart)) : nlohmann::json();
 }
 
 GenerateOptions draw_options_in(const ConfigFile& config) {
@@ -135,7 +127,6 @@ std::vector<std::string> unheeded_in_generation(const std::string& folder) {
   for (const UnreadWord& found : config->unread()) {
     const std::string& word = found.place;
     if (is_one_of(kChangesNothing, word) || asks_for_nothing(word, *found.value)) continue;
-    if (word == kStart && start_in(folder) == *found.value) continue;
     if ((!draws && is_one_of(kOfDraws, word)) || (!has_beams && is_one_of(kOfBeams, word))) continue;
     all.push_back(word + " " + config->shown(word));
   }

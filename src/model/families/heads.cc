@@ -35,7 +35,7 @@ class Fitting {
                           [&](const EncoderDecoder& both) { return fit_both(both.options()); },
                           [&](const auto& other) -> Model::Network { return other; }};
     Model::Network fitted = std::visit(each, network);
-    return {std::move(fitted), stack_, std::move(left_out_), std::move(cautions_)};
+    return {std::move(fitted), stack_, std::move(left_out_), std::move(cautions_), std::move(hint_)};
   }
 
  private:
@@ -46,6 +46,9 @@ class Fitting {
       cautions_.emplace_back("no lm_head.weight, and no word of architectures: the model gives states alone");
     }
     if (output && options.tied) options.tied = is_tied_to(*output);
+    if (!output && !options.tied && options.scores && !config_.has(kTied)) {
+      hint_ = "(config.json has no tie_word_embeddings: the head is one of its own, as if it said false)";
+    }
     return Decoder(options, Init::undrawn(), dtype_);
   }
 
@@ -148,6 +151,7 @@ class Fitting {
   std::string_view stack_;
   std::vector<std::string_view> left_out_;
   std::vector<std::string> cautions_;
+  std::string hint_;
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ struct FittedNetwork {
   std::string_view stack = {};                  // of the family, if it is one of two: "encoder."
   std::vector<std::string_view> left_out = {};  // patterns of tensors that it does not read
   std::vector<std::string> cautions = {};
+  std::string hint = {};  // why a tensor that is not there was expected
 };
 
 /// The network of a config, of undrawn parameters, changed to what is stored: without an output map if there is none

@@ -49,18 +49,22 @@ DecoderOptions qwen_options(const ConfigFile& config) {
 }
 
 Model::Network llama_network(const ConfigFile& config, const Init& init, DType dtype) {
-  return Decoder(turned_options(config), init, dtype);
+  DecoderOptions options = turned_options(config);
+  options.bias = config.flag("attention_bias", false);
+  options.choices.feed_forward_bias = config.flag("mlp_bias", false);
+  return Decoder(options, init, dtype);
 }
 
+// All layers alike; where its config has layer_types, `transformers` takes it for a Ministral, whose windows are those of
+// the sliding ones.
 Model::Network mistral_network(const ConfigFile& config, const Init& init, DType dtype) {
   constexpr std::int64_t kKvHeads = 8;
   constexpr std::int64_t kWindow = 4096;
   DecoderOptions options = turned_options(config);
   options.choices.kv_heads = kv_heads_in(config, options.heads, kKvHeads);
-  // All layers alike: its authors' program does not look at layer_types.
-  if (const auto window = window_in(config, kWindow)) {
-    options.choices.windows.assign(static_cast<std::size_t>(options.layers), *window);
-  }
+  const std::optional<std::int64_t> window = window_in(config, kWindow);
+  const auto windows = windows_in(config, options.layers, window.value_or(0), [](std::int64_t) { return true; });
+  if (window) options.choices.windows = windows;
   return Decoder(options, init, dtype);
 }
 
@@ -74,6 +78,7 @@ Model::Network qwen2_network(const ConfigFile& config, const Init& init, DType d
 Model::Network qwen3_network(const ConfigFile& config, const Init& init, DType dtype) {
   constexpr std::int64_t kHeadWidth = 128;
   DecoderOptions options = qwen_options(config);
+  options.bias = config.flag("attention_bias", false);
   if (!config.contains("head_dim")) options.choices.d_k = kHeadWidth;
   options.choices.qk_norm = options.choices.epsilon;
   return Decoder(options, init, dtype);

@@ -1,5 +1,7 @@
 #include "model/families/llama_options.h"
 
+#include <variant>
+
 #include "model/families/family.h"
 
 namespace qkv::families {
@@ -21,7 +23,7 @@ RotaryScaling yarn_in(const ConfigFile& rope, const RotaryLengths& lengths) {
                       .original_max = original,
                       .beta_fast = beta_in(rope, "beta_fast", 32),
                       .beta_slow = beta_in(rope, "beta_slow", 1)};
-  rope.require("truncate", true);
+  scaling.truncate = rope.flag("truncate", true);
   // As `transformers`: the factor alone where it is there, else both of the others or none.
   const double mscale = rope.number("mscale", 0);
   const double mscale_all_dim = rope.number("mscale_all_dim", 0);
@@ -32,6 +34,15 @@ RotaryScaling yarn_in(const ConfigFile& rope, const RotaryLengths& lengths) {
     scaling.mscale_all_dim = mscale_all_dim;
   }
   return scaling;
+}
+
+// How much of each head turns. `transformers` reads it for scaled frequencies alone, where these families then have no
+// use for it.
+void read_turned_part(const ConfigFile& config, bool is_default) {
+  constexpr std::string_view kWord = "partial_rotary_factor";
+  if (!is_default && config.number(kWord, 1) != 1) config.refuse(kWord, "1.0 beside frequencies that are scaled");
+  if (config.number(kWord, 1) == 1) return;
+  config.remark(kWord, config.shown(kWord) + ": not used: whole heads turn, as in transformers");
 }
 
 // Frequencies change beyond max_position_embeddings alone.
@@ -50,9 +61,9 @@ std::int64_t RotaryLengths::original_in(const ConfigFile& rope) const {
 }
 
 RotaryScaling scaling_in(const ConfigFile& rope, const RotaryLengths& lengths) {
-  rope.require("partial_rotary_factor", 1.0);
   const std::string_view word = rope.has("rope_type") ? "rope_type" : "type";
   const std::string type = rope.text("rope_type", rope.text("type", "default"));
+  read_turned_part(rope, type == "default");
   if (type == "default") return std::monostate{};
   if (type == "linear") return LinearScaling{rope.number("factor")};
   if (type == "dynamic") return dynamic_in(rope, word, lengths);
@@ -68,7 +79,6 @@ RotaryScaling scaling_in(const ConfigFile& rope, const RotaryLengths& lengths) {
 
 // As `transformers` has it: rope_scaling goes before rope_parameters, of which then nothing is left.
 void read_rotary(const ConfigFile& config, DecoderOptions& options) {
-  config.require("partial_rotary_factor", 1.0);
   options.choices.rotary_base = config.number("rope_theta", 10000);
   RotaryLengths lengths{.longest = options.length};
   if (config.has(kOriginal)) lengths.original = config.integer(kOriginal);
@@ -82,6 +92,7 @@ void read_rotary(const ConfigFile& config, DecoderOptions& options) {
   if (rope.has("full_attention")) config.refuse(word, "one object for all layers");
   options.choices.rotary_base = rope.number("rope_theta", options.choices.rotary_base);
   options.choices.rotary_scaling = scaling_in(rope, lengths);
+  read_turned_part(config, std::holds_alternative<std::monostate>(options.choices.rotary_scaling));
 }
 
 std::int64_t kv_heads_in(const ConfigFile& config, std::int64_t heads, std::int64_t otherwise) {
@@ -99,11 +110,11 @@ DecoderOptions llama_options(const ConfigFile& config) {
                          .positions = Positions::rotary,
                          .tied = config.flag("tie_word_embeddings", false),
                          .activation = activation_in(config, "hidden_act", "silu"),
-                         .bias = config.flag("attention_bias", false)};
+                         .bias = false};
   options.choices = {.norm = NormKind::rms,
                      .epsilon = config.number("rms_norm_eps", 1e-6),
                      .feed_forward = FeedForwardKind::gated,
-                     .feed_forward_bias = config.flag("mlp_bias", false),
+                     .feed_forward_bias = false,
                      .kv_heads = kv_heads_in(config, options.heads, options.heads)};
   if (config.has("head_dim")) options.choices.d_k = config.integer("head_dim");
   return options;

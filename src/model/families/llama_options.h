@@ -11,7 +11,7 @@
 
 namespace qkv::families {
 
-/// The options of a Llama, without windows and what read_rotary() reads.
+/// The options of a Llama without biases, windows and what read_rotary() reads.
 [[nodiscard]] DecoderOptions llama_options(const ConfigFile& config);
 
 /// `num_key_value_heads`: `heads` where it is null, `otherwise` where it is not there.

@@ -9,11 +9,11 @@ namespace qkv::families {
 namespace {
 
 // Along its output axis, which is the last one of a stored transpose.
-TensorView part_of(const TensorView& stored, const WeightName& name) {
+TensorView part_of(const TensorView& stored, const WeightName& name, std::int64_t skipped) {
   const int axis = name.change == Change::transposed ? stored.rank() - 1 : 0;
-  const std::int64_t all = stored.dim(axis) - name.skipped;
+  const std::int64_t all = stored.dim(axis) - skipped;
   const std::int64_t each = all / name.parts;
-  const std::int64_t begin = name.skipped + name.part * each;
+  const std::int64_t begin = skipped + name.part * each;
   return stored.slice(axis, begin, begin + each);
 }
 
@@ -22,24 +22,24 @@ bool divides(const Tensor& tensor, const WeightName& name) {
   return tensor.rank() > 0 && tensor.dim(name.change == Change::transposed ? -1 : 0) % name.parts == 0;
 }
 
-bool has_rows_to_skip(const Tensor& tensor, const WeightName& name) {
-  return name.skipped == 0 || (tensor.rank() > 0 && tensor.dim(0) >= name.skipped);
+bool has_rows_to_skip(const Tensor& tensor, std::int64_t skipped) {
+  return skipped == 0 || (tensor.rank() > 0 && tensor.dim(0) >= skipped);
 }
 
-Tensor changed(const Tensor& tensor, const WeightName& name, const Shape& shape) {
-  if (!divides(tensor, name) || !has_rows_to_skip(tensor, name)) return tensor;
+Tensor changed(const Tensor& tensor, const WeightName& name, std::int64_t skipped, const Shape& shape) {
+  if (!divides(tensor, name) || !has_rows_to_skip(tensor, skipped)) return tensor;
   if (name.change == Change::reshaped) return tensor.size() == shape.product() ? tensor.reshape(shape) : tensor;
-  if (name.parts == 1 && name.skipped == 0 && name.change == Change::none) return tensor;
-  const TensorView part = part_of(tensor, name);
+  if (name.parts == 1 && skipped == 0 && name.change == Change::none) return tensor;
+  const TensorView part = part_of(tensor, name, skipped);
   return Tensor(name.change == Change::transposed && part.rank() == 2 ? part.transpose(0, 1) : part);
 }
 
 // The shape that the stored tensor should have.
-std::string expected_of(const Parameter& parameter, const WeightName& name) {
+std::string expected_of(const Parameter& parameter, const WeightName& name, std::int64_t skipped) {
   std::vector<std::int64_t> extents;
   const Shape& shape = parameter.value.shape();
   for (int axis = 0; axis < shape.rank(); ++axis) extents.push_back(shape[axis]);
-  extents.front() = extents.front() * name.parts + name.skipped;
+  extents.front() = extents.front() * name.parts + skipped;
   if (name.change == Change::transposed && extents.size() == 2) std::swap(extents[0], extents[1]);
   return Shape(extents).to_string();
 }
@@ -59,22 +59,22 @@ void Loading::add(const Parameter& parameter) {
   const WeightName& weight = stored_.weight_of(name);
   const std::optional<std::string> stored = stored_.find(weight, name);
   if (!stored) {
-    differences_.push_back(stored_.expected(weight, name) + ": expected " + expected_of(parameter, weight) +
+    differences_.push_back(stored_.expected(weight, name) + ": expected " + expected_of(parameter, weight, skipped_of(weight)) +
                            ", got no such tensor");
     return;
   }
   used_.insert(*stored);
   const Tensor tensor = stored_.files().load(*stored);
-  Tensor value = changed(tensor, weight, parameter.value.shape());
+  Tensor value = changed(tensor, weight, skipped_of(weight), parameter.value.shape());
   if (!is_floating(value.dtype()) || !(value.shape() == parameter.value.shape())) {
-    differences_.push_back(*stored + ": expected " + expected_of(parameter, weight) + ", got " +
+    differences_.push_back(*stored + ": expected " + expected_of(parameter, weight, skipped_of(weight)) + ", got " +
                            tensor.shape().to_string() + " of " + std::string(name_of(tensor.dtype())));
     return;
   }
   values_.emplace_back(parameter.value, std::move(value));
 }
 
-void Loading::finish(const std::string& folder, std::vector<std::string>& cautions) {
+void Loading::finish(const std::string& folder, const std::string& hint, std::vector<std::string>& cautions) {
   std::vector<std::string> heads;
   for (const auto& [name, file] : stored_.files().names()) {
     if (used_.contains(name) || is_unused(name)) continue;
@@ -88,7 +88,7 @@ void Loading::finish(const std::string& folder, std::vector<std::string>& cautio
     std::string text = folder + ": " + std::to_string(differences_.size()) + " of its tensors are not those of a " +
                        std::string(stored_.family().type) + " with this config.json:";
     for (const std::string& difference : differences_) text += "\n  " + difference;
-    throw Error(text);
+    throw Error(text + (hint.empty() ? "" : "\n  " + hint));
   }
   if (!heads.empty()) {
     cautions.push_back(listed(heads) + ": left out, a head that is not computed; states and attention are the model's");

@@ -14,19 +14,24 @@ namespace qkv::families {
 class Loading {
  public:
   /// Parameters have their names under `stack` in the family: "encoder." of an encoder whose family has two stacks.
-  Loading(const StoredWeights& stored, std::string_view stack) : stored_(stored), stack_(stack) {}
+  /// `skipped` rows stand before those that are used, of a weight behind padding.
+  Loading(const StoredWeights& stored, std::string_view stack, std::int64_t skipped)
+      : stored_(stored), stack_(stack), skipped_(skipped) {}
 
   void add(const Parameter& parameter);
   /// Tensors of these patterns are left out: the caution says what they are.
   void leave_out(std::string_view pattern) { left_out_.emplace_back(pattern); }
-  /// Gives all parameters their values, or throws Error with every difference. Adds to `cautions` what is left out.
-  void finish(const std::string& folder, std::vector<std::string>& cautions);
+  /// Gives all parameters their values, or throws Error with every difference and behind them the hint. Adds to
+  /// `cautions` what is left out.
+  void finish(const std::string& folder, const std::string& hint, std::vector<std::string>& cautions);
 
  private:
+  [[nodiscard]] std::int64_t skipped_of(const WeightName& name) const { return name.behind_padding ? skipped_ : 0; }
   [[nodiscard]] bool is_unused(const std::string& name) const;
 
   const StoredWeights& stored_;
   std::string stack_;
+  std::int64_t skipped_;
   std::set<std::string> used_;
   std::vector<std::string> left_out_;
   std::vector<std::string> differences_;
