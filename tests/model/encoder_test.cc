@@ -222,6 +222,36 @@ TEST(Encoder, FactsGiveTheOptionsBack) {
             "encoder_options: kind: expected encoder, got \"decoder\"");
 }
 
+// Texts side by side, end to end and alone; the third text begins with the token that takes no place.
+TEST(Encoder, GivesNoPlaceToPaddingWithinATextHoweverItStands) {
+  EncoderOptions options = small(Positions::learned);
+  options.placeless = 1;
+  Generator generator(4);
+  const Encoder encoder(options, generator, DType::f64);
+  EXPECT_EQ(parameter_count(encoder.parameters()), parameter_count(options));
+  const Tensor ids(std::vector<std::int64_t>{3, 1, 4, 2, 6, 2, 1, 5, 2}, {1, 9});
+  const std::vector<std::int64_t> lengths = {4, 2, 3};
+  const Variable joined = encoder.hidden_joined({.ids = ids, .lengths = lengths});
+  const Tensor beside(std::vector<std::int64_t>{3, 1, 4, 2, 6, 2, 0, 0, 1, 5, 2, 1}, {3, 4});
+  const Variable padded = encoder.hidden({.ids = beside, .lengths = lengths});
+  std::int64_t begin = 0;
+  for (std::size_t n = 0; n < lengths.size(); ++n) {
+    const Tensor own(ids.view().slice(1, begin, begin + lengths[n]));
+    const Variable alone = encoder.hidden({.ids = own});
+    for (std::int64_t t = 0; t < lengths[n]; ++t) {
+      const auto same = testing::Pointwise(testing::DoubleNear(1e-14), place(alone, 0, t));
+      EXPECT_THAT(place(joined, 0, begin + t), same);
+      EXPECT_THAT(place(padded, static_cast<std::int64_t>(n), t), same);
+    }
+    begin += lengths[n];
+  }
+  const Tensor most(std::vector<std::int64_t>{3, 1, 4, 2, 1, 6, 2, 5, 3}, {1, 9});
+  EXPECT_EQ(encoder.hidden({.ids = most}).dim(1), 9);
+  const Tensor more(std::vector<std::int64_t>{3, 1, 4, 2, 6, 2, 5, 3, 3}, {1, 9});
+  EXPECT_EQ(error_message([&] { static_cast<void>(encoder.hidden({.ids = more})); }),
+            "Encoder: ids: expected a text of at most 7 tokens, for which there are learned positions, got 8 tokens");
+}
+
 TEST(Encoder, RefusesTextsEndToEndThatDoNotFit) {
   Generator generator(1);
   const Encoder encoder(small(Positions::learned), generator);
