@@ -196,7 +196,8 @@ TEST(Folder, NamesWhatItsConfigLacksOrHasNoMeaningFor) {
   EXPECT_THAT(with(R"("rope_scaling": 3)"), HasSubstr("rope_scaling: expected an object, got 3"));
   EXPECT_THAT(with(R"("rope_theta": NaN)"), HasSubstr("config.json: rope_theta: expected a number, got NaN"));
   EXPECT_THAT(with(R"("rope_scaling": {"type": "linear", "factor": 2, "partial_rotary_factor": 0.5})"),
-              HasSubstr("rope_scaling: partial_rotary_factor: expected 1.0 beside frequencies that are scaled, got 0.5"));
+              HasSubstr("rope_scaling: partial_rotary_factor: expected 1.0 beside frequencies that are scaled, got "
+                        "0.5"));
   EXPECT_THAT(with(R"("quantization_config": {"quant_method": "gptq"})"),
               HasSubstr("config.json: quantization_config: expected none"));
   EXPECT_THAT(with(R"("hidden_act": "mish")"), HasSubstr("config.json: hidden_act: expected one of gelu"));
@@ -379,8 +380,8 @@ TEST(Folder, NamesALinkThatLeadsNowhere) {
     const Folder folder(kConfig, weights());
     std::filesystem::remove(folder / name);
     std::filesystem::create_symlink("../../blobs/abc", folder / name);
-    EXPECT_EQ(folder.error(), (folder / name) + ": expected a file, got a link to ../../blobs/abc, where there is none: "
-                                                "fetch the model again");
+    EXPECT_EQ(folder.error(), (folder / name) + ": expected a file, got a link to ../../blobs/abc, where there is "
+                                                "none: fetch the model again");
   }
   const Folder folder(kConfig, weights());
   std::filesystem::create_symlink("nowhere", folder / "README.md");

@@ -74,7 +74,8 @@ class PublishedModel : public testing::TestWithParam<std::string> {
     }
     const Tensor tokens = ids();
     const auto wanted = entry().at("logits").get<std::vector<double>>();
-    EXPECT_THAT(model.forward({.ids = tokens}).value().to_vector(), testing::Pointwise(testing::DoubleNear(2e-5), wanted));
+    EXPECT_THAT(model.forward({.ids = tokens}).value().to_vector(),
+                testing::Pointwise(testing::DoubleNear(2e-5), wanted));
   }
 
   tests::TemporaryDirectory directory_;

@@ -38,8 +38,8 @@ std::int64_t vocabulary_of(const Model::Network& network) {
   return std::visit([](const auto& kind) { return kind.options().vocabulary; }, network);
 }
 
-// eos_token_id of generation_config.json, else of config.json. One that is no token of the model never comes: a GPT-2 of
-// a small vocabulary is saved with 50256.
+// eos_token_id of generation_config.json, else of config.json. One that is no token of the model never comes: a GPT-2
+// of a small vocabulary is saved with 50256.
 std::vector<std::int64_t> ends_of(const std::string& folder, const ConfigFile& config, std::int64_t vocabulary,
                                   std::vector<std::string>& cautions) {
   constexpr const char* kWord = "eos_token_id";

@@ -82,7 +82,8 @@ Model::Network gemma2_network(const ConfigFile& config, const Init& init, DType 
 }
 
 // Local layers turn by frequencies of their own. Newer configs have an object for each type of layer, whose words go
-// before those of the config, and words beside these objects do not count; rope_scaling, where older ones have it, changes that of the other layers.
+// before those of the config, and words beside these objects do not count; rope_scaling, where older ones have it,
+// changes that of the other layers.
 void read_rotary_of_types(const ConfigFile& config, DecoderOptions& options) {
   const RotaryLengths lengths{.longest = options.length};
   const ConfigFile types = config.object_or_none("rope_parameters");

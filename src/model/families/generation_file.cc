@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 using families::ConfigFile;
 using families::UnreadWord;
 
-// What is read where the folder is opened, and what changes no token: names, caches, outputs, and ways to the same text.
+// What is read where the folder is opened, and what changes no token: names, caches, outputs, and ways to the same
+// text.
 constexpr std::array<std::string_view, 31> kChangesNothing = {"_from_model_config",
                                                               "assistant_confidence_threshold",
                                                               "assistant_early_exit",

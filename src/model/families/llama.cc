@@ -55,8 +55,8 @@ Model::Network llama_network(const ConfigFile& config, const Init& init, DType d
   return Decoder(options, init, dtype);
 }
 
-// All layers alike; where its config has layer_types, `transformers` takes it for a Ministral, whose windows are those of
-// the sliding ones.
+// All layers alike; where its config has layer_types, `transformers` takes it for a Ministral, whose windows are those
+// of the sliding ones.
 Model::Network mistral_network(const ConfigFile& config, const Init& init, DType dtype) {
   constexpr std::int64_t kKvHeads = 8;
   constexpr std::int64_t kWindow = 4096;

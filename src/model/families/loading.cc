@@ -59,8 +59,8 @@ void Loading::add(const Parameter& parameter) {
   const WeightName& weight = stored_.weight_of(name);
   const std::optional<std::string> stored = stored_.find(weight, name);
   if (!stored) {
-    differences_.push_back(stored_.expected(weight, name) + ": expected " + expected_of(parameter, weight, skipped_of(weight)) +
-                           ", got no such tensor");
+    differences_.push_back(stored_.expected(weight, name) + ": expected " +
+                           expected_of(parameter, weight, skipped_of(weight)) + ", got no such tensor");
     return;
   }
   used_.insert(*stored);
