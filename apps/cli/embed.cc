@@ -171,10 +171,9 @@ void add_embed(CLI::App& app) {
   add_file_options(*command, arguments->file, "A text on each line of a file");
   command->add_option("--out", arguments->out, "Write [texts, width] as .npy [JSON, a line each]")->type_name("FILE");
   command
-      ->add_option(
-          "--pooling", arguments->pooling,
-          "mean, first, last, max, weightedmean or mean_sqrt_len_tokens of the states, or several with commas "
-          "between them, end to end [the folder's, or mean]")
+      ->add_option("--pooling", arguments->pooling,
+                   "mean, first, last, max, weightedmean or mean_sqrt_len_tokens of the states, or several with commas "
+                   "between them, end to end [the folder's, or mean]")
       ->type_name("NAMES");
   CLI::Option* named = command
                            ->add_option("--prompt-name", arguments->prompt_name,

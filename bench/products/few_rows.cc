@@ -1,5 +1,5 @@
-// few_rows N K: the least processor time of one `linear` of a few rows with a weight [N, K], on one thread, for each type
-// of the weight; x is of the weight's type where the row says so, else f32.
+// few_rows N K: the least processor time of one `linear` of a few rows with a weight [N, K], on one thread, for each
+// type of the weight; x is of the weight's type where the row says so, else f32.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>

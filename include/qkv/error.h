@@ -14,8 +14,8 @@ class Error : public std::runtime_error {
 };
 
 /// An invalid request: a shape, an option or a word that is not possible.
-/// what() reads "<function>: <argument>: expected <expected>, got <got>". Of an argument and of what came, texts of more
-/// than 200 bytes are cut to 80 and "…".
+/// what() reads "<function>: <argument>: expected <expected>, got <got>". Of an argument and of what came, texts of
+/// more than 200 bytes are cut to 80 and "…".
 class InvalidArgument : public Error {
  public:
   InvalidArgument(std::string_view function, std::string_view argument, std::string_view expected,

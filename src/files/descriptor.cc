@@ -95,7 +95,7 @@ std::vector<std::byte> read_to_end(const Descriptor& descriptor, const std::stri
   std::vector<std::byte> bytes(size);
   std::size_t filled = 0;
   for (;;) {
-    core::look();  // a pipe may have no end
+    core::look();                                               // a pipe may have no end
     if (filled == bytes.size()) bytes.resize(filled + kChunk);  // a pipe has no size, and a file may grow
     const ssize_t got = ::read(descriptor.number(), bytes.data() + filled, bytes.size() - filled);
     if (got < 0 && errno == EINTR) continue;

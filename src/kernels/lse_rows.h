@@ -34,8 +34,8 @@ template <class Real>
 }
 
 /// The scale of the weights of the current queries, from their lse. One so large that its own rounding would be seen in
-/// weights, is_coarse(), is summed again, and its row's maximum and sum are kept apart, unless it is of more keys. Uses and changes
-/// as log_sum_exp() where there is such a row.
+/// weights, is_coarse(), is summed again, and its row's maximum and sum are kept apart, unless it is of more keys. Uses
+/// and changes as log_sum_exp() where there is such a row.
 template <class Real>
 void set_scale(ScoreTiles<Real>& tiles, const Problem& problem, std::int64_t h, std::span<const double> lse,
                WeightScale<Real>& scale);

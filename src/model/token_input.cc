@@ -38,11 +38,9 @@ std::int64_t position_rows(const TokenInputOptions& options) { return options.le
 
 std::optional<Embedding> position_table(const TokenInputOptions& options, const Init& init, DType dtype) {
   if (options.positions != Positions::learned) return std::nullopt;
-  return Embedding({.count = position_rows(options),
-                    .width = options.d_model,
-                    .deviation = deviation_of(options),
-                    .dtype = dtype},
-                   init);
+  return Embedding(
+      {.count = position_rows(options), .width = options.d_model, .deviation = deviation_of(options), .dtype = dtype},
+      init);
 }
 
 std::optional<Embedding> type_table(const TokenInputOptions& options, const Init& init, DType dtype) {

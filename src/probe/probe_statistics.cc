@@ -111,16 +111,17 @@ RowStatistics Probe::statistics(HeadPlace head, Align align, const ProbeWatch& w
   const kernels::Problem& problem = state_->problem;
   const std::int64_t shift_of_place = align == Align::bottom_right ? problem.shape.Tk - problem.shape.Tq : 0;
   RowStatistics rows = rows_of(shape().Tq);
-  probe_detail::each_block_of_head(*state_, head, watch, [&](auto& tiles, std::span<const double> /*lse*/, std::int64_t i) {
-    using Real = typename std::remove_cvref_t<decltype(tiles)>::Number;
-    BlockSums<Real> sums(problem.query(i) + shift_of_place, problem.step_i);
-    std::array<Real, kTile> shift{};
-    for (std::int64_t n = 0; n < tiles.queries(); ++n) shift[static_cast<std::size_t>(n)] = tiles.shift(n);
-    tiles.each_weighed([&](const KeyRange& keys) { sums.add(tiles.masked(), tiles.weights(), shift, keys); });
-    for (std::int64_t n = 0; n < tiles.queries(); ++n) {
-      sums.store(static_cast<std::size_t>(n), tiles.rest(n), i + n, rows);
-    }
-  });
+  probe_detail::each_block_of_head(
+      *state_, head, watch, [&](auto& tiles, std::span<const double> /*lse*/, std::int64_t i) {
+        using Real = typename std::remove_cvref_t<decltype(tiles)>::Number;
+        BlockSums<Real> sums(problem.query(i) + shift_of_place, problem.step_i);
+        std::array<Real, kTile> shift{};
+        for (std::int64_t n = 0; n < tiles.queries(); ++n) shift[static_cast<std::size_t>(n)] = tiles.shift(n);
+        tiles.each_weighed([&](const KeyRange& keys) { sums.add(tiles.masked(), tiles.weights(), shift, keys); });
+        for (std::int64_t n = 0; n < tiles.queries(); ++n) {
+          sums.store(static_cast<std::size_t>(n), tiles.rest(n), i + n, rows);
+        }
+      });
   return rows;
 }
 

@@ -187,9 +187,7 @@ bool follow_llama(Json& json, const FilesBeside& files) {
   const bool has_metaspace = json.contains("pre_tokenizer") && has_type(json["pre_tokenizer"], "Metaspace");
   if (!is_llama || (!has_metaspace && !prepends_blank(json))) return false;
   const bool begins_with_blank = files.flag("add_prefix_space", true);
-  const char* const scheme = !begins_with_blank              ? "never"
-                             : files.flag("legacy", false) ? "always"
-                                                           : "first";
+  const char* const scheme = !begins_with_blank ? "never" : files.flag("legacy", false) ? "always" : "first";
   Json decoders = {replace("▁", " "), {{"type", "ByteFallback"}}, {{"type", "Fuse"}}};
   if (begins_with_blank) decoders.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
   const Json metaspace = {{"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", scheme}, {"split", false}};

@@ -157,8 +157,7 @@ Json template_around(const std::string& tokenizer_class, const Json& added, cons
                      const std::string& sep) {
   const WrittenTemplate ids(added);
   if (!ids.has(cls) || !ids.has(sep)) return nullptr;
-  return is_roberta(tokenizer_class) ? roberta_processing(ids, cls, sep, true, false)
-                                     : bert_template(added, cls, sep);
+  return is_roberta(tokenizer_class) ? roberta_processing(ids, cls, sep, true, false) : bert_template(added, cls, sep);
 }
 
 Json json_of_vocab_text(std::string_view vocab, const FilesBeside& files, const std::string& source) {

@@ -67,25 +67,26 @@ struct Classes {
   std::span<const std::string_view> others;  // whose tokens are surely not those of the file alone
 };
 
-constexpr std::array kWordPiece = {"BertTokenizer"sv,     "DistilBertTokenizer"sv,  "ElectraTokenizer"sv,
-                                   "LayoutLMTokenizer"sv, "MobileBertTokenizer"sv,  "ConvBertTokenizer"sv,
-                                   "LxmertTokenizer"sv,   "SqueezeBertTokenizer"sv, "MPNetTokenizer"sv,
-                                   "DPRQuestionEncoderTokenizer"sv, "DPRContextEncoderTokenizer"sv};
+constexpr std::array kWordPiece = {
+    "BertTokenizer"sv,       "DistilBertTokenizer"sv,         "ElectraTokenizer"sv,          "LayoutLMTokenizer"sv,
+    "MobileBertTokenizer"sv, "ConvBertTokenizer"sv,           "LxmertTokenizer"sv,           "SqueezeBertTokenizer"sv,
+    "MPNetTokenizer"sv,      "DPRQuestionEncoderTokenizer"sv, "DPRContextEncoderTokenizer"sv};
 constexpr std::array kNotWordPiece = {"BertJapaneseTokenizer"sv, "PhobertTokenizer"sv, "BertweetTokenizer"sv,
                                       "RoFormerTokenizer"sv,     "RoCBertTokenizer"sv, "TapasTokenizer"sv,
                                       "ProphetNetTokenizer"sv};
 constexpr std::array kByteLevel = {"GPT2Tokenizer"sv,    "RobertaTokenizer"sv, "BartTokenizer"sv,
                                    "Qwen2Tokenizer"sv,   "CLIPTokenizer"sv,    "LongformerTokenizer"sv,
                                    "GPTNeoXTokenizer"sv, "CodeGenTokenizer"sv, "LEDTokenizer"sv};
-constexpr std::array kNotByteLevel = {"DebertaTokenizer"sv, "FSMTTokenizer"sv, "XLMTokenizer"sv,
-                                      "OpenAIGPTTokenizer"sv, "BlenderbotSmallTokenizer"sv, "HerbertTokenizer"sv};
-constexpr std::array kSentencePiece = {"T5Tokenizer"sv,         "MT5Tokenizer"sv,       "SiglipTokenizer"sv,
-                                       "LlamaTokenizer"sv,      "GemmaTokenizer"sv,     "XLMRobertaTokenizer"sv,
-                                       "CamembertTokenizer"sv,  "CodeLlamaTokenizer"sv};
+constexpr std::array kNotByteLevel = {
+    "DebertaTokenizer"sv,         "FSMTTokenizer"sv,   "XLMTokenizer"sv, "OpenAIGPTTokenizer"sv,
+    "BlenderbotSmallTokenizer"sv, "HerbertTokenizer"sv};
+constexpr std::array kSentencePiece = {"T5Tokenizer"sv,        "MT5Tokenizer"sv,      "SiglipTokenizer"sv,
+                                       "LlamaTokenizer"sv,     "GemmaTokenizer"sv,    "XLMRobertaTokenizer"sv,
+                                       "CamembertTokenizer"sv, "CodeLlamaTokenizer"sv};
 constexpr std::array kNotSentencePiece = {
-    "MBartTokenizer"sv,     "MBart50Tokenizer"sv, "NllbTokenizer"sv,   "M2M100Tokenizer"sv,  "AlbertTokenizer"sv,
+    "MBartTokenizer"sv,     "MBart50Tokenizer"sv, "NllbTokenizer"sv,    "M2M100Tokenizer"sv,  "AlbertTokenizer"sv,
     "XLNetTokenizer"sv,     "PegasusTokenizer"sv, "BigBirdTokenizer"sv, "BarthezTokenizer"sv, "RemBertTokenizer"sv,
-    "DebertaV2Tokenizer"sv, "MarianTokenizer"sv,  "XGLMTokenizer"sv,   "FNetTokenizer"sv};
+    "DebertaV2Tokenizer"sv, "MarianTokenizer"sv,  "XGLMTokenizer"sv,    "FNetTokenizer"sv};
 
 Classes classes_of(OlderFile file) {
   if (file == OlderFile::word_piece) return {.known = kWordPiece, .others = kNotWordPiece};

@@ -56,8 +56,7 @@ void require_numbers(const TrainSettings& settings) {
   const auto positive = [](double value) { return std::isfinite(value) && value > 0; };
   require_number("dropout", settings.dropout, share(settings.dropout), "a number in [0, 1)");
   require_number("momentum", settings.momentum, share(settings.momentum), "a number in [0, 1)");
-  require_number("learning_rate", settings.learning_rate, positive(settings.learning_rate),
-                 "a finite number above 0");
+  require_number("learning_rate", settings.learning_rate, positive(settings.learning_rate), "a finite number above 0");
   require_number("clip", settings.clip, settings.clip > 0, "more than 0");
   require_number("weight_decay", settings.weight_decay,
                  std::isfinite(settings.weight_decay) && settings.weight_decay >= 0, "a finite number, 0 or more");

@@ -103,7 +103,8 @@ std::string text_of(const Comparison& pair, int width) {
   if (!pair.worst) return text;
   const WorstPlace& worst = *pair.worst;
   text += prose(fmt::format("worst at [{}]: A {}, B {}", fmt::join(worst.index, ", "), shown(worst.whole_a, worst.a),
-                            shown(worst.whole_b, worst.b)), width, 2);
+                            shown(worst.whole_b, worst.b)),
+                width, 2);
   return text + prose(fmt::format("absolute error {:.6g}, relative error {:.6g}, allowed {:.6g}", worst.error,
                                   worst.relative, worst.allowed),
                       width, 2);

@@ -104,12 +104,9 @@ const Fields<CostRequest>& cost_fields() {
     const auto count = [&](std::optional<std::int64_t> Request::* place, const char* name, const char* meaning,
                            const char* group) {
       const CostBounds bounds = cost_bounds(name);
-      fields.add(place, {.name = name,
-                         .form = "N",
-                         .meaning = meaning,
-                         .group = group,
-                         .least = bounds.least,
-                         .most = bounds.most});
+      fields.add(
+          place,
+          {.name = name, .form = "N", .meaning = meaning, .group = group, .least = bounds.least, .most = bounds.most});
     };
     const auto toggle = [&](std::optional<bool> Request::* place, const char* name, const char* meaning) {
       fields.add(place, {.name = name, .meaning = meaning, .group = kModel});

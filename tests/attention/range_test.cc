@@ -141,7 +141,8 @@ TEST_P(Range, FarBiasesOnAllKeysLeaveWeightsAndGradients) {
       EXPECT_NEAR(rows.entropy.at({0}), std::log(3), 1e-6);
     }
     std::array<double, 3> d_weights{};
-    for (std::int64_t j = 0; j < 3; ++j) d_weights[static_cast<std::size_t>(j)] = values.at({0, 0, j, 0}) + values.at({0, 0, j, 1});
+    for (std::int64_t j = 0; j < 3; ++j)
+      d_weights[static_cast<std::size_t>(j)] = values.at({0, 0, j, 0}) + values.at({0, 0, j, 1});
     const double mean = (d_weights[0] + d_weights[1] + d_weights[2]) / 3;
     const Tensor ones = Tensor(std::vector<double>(4, 1), {1, 1, 2, 2}).to(DType::f32);
     const Tensor v = values.to(DType::f32);

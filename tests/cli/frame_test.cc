@@ -162,8 +162,7 @@ TEST(Frame, TakesNothingBehindAnEqualsSignForNothing) {
   };
   EXPECT_EQ(refusal(attending({"--mask=", "-o", "x.npy"})), "qkv attend: --mask: expected a value, got \"\"\n");
   EXPECT_EQ(refusal(attending({"--scale=", "-o", "x.npy"})), "qkv attend: --scale: expected a number, got \"\"\n");
-  EXPECT_EQ(refusal({"explain", "a b", "--scale=", "--causal"}),
-            "qkv explain: --scale: expected a number, got \"\"\n");
+  EXPECT_EQ(refusal({"explain", "a b", "--scale=", "--causal"}), "qkv explain: --scale: expected a number, got \"\"\n");
   EXPECT_EQ(refusal({"explain", "a b", "--causal="}), "qkv explain: --causal: expected no value, got \"\"\n");
   EXPECT_EQ(refusal({"explain", "--block=", "a b"}),
             "qkv explain: --block: expected a value behind =, or no =, got \"\"\n");

@@ -1,5 +1,5 @@
-// Any bytes as the files beside a model's weights, each behind a line "==> NAME <==": an error, or a tokenizer that cuts
-// and joins texts, and options of texts and of writing.
+// Any bytes as the files beside a model's weights, each behind a line "==> NAME <==": an error, or a tokenizer that
+// cuts and joins texts, and options of texts and of writing.
 #include <unistd.h>
 
 #include <cstdint>

@@ -90,9 +90,8 @@ TEST(Folder, LeavesOutEndsThatAreNoTokens) {
     write(folder / "generation_config.json", "{\"eos_token_id\": " + said + "}");
     const Model model = Model::open(folder / "");
     EXPECT_EQ(model.tokenizers().ends, ends);
-    EXPECT_THAT(model.cautions(),
-                testing::ElementsAre("generation_config.json: eos_token_id " + said +
-                                     ": what is no token below vocab_size, 5, ends no text"));
+    EXPECT_THAT(model.cautions(), testing::ElementsAre("generation_config.json: eos_token_id " + said +
+                                                       ": what is no token below vocab_size, 5, ends no text"));
   };
   expect_ends("50256", {});
   expect_ends("-1", {});
@@ -380,8 +379,9 @@ TEST(Folder, NamesALinkThatLeadsNowhere) {
     const Folder folder(kConfig, weights());
     std::filesystem::remove(folder / name);
     std::filesystem::create_symlink("../../blobs/abc", folder / name);
-    EXPECT_EQ(folder.error(), (folder / name) + ": expected a file, got a link to ../../blobs/abc, where there is "
-                                                "none: fetch the model again");
+    EXPECT_EQ(folder.error(), (folder / name) +
+                                  ": expected a file, got a link to ../../blobs/abc, where there is "
+                                  "none: fetch the model again");
   }
   const Folder folder(kConfig, weights());
   std::filesystem::create_symlink("nowhere", folder / "README.md");

@@ -51,8 +51,8 @@ class PublishedModel : public testing::TestWithParam<std::string> {
     std::vector<Tensor> values;
     std::vector<std::string> stored;
     for (const auto& [name, shape] : entry().at("tensors").items()) {
-      values.push_back(drawn(values.size(), Shape(shape.get<std::vector<std::int64_t>>()),
-                             entry().at("scale").get<double>()));
+      values.push_back(
+          drawn(values.size(), Shape(shape.get<std::vector<std::int64_t>>()), entry().at("scale").get<double>()));
       stored.push_back(name);
     }
     std::vector<NamedView> views;

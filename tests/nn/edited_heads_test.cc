@@ -23,7 +23,8 @@ struct Case {
 Bias half_forbidding() {
   Tensor lowest(DType::f32, {4, 5, 5});
   for (std::size_t h = 0; h < 4; ++h) {
-    for (std::size_t j = 0; j < 5; ++j) lowest.values<float>()[(h * 5 + 2) * 5 + j] = std::numeric_limits<float>::lowest();
+    for (std::size_t j = 0; j < 5; ++j)
+      lowest.values<float>()[(h * 5 + 2) * 5 + j] = std::numeric_limits<float>::lowest();
   }
   return dense_bias(lowest);
 }

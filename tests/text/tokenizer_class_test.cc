@@ -119,8 +119,9 @@ TEST(TokenizerClass, ThatIsNotKnownIsNamedOrRefused) {
 }
 
 json special(int id, const std::string& content) {
-  return {{"id", id},        {"content", content}, {"lstrip", false}, {"rstrip", false},
-          {"normalized", false}, {"single_word", false}, {"special", true}};
+  return {{"id", id},        {"content", content},  {"lstrip", false},
+          {"rstrip", false}, {"normalized", false}, {"single_word", false},
+          {"special", true}};
 }
 
 json byte_level(bool blank) {

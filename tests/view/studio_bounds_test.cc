@@ -93,8 +93,7 @@ TEST(StudioBounds, OfNumbersHoldBeforeTheWork) {
     ++asked;
     return Proceed::go_on;
   };
-  const Json large = {{"text", words(1000)}, {"heads", 16},   {"d_model", 64},
-                      {"numbers", true},     {"block", "pre-norm"}};
+  const Json large = {{"text", words(1000)}, {"heads", 16}, {"d_model", 64}, {"numbers", true}, {"block", "pre-norm"}};
   EXPECT_THAT(message_of(studio, "explain", large, watch),
               HasSubstr("numbers: expected an explanation of at most 67108864 numbers"));
   EXPECT_EQ(asked, 0);

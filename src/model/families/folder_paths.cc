@@ -19,10 +19,18 @@ namespace fs = std::filesystem;
 constexpr const char* kConfig = "config.json";
 
 // Files of a tokenizer, and those beside them.
-constexpr std::array<std::string_view, 12> kRead = {
-    kConfig,           "generation_config.json", "modules.json", "preprocessor_config.json", "tokenizer.json",
-    "tokenizer.model", "tokenizer_config.json",  "vocab.json",   "vocab.txt",                "merges.txt",
-    "spiece.model",    "special_tokens_map.json"};
+constexpr std::array<std::string_view, 12> kRead = {kConfig,
+                                                    "generation_config.json",
+                                                    "modules.json",
+                                                    "preprocessor_config.json",
+                                                    "tokenizer.json",
+                                                    "tokenizer.model",
+                                                    "tokenizer_config.json",
+                                                    "vocab.json",
+                                                    "vocab.txt",
+                                                    "merges.txt",
+                                                    "spiece.model",
+                                                    "special_tokens_map.json"};
 
 bool is_read(const std::string& name) {
   return name.ends_with(".safetensors") || name.ends_with(".safetensors.index.json") ||
