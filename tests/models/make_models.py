@@ -311,6 +311,9 @@ MODELS = {
     "qwen3-window": lambda: qwen3(use_sliding_window=True, sliding_window=3, max_window_layers=1, attention_bias=True),
 }
 
+# Opened by what the config says, as people open models: with layer_types a Mistral is a Ministral.
+BY_ITS_CONFIG = {"mistral-types"}
+
 # What takes the place of these words in the config, of an `-old` model those of before; None: it has no such word.
 OLD = {
     "llama-yarn-beside": {
@@ -570,7 +573,8 @@ def main():
         if name.endswith("gamma"):
             in_older_names(folder / "model.safetensors")
         # As `transformers` opens it: what is no weight, such as a frequency, stays in f32.
-        model = type(made).from_pretrained(folder, dtype="auto", attn_implementation="eager").eval()
+        opener = t.AutoModelForCausalLM if name in BY_ITS_CONFIG else type(made)
+        model = opener.from_pretrained(folder, dtype="auto", attn_implementation="eager").eval()
         is_f32 = model.dtype == torch.float32
         model = model.float()  # as qkv computes for weights of 16 bits
         has_towers = hasattr(model, "vision_model")
