@@ -114,7 +114,7 @@ std::vector<WantedToken> tokens_with_numbers(const FilesBeside& files, const std
     const JsonField added(files.added, files.folder + "/added_tokens.json");
     for (const auto& [content, value] : files.added.items()) {
       const auto other = std::ranges::find_if(
-          specials, [&content = content](const WantedToken& special) { return special.token.content == content; });
+          specials, [&sought = content](const WantedToken& special) { return special.token.content == sought; });
       const bool is_special = other != specials.end();
       const bool normalized = !is_special || !other->counts_at_once;
       WantedToken wanted{.token = {.content = content, .normalized = normalized, .special = is_special}};
