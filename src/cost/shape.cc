@@ -151,7 +151,7 @@ CostItem total_of(std::string key, std::string name, const std::vector<CostItem>
 
 qkv::CostBounds qkv::cost_bounds(std::string_view number) {
   using cost_detail::kBounds;
-  const auto* const found = std::ranges::find(kBounds, number, &cost_detail::NamedBounds::number);
+  const auto found = std::ranges::find(kBounds, number, &cost_detail::NamedBounds::number);
   if (found != kBounds.end()) return found->bounds;
   std::vector<std::string_view> names;
   for (const auto& one : kBounds) names.push_back(one.number);

@@ -60,7 +60,7 @@ PlainJson without_python_words(std::string_view text) {
       while (end < text.size() && is_word_character(text[end])) ++end;
     }
     const std::string_view piece = text.substr(n, end - n);
-    const auto* const word = std::ranges::find(kPythonWords, piece, &std::pair<std::string_view, double>::first);
+    const auto word = std::ranges::find(kPythonWords, piece, &std::pair<std::string_view, double>::first);
     if (word != kPythonWords.end()) {
       plain.words.emplace_back(nulls++, word->second);
       plain.text += kNull;
@@ -123,7 +123,7 @@ Json with_python_words(const PlainJson& plain) {
 // As Json::dump(), but that NaN and Infinity keep their names; no more is written once the text is longer than `most`.
 void append_json(const Json& value, std::size_t most, std::string& text) {
   if (value.is_number_float() && !std::isfinite(value.get<double>())) {
-    const auto* const word = std::ranges::find_if(kPythonWords, [&](const auto& known) {
+    const auto word = std::ranges::find_if(kPythonWords, [&](const auto& known) {
       return known.second == value.get<double>() || (std::isnan(known.second) && std::isnan(value.get<double>()));
     });
     text += word->first;

@@ -122,7 +122,7 @@ constexpr std::array<std::string_view, 40> kProperties = {"alphabetic",
 
 template <std::size_t count>
 std::optional<CharacterSet> named(const std::array<Names, count>& names, std::string_view name) {
-  const auto* const found = std::ranges::find(names, name, &Names::first);
+  const auto found = std::ranges::find(names, name, &Names::first);
   return found == names.end() ? std::nullopt : std::optional(CharacterSet(std::string(found->second)));
 }
 

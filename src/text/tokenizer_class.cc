@@ -97,7 +97,7 @@ Classes classes_of(OlderFile file) {
 }  // namespace
 
 std::string_view tokenizer_class_of(std::string_view model_type) {
-  const auto* const found = std::ranges::find(kOfModels, model_type, [](const auto& pair) { return pair.first; });
+  const auto found = std::ranges::find(kOfModels, model_type, [](const auto& pair) { return pair.first; });
   return found == kOfModels.end() ? std::string_view() : found->second;
 }
 

@@ -84,7 +84,7 @@ bool is_one_of(std::span<const std::string_view> words, const std::string& word)
 
 bool asks_for_nothing(const std::string& word, const nlohmann::json& value) {
   if ((value.is_array() || value.is_object()) && value.empty()) return true;
-  const auto* const usual = std::ranges::find(kUsual, word, &std::pair<std::string_view, std::string_view>::first);
+  const auto usual = std::ranges::find(kUsual, word, &std::pair<std::string_view, std::string_view>::first);
   return usual != kUsual.end() && nlohmann::json::parse(usual->second) == value;
 }
 
