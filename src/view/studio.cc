@@ -106,7 +106,7 @@ std::string key_of_path(const std::string& path) {
   std::error_code none;
   const std::filesystem::path whole = std::filesystem::weakly_canonical(path, none);
   const auto written = std::filesystem::last_write_time(whole, none);
-  return whole.string() + '\n' + std::to_string(written.time_since_epoch().count());
+  return whole.string() + '\n' + std::to_string(static_cast<std::int64_t>(written.time_since_epoch().count()));
 }
 
 }  // namespace
