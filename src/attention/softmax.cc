@@ -48,8 +48,8 @@ Tensor log_softmax(const TensorView& x, int axis) {
   return map_rows("log_softmax", x, axis, [](std::span<const double> row, std::span<double> result) {
     const kernels::reference::RowSum sum = kernels::reference::sum_row(row, std::nullopt);
     const double log_sum = core::log(sum.sum);  // beside a large maximum it would be lost
-    for (std::size_t i = 0; i < row.size(); ++i)
-      result[i] = std::isinf(sum.lse()) ? sum.lse() : row[i] - sum.max - log_sum;
+    const double lse = sum.lse();
+    for (std::size_t i = 0; i < row.size(); ++i) result[i] = std::isinf(lse) ? lse : row[i] - sum.max - log_sum;
   });
 }
 

@@ -11,6 +11,7 @@
 #include "core/exact_math.h"
 #include "core/parallel.h"
 #include "kernels/lse_rounding.h"
+#include "kernels/reference/softmax.h"
 
 namespace qkv::kernels {
 namespace {
@@ -50,20 +51,12 @@ struct Running {
     for (std::size_t n = 0; n < kTile; ++n) sum[n] += static_cast<double>(part[n]);
   }
 
-  // An lse in two parts.
-  struct Apart {
-    double top;  // the largest score, the sink among them
-    double sum;  // of exp(score - top)
-
-    [[nodiscard]] double lse() const { return top + core::log(sum); }
-  };
-
-  [[nodiscard]] Apart row(std::size_t n, std::optional<double> sink) const {
+  [[nodiscard]] reference::RowSum row(std::size_t n, std::optional<double> sink) const {
     const auto maximum = static_cast<double>(scale.shift[n]);
-    if (sum[n] == 0) return {.top = sink.value_or(-std::numeric_limits<double>::infinity()), .sum = 1};
-    if (!sink) return {.top = maximum, .sum = sum[n]};
+    if (sum[n] == 0) return {.max = sink.value_or(-std::numeric_limits<double>::infinity()), .sum = 1};
+    if (!sink) return {.max = maximum, .sum = sum[n]};
     const double top = std::max(maximum, *sink);
-    return {.top = top, .sum = sum[n] * core::exp(maximum - top) + core::exp(*sink - top)};
+    return {.max = top, .sum = sum[n] * core::exp(maximum - top) + core::exp(*sink - top)};
   }
 };
 
@@ -115,11 +108,11 @@ void set_scale(ScoreTiles<Real>& tiles, const Problem& problem, std::int64_t h, 
   const std::optional<double> sink = sink_of(problem, h);
   for (std::size_t n = 0; n < rows.size(); ++n) {
     if (!is_coarse<Real>(rows[n])) continue;
-    const auto row = running.row(n, sink);
+    const reference::RowSum row = running.row(n, sink);
     const bool is_own = std::fabs(row.lse() - rows[n]) <= 0x1p-40 * std::fabs(rows[n]);
     if (!is_own) continue;
-    scale.shift[n] = static_cast<Real>(row.top);
-    scale.rest[n] = row.top - static_cast<double>(scale.shift[n]) + core::log(row.sum);
+    scale.shift[n] = static_cast<Real>(row.max);
+    scale.rest[n] = row.max - static_cast<double>(scale.shift[n]) + core::log(row.sum);
     scale.factor[n] = static_cast<Real>(core::exp(-scale.rest[n]));
   }
 }
