@@ -375,7 +375,8 @@ TEST(Folder, SaysWhatItHasInPlaceOfWeights) {
 }
 
 TEST(Folder, NamesALinkThatLeadsNowhere) {
-  for (const std::string name : {"model.safetensors", "config.json", "tokenizer.json", "generation_config.json"}) {
+  for (const std::string name : {"model.safetensors", "config.json", "tokenizer.json", "generation_config.json",
+                                 "added_tokens.json", "sentencepiece.bpe.model", "sentence_bert_config.json"}) {
     const Folder folder(kConfig, weights());
     std::filesystem::remove(folder / name);
     std::filesystem::create_symlink("../../blobs/abc", folder / name);

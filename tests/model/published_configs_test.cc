@@ -2,8 +2,6 @@
 // is read, known to change nothing, or named.
 #include <gmock/gmock.h>
 
-#include <cctype>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,6 +9,7 @@
 #include "core/error_message.h"
 #include "model/families/config_words.h"
 #include "model/families/family.h"
+#include "model/published_fixture.h"
 #include "qkv/number_text.h"
 
 namespace qkv::published_configs_test {
@@ -20,17 +19,8 @@ using families::ConfigFile;
 using Json = nlohmann::json;
 
 const Json& published() {
-  static const Json kAll = [] {
-    std::ifstream file(QKV_SOURCE_DIR "/tests/model/fixtures/published_configs.json");
-    return Json::parse(file);
-  }();
+  static const Json kAll = tests::published_fixture("published_configs.json");
   return kAll;
-}
-
-std::vector<std::string> names() {
-  std::vector<std::string> all;
-  for (const auto& [name, entry] : published().items()) all.push_back(name);
-  return all;
 }
 
 // The words of qkv's config that a family may leave at their usual values.
@@ -157,11 +147,8 @@ TEST_P(PublishedConfig, TakesNoMemoryForNonsense) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PublishedConfig, testing::ValuesIn(names()), [](const auto& one) {
-  std::string name = one.param;
-  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(All, PublishedConfig, testing::ValuesIn(tests::names_of(published())),
+                         [](const auto& one) { return tests::test_name(one.param); });
 
 }  // namespace
 }  // namespace qkv::published_configs_test

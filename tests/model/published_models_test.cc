@@ -1,12 +1,11 @@
 // Small folders as others publish models, and what `transformers` makes of them (make_published_models.py).
 #include <gmock/gmock.h>
 
-#include <cctype>
 #include <cstdint>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "files/temporary_directory.h"
+#include "model/published_fixture.h"
 #include "qkv/files.h"
 #include "qkv/model/model.h"
 #include "qkv/safetensors.h"
@@ -17,17 +16,8 @@ namespace {
 using Json = nlohmann::json;
 
 const Json& published() {
-  static const Json kAll = [] {
-    std::ifstream file(QKV_SOURCE_DIR "/tests/model/fixtures/published_models.json");
-    return Json::parse(file);
-  }();
+  static const Json kAll = tests::published_fixture("published_models.json");
   return kAll;
-}
-
-std::vector<std::string> names() {
-  std::vector<std::string> all;
-  for (const auto& [name, entry] : published().items()) all.push_back(name);
-  return all;
 }
 
 // The k-th tensor in the order of names, as the script has it.
@@ -88,11 +78,8 @@ TEST_P(PublishedModel, AnswersAsThatOfTransformers) {
   expect_answer(Model::open(directory_ / "own.safetensors"));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PublishedModel, testing::ValuesIn(names()), [](const auto& one) {
-  std::string name = one.param;
-  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(All, PublishedModel, testing::ValuesIn(tests::names_of(published())),
+                         [](const auto& one) { return tests::test_name(one.param); });
 
 }  // namespace
 }  // namespace qkv::published_models_test

@@ -18,19 +18,23 @@ namespace fs = std::filesystem;
 
 constexpr const char* kConfig = "config.json";
 
-// Files of a tokenizer, and those beside them.
-constexpr std::array<std::string_view, 12> kRead = {kConfig,
+// Whatever of a folder is read, be it there or not.
+constexpr std::array<std::string_view, 16> kRead = {kConfig,
+                                                    "added_tokens.json",
+                                                    "config_sentence_transformers.json",
                                                     "generation_config.json",
+                                                    "merges.txt",
                                                     "modules.json",
                                                     "preprocessor_config.json",
+                                                    "sentence_bert_config.json",
+                                                    "sentencepiece.bpe.model",
+                                                    "special_tokens_map.json",
+                                                    "spiece.model",
                                                     "tokenizer.json",
                                                     "tokenizer.model",
                                                     "tokenizer_config.json",
                                                     "vocab.json",
-                                                    "vocab.txt",
-                                                    "merges.txt",
-                                                    "spiece.model",
-                                                    "special_tokens_map.json"};
+                                                    "vocab.txt"};
 
 bool is_read(const std::string& name) {
   return name.ends_with(".safetensors") || name.ends_with(".safetensors.index.json") ||
