@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <limits>
 #include <system_error>
 
@@ -76,11 +77,11 @@ std::size_t size_of_file(const Descriptor& descriptor, const std::string& path) 
 namespace {
 
 // More than that is no text and no picture, and would be read until memory ends.
-constexpr std::size_t kMostWhole = std::size_t{4} << 30U;
+constexpr std::uint64_t kMostWhole = std::uint64_t{4} << 30U;
 constexpr std::size_t kMostOfAPipe = std::size_t{1} << 30U;  // whose size is not known before
 
-void require_size(std::size_t size, std::size_t most, const std::string& path) {
-  most = std::min(most, places_of_thread().most_bytes);
+void require_size(std::size_t size, std::uint64_t most, const std::string& path) {
+  most = std::min<std::uint64_t>(most, places_of_thread().most_bytes);
   if (size <= most) return;
   fail("cannot read", path, "expected at most " + std::to_string(most) + " bytes, got more");
 }

@@ -56,7 +56,7 @@ std::int64_t tokens_of(const HeadText& text) {
 
 // About what a pass allocates at its height: scores of the vocabulary twice, and the vectors of each layer that the
 // trace keeps.
-std::size_t bytes_of_pass(const TrainedModel& trained, const std::vector<RunSite>& sites, std::int64_t tokens) {
+std::uint64_t bytes_of_pass(const TrainedModel& trained, const std::vector<RunSite>& sites, std::int64_t tokens) {
   constexpr double kScores = 2;
   constexpr double kKept = 5;  // q, k, v, out, and what is joined from them
   constexpr double kOneLayer = 16;
@@ -68,7 +68,7 @@ std::size_t bytes_of_pass(const TrainedModel& trained, const std::vector<RunSite
   for (const RunSite& site : sites) layers += static_cast<double>(site.scope.layers);
   const double each =
       kScores * static_cast<double>(trained.task().vocabulary().size()) + (kKept * layers + kOneLayer) * d_model;
-  return static_cast<std::size_t>(static_cast<double>(tokens) * each * static_cast<double>(sizeof(float)));
+  return static_cast<std::uint64_t>(static_cast<double>(tokens) * each * static_cast<double>(sizeof(float)));
 }
 
 void require_within(const PassBounds& bounds, const TrainedModel& trained, const std::vector<RunSite>& sites,
@@ -77,7 +77,7 @@ void require_within(const PassBounds& bounds, const TrainedModel& trained, const
     refuse("text", fmt::format("at most {} tokens; longer texts are for the page Far", bounds.tokens),
            std::to_string(tokens));
   }
-  const std::size_t bytes = bytes_of_pass(trained, sites, tokens);
+  const std::uint64_t bytes = bytes_of_pass(trained, sites, tokens);
   if (bytes <= bounds.bytes) return;
   const double share = static_cast<double>(bounds.bytes) / static_cast<double>(bytes);
   refuse("text",

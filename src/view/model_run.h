@@ -20,7 +20,7 @@ inline constexpr std::int64_t kAnyTokens = std::numeric_limits<std::int64_t>::ma
 /// What a model's pass may cost.
 struct PassBounds {
   std::int64_t tokens = kAnyTokens;
-  std::size_t bytes = std::numeric_limits<std::size_t>::max();
+  std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// What a model is shown.

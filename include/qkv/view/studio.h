@@ -49,10 +49,10 @@ struct ShownProbe {
 /// What one question may cost, and what is kept between them. Beyond that a question is refused: before the work where
 /// that can be told, else when it has cost so much.
 struct StudioLimits {
-  double seconds = 0;                               // that an answer may take; 0: any
-  std::size_t pass_bytes = std::size_t{8} << 30U;   // that a model's pass over a text takes
-  std::size_t model_bytes = std::size_t{2} << 30U;  // of opened models that are kept: the newest in any case
-  std::size_t run_bytes = std::size_t{1} << 30U;    // of passes that are kept, likewise
+  double seconds = 0;                                  // that an answer may take; 0: any
+  std::uint64_t pass_bytes = std::uint64_t{8} << 30U;  // that a model's pass over a text takes
+  std::size_t model_bytes = std::size_t{2} << 30U;     // of opened models that are kept: the newest in any case
+  std::size_t run_bytes = std::size_t{1} << 30U;       // of passes that are kept, likewise
 };
 
 /// What a studio opens with.
