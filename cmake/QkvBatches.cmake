@@ -3,9 +3,10 @@
 # clang-tidy and the preset for working on a file do. Sources with flags of their own are never in a batch.
 option(QKV_BATCHES "Compile several files of a room at a time" ${PROJECT_IS_TOP_LEVEL})
 
-# qkv_batches(<target> [SIZE <files>] [ALONE <folder> …]): the sources of the target by folder, in batches of up to SIZE.
+# qkv_batches(<target> [SIZE <files>] [ALONE <folder> …] [TOGETHER <folder> …]): the sources of the target by folder, in
+# batches of up to SIZE. What lies in folders of a folder TOGETHER counts as lying in it.
 function(qkv_batches target)
-  cmake_parse_arguments(arg "" "SIZE" "ALONE" ${ARGN})
+  cmake_parse_arguments(arg "" "SIZE" "ALONE;TOGETHER" ${ARGN})
   if(NOT QKV_BATCHES)
     return()
   endif()
@@ -22,6 +23,9 @@ function(qkv_batches target)
     if(folder IN_LIST arg_ALONE)
       continue()
     endif()
+    foreach(whole IN LISTS arg_TOGETHER)
+      string(REGEX REPLACE "^${whole}/.*" "${whole}" folder ${folder})
+    endforeach()
     string(MAKE_C_IDENTIFIER ${folder} room)
     list(APPEND folders ${room})
     list(APPEND sources_of_${room} ${source})

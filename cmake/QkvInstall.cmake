@@ -1,9 +1,9 @@
-# `cmake --install`, find_package(qkv [COMPONENTS files hub picture explain learn view]) and pkg-config.
+# `cmake --install`, find_package(qkv [COMPONENTS files hub picture explain learn api]) and pkg-config.
 
 include(CMakePackageConfigHelpers)
 include(QkvPkgConfig)
 
-set(components qkv files hub picture explain learn view)
+set(components qkv files hub picture explain learn api)
 if(QKV_ENGINE_ONLY)
   set(components qkv)
 endif()
@@ -27,7 +27,7 @@ if(NOT QKV_ENGINE_ONLY)
   qkv_pkg_config(qkv-learn "Autograd, layers, models and training of qkv" USES qkv-files
                  PACKAGES libpcre2-8 libutf8proc LIBRARIES -ldnnl -lgomp)
   qkv_pkg_config(qkv-explain "Attention explained step by step by qkv" USES qkv-learn qkv-picture)
-  qkv_pkg_config(qkv-view "Requests and replies of qkv as JSON" USES qkv-files qkv-explain)
+  qkv_pkg_config(qkv-api "Requests and replies of qkv as JSON" USES qkv-files qkv-explain)
 endif()
 
 # The engine's headers are those that qkv/qkv.h includes before its #if, and qkv.h itself.

@@ -1,11 +1,10 @@
 // qkv analyze: what the heads of a model do, over many texts.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,14 +16,14 @@
 #include "opened_model.h"
 #include "output.h"
 #include "progress.h"
+#include "qkv/api/roles.h"
+#include "qkv/api/syntax.h"
 #include "qkv/files.h"
 #include "qkv/insight/report.h"
 #include "qkv/insight/rollout.h"
 #include "qkv/insight/syntax.h"
 #include "qkv/insight/texts.h"
 #include "qkv/threads.h"
-#include "qkv/view/roles.h"
-#include "qkv/view/syntax.h"
 #include "terminal.h"
 
 namespace qkv::cli {
@@ -41,7 +40,7 @@ struct AnalyzeArguments {
   std::optional<std::string> site;
   std::optional<std::int64_t> count;  // kTexts by default
   std::int64_t importance = HeadOptions().importance_texts;
-  std::string seed = "0";
+  std::uint64_t seed = 0;
   std::string csv, svg, png;
   std::optional<int> threads;
   bool json = false;
@@ -70,7 +69,7 @@ HeadOptions options_of(const AnalyzeArguments& arguments, const HeadTexts& texts
   options.importance_texts = arguments.importance;
   options.repeats = texts.repeats;
   options.masks = texts.masks;
-  options.repeats.seed = options.masks.seed = seed_of(arguments.seed);
+  options.repeats.seed = options.masks.seed = arguments.seed;
   if (arguments.site) {
     std::erase_if(options.sites, [&](AttentionSite site) { return name_of(site) != *arguments.site; });
   }
@@ -155,7 +154,7 @@ void run_syntax(const AnalyzeArguments& arguments, const TrainedModel& trained) 
   say_written(arguments, files);
 }
 
-void run(const AnalyzeArguments& arguments) {
+void run_analyze(AnalyzeArguments& arguments, const Given& /*all*/) {
   if (arguments.threads) set_threads(*arguments.threads);
   require_places(arguments);
   const TrainedModel trained = opened_model("qkv analyze", arguments.model);
@@ -185,49 +184,62 @@ void run(const AnalyzeArguments& arguments) {
   write_all(arguments, trained.model(), texts, analysis);
 }
 
+void add_texts(Fields<AnalyzeArguments>& fields) {
+  fields.add(&AnalyzeArguments::model, {.name = "model", .meaning = "Whose heads", .required = true});
+  fields.add(&AnalyzeArguments::text_file,
+             {.name = "text", .form = "FILE", .meaning = "Read each line of a file", .excludes = {"count", "syntax"}});
+  fields.add(&AnalyzeArguments::count, {.name = "count",
+                                        .form = "N",
+                                        .meaning = fmt::format("Examples or sentences, without --text [{}]", kTexts),
+                                        .least = 1,
+                                        .most = kMostTexts,
+                                        .excludes = {"text"}});
+  fields.add(&AnalyzeArguments::trees, {.name = "syntax",
+                                        .form = "TREES",
+                                        .meaning = "Instead: hold heads against trees, a CoNLL-U file's or english",
+                                        .excludes = {"text", "site", "importance"}});
+}
+
+void add_heads(Fields<AnalyzeArguments>& fields) {
+  fields.add(&AnalyzeArguments::site, {.name = "site",
+                                       .form = "SITE",
+                                       .meaning = "One site: tokens, source or cross",
+                                       .words = {"tokens", "source", "cross"},
+                                       .excludes = {"syntax"}});
+  fields.add(&AnalyzeArguments::importance, {.name = "importance",
+                                             .form = "N",
+                                             .meaning = "Measure the loss without each head on N texts; 0: not",
+                                             .least = 0,
+                                             .most = kMostTexts,
+                                             .excludes = {"syntax"}});
+  fields.add(&AnalyzeArguments::seed, seed_field("Of the random tokens that come twice, and of those masked"));
+}
+
+Fields<AnalyzeArguments> fields_of_analyze() {
+  Fields<AnalyzeArguments> fields;
+  add_texts(fields);
+  add_heads(fields);
+  fields.add(&AnalyzeArguments::csv, {.name = "csv", .form = "FILE", .meaning = "Write a line for each head"});
+  fields.add(&AnalyzeArguments::svg, {.name = "svg", .form = "DIR", .meaning = "Write pictures into a folder"});
+  fields.add(&AnalyzeArguments::png, {.name = "png", .form = "DIR", .meaning = "Likewise as PNG"});
+  fields.add(&AnalyzeArguments::json, json_field());
+  fields.add(&AnalyzeArguments::threads, threads_field());
+  return fields;
+}
+
 }  // namespace
 
-void add_analyze(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("analyze", "What the heads of a model do, over many texts");
-  command->group("Learn");
-  command->footer(
-      "MODEL is one of the box, a model file of your own, or a folder as models are\n"
-      "published. Without --text it reads held-out examples of its task, or English\n"
-      "sentences. docs/insight.md says what each column means.\n"
-      "Examples:\n  qkv analyze induction\n  qkv analyze ./minilm --text mine.txt --csv heads.csv\n"
-      "  qkv analyze english --svg pictures");
-  const auto arguments = std::make_shared<AnalyzeArguments>();
-  command->add_option("MODEL", arguments->model, "Whose heads")->required();
-  CLI::Option* text =
-      command->add_option("--text", arguments->text_file, "Read each line of a file")->type_name("FILE");
-  command->add_option("--count", arguments->count, fmt::format("Examples or sentences, without --text [{}]", kTexts))
-      ->type_name("N")
-      ->check(between(1, kMostTexts))
-      ->excludes(text);
-  CLI::Option* syntax =
-      command
-          ->add_option("--syntax", arguments->trees, "Instead: hold heads against trees, a CoNLL-U file's or english")
-          ->type_name("TREES")
-          ->excludes(text);
-  CLI::Option* site = command->add_option("--site", arguments->site, "One site: tokens, source or cross")
-                          ->type_name("SITE")
-                          ->check(one_of({"tokens", "source", "cross"}));
-  CLI::Option* importance =
-      command
-          ->add_option("--importance", arguments->importance, "Measure the loss without each head on N texts; 0: not")
-          ->type_name("N")
-          ->check(between(0, kMostTexts))
-          ->capture_default_str();
-  add_seed_option(*command, arguments->seed, "Of the random tokens that come twice, and of those masked")
-      ->capture_default_str();
-  command->add_option("--csv", arguments->csv, "Write a line for each head")->type_name("FILE");
-  command->add_option("--svg", arguments->svg, "Write pictures into a folder")->type_name("DIR");
-  command->add_option("--png", arguments->png, "Likewise as PNG")->type_name("DIR");
-  syntax->excludes(site);
-  syntax->excludes(importance);
-  command->add_flag("--json", arguments->json, "Print JSON");
-  add_threads_option(*command, arguments->threads);
-  command->callback([arguments] { run(*arguments); });
+void add_analyze(Commands& commands) {
+  commands.add({.name = "analyze",
+                .summary = "What the heads of a model do, over many texts",
+                .group = "Look inside",
+                .footer = "MODEL is one of the box, a model file of your own, or a folder as models are\n"
+                          "published. Without --text it reads held-out examples of its task, or English\n"
+                          "sentences. docs/insight.md says what each column means.\n"
+                          "Examples:\n  qkv analyze induction\n  qkv analyze ./minilm --text mine.txt --csv heads.csv\n"
+                          "  qkv analyze english --svg pictures",
+                .places = {"model"}},
+               fields_of_analyze(), run_analyze);
 }
 
 }  // namespace qkv::cli

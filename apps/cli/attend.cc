@@ -1,15 +1,12 @@
 // qkv attend: the operator on files and typed matrices.
-#include "qkv/view/attend.h"
+#include "qkv/api/attend.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "commands.h"
 #include "common_options.h"
-#include "field_options.h"
 #include "file_places.h"
 #include "misuse.h"
 #include "output.h"
@@ -71,21 +68,20 @@ AttendChoice choice_of(const AttendFlags& flags) {
 
 std::string path_of(const AttendFlags& flags, const std::string& name) {
   for (const auto& [option, path] : outputs_of(flags)) {
-    if (option == option_of(name)) return *path;
+    if (option == option_named(name)) return *path;
   }
   return flags.gradients + ":" + name;
 }
 
-void run(const AttendFlags& flags) {
+void run_attend(AttendFlags& flags, const Given& /*all*/) {
   static_cast<void>(attention_target(DType::f32, {.target = flags.target}));
   check_outputs(flags);
   const AttendChoice choice = choice_of(flags);
   const AttentionProblem problem = load_problem(flags);
   require_attend(problem, choice);
   if (writes_nothing(flags) && !choice.out) {
-    throw CLI::ParseError(
-        "nowhere to write a result: add --out, --lse, --weights, --scores, --gradients, --present-k or --present-v",
-        kMisuse);
+    throw Misuse(
+        "nowhere to write a result: add --out, --lse, --weights, --scores, --gradients, --present-k or --present-v");
   }
   const Upstream upstream = load_upstream(flags, problem);
   const AttendReply reply = attend(problem, upstream, choice);
@@ -103,48 +99,58 @@ void run(const AttendFlags& flags) {
                    : as_text(reply, problem, inputs, outputs, terminal_width()));
 }
 
-void add_result_options(CLI::App& command, AttendFlags& flags) {
-  const std::string group = "Results (each file appears whole or not at all, and none before all are computed)";
-  const auto add = [&](const char* names, std::string& path, const char* meaning) {
-    return command.add_option(names, path, meaning)->type_name("FILE")->group(group);
+constexpr const char* kResults = "Results (each file appears whole or not at all, and none before all are computed)";
+
+void add_results(Fields<AttendFlags>& fields) {
+  const auto add = [&](std::string AttendFlags::* path, FieldInfo info) {
+    info.form = "FILE";
+    info.group = kResults;
+    fields.add(path, std::move(info));
   };
-  add("--out,-o", flags.out, "The weighted sums, in the layout of q");
-  add("--lse", flags.lse,
-      "Log of each row's sum of exp, [B, Hq, Tq]; for q of [T, D] without B, and without Hq if it is 1");
-  add("--weights", flags.weights, "The softmax, [B, Hq, Tq, Tk] or fewer axes, as of --lse");
-  auto* scores = add("--scores", flags.scores, "The scores at --stage, [B, Hq, Tq, Tk] or fewer axes, as of --lse");
-  command.add_option("--stage", flags.stage, "raw, scaled, softcapped, biased, masked, weights or dropped [scaled]")
-      ->type_name("STAGE")
-      ->group(group)
-      ->needs(scores);
-  add("--present-k", flags.present_k, "--past-k and --k, one after the other");
-  add("--present-v", flags.present_v, "--past-v and --v, one after the other");
-  auto* gradients =
-      add("--gradients", flags.gradients, "Write d_q, d_k, d_v, d_bias_0, … and d_sinks into FILE.npz or .safetensors");
-  gradients->needs(command.get_option("--d-out"));
-  command.get_option("--d-out")->needs(gradients);
-  auto* json = command.add_flag("--json", flags.json, "Print the summary as JSON")->group("Summary");
-  command.add_flag("--quiet", flags.quiet, "Print nothing")->group("Summary")->excludes(json);
+  add(&AttendFlags::out, {.name = "out", .meaning = "The weighted sums, in the layout of q", .letter = 'o'});
+  add(&AttendFlags::lse,
+      {.name = "lse",
+       .meaning = "Log of each row's sum of exp, [B, Hq, Tq]; for q of [T, D] without B, and without Hq if it is 1"});
+  add(&AttendFlags::weights, {.name = "weights", .meaning = "The softmax, [B, Hq, Tq, Tk] or fewer axes, as of --lse"});
+  add(&AttendFlags::scores,
+      {.name = "scores", .meaning = "The scores at --stage, [B, Hq, Tq, Tk] or fewer axes, as of --lse"});
+  fields.add(&AttendFlags::stage, {.name = "stage",
+                                   .form = "STAGE",
+                                   .meaning = "raw, scaled, softcapped, biased, masked, weights or dropped [scaled]",
+                                   .group = kResults,
+                                   .needs = {"scores"}});
+  add(&AttendFlags::present_k, {.name = "present_k", .meaning = "--past-k and --k, one after the other"});
+  add(&AttendFlags::present_v, {.name = "present_v", .meaning = "--past-v and --v, one after the other"});
+  add(&AttendFlags::gradients, {.name = "gradients",
+                                .meaning = "Write d_q, d_k, d_v, d_bias_0, … and d_sinks into FILE.npz or .safetensors",
+                                .needs = {"d_out"}});
+}
+
+Fields<AttendFlags> fields_of_attend() {
+  Fields<AttendFlags> fields;
+  fields.add(problem_fields());
+  for (const char* input : {"q", "k", "v"}) fields.info(input).required = true;
+  fields.info("past_k").needs = {"past_v"};
+  fields.info("d_out").needs = {"gradients"};
+  fields.add(&AttendFlags::memory_limit,
+             memory_limit_field("Bytes that --weights or --scores may take", "How it runs"));
+  add_results(fields);
+  fields.add(&AttendFlags::json, json_field("Print the summary as JSON", "Summary"));
+  fields.add(&AttendFlags::quiet, quiet_field("Print nothing", "Summary"));
+  return fields;
 }
 
 }  // namespace
 
-void add_attend(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("attend", "Attention on files: reads q, k and v, writes the result");
-  command->group("Compute");
-  command->footer(
-      "Without a place for a result, typed matrices give out and weights here.\n"
-      "Examples:\n"
-      "  qkv attend --q q.npy --k k.npy --v v.npy --mask \"causal & window(64)\" -o o.npy\n"
-      "  qkv attend --q \"[[1,0],[0,1]]\" --k \"[[1,0],[1,1]]\" --v \"[[1], [2]]\" --causal");
-  const auto flags = std::make_shared<AttendFlags>();
-  add_fields<ProblemRequest>(*command, *flags, problem_fields());
-  for (const char* input : {"--q", "--k", "--v"}) command->get_option(input)->required();
-  command->get_option("--past-k")->needs(command->get_option("--past-v"));
-  add_memory_limit_option(*command, flags->memory_limit, "Bytes that --weights or --scores may take")
-      ->group("How it runs");
-  add_result_options(*command, *flags);
-  command->callback([flags] { run(*flags); });
+void add_attend(Commands& commands) {
+  commands.add({.name = "attend",
+                .summary = "Attention on files: reads q, k and v, writes the result",
+                .group = "Attention",
+                .footer = "Without a place for a result, typed matrices give out and weights here.\n"
+                          "Examples:\n"
+                          "  qkv attend --q q.npy --k k.npy --v v.npy --mask \"causal & window(64)\" -o o.npy\n"
+                          "  qkv attend --q \"[[1,0],[0,1]]\" --k \"[[1,0],[1,1]]\" --v \"[[1], [2]]\" --causal"},
+               fields_of_attend(), run_attend);
 }
 
 }  // namespace qkv::cli

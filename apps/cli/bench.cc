@@ -1,19 +1,15 @@
 // qkv bench: measurements that anybody can repeat on their own machine.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
 #include "allocations.h"
-#include "bench_bottleneck.h"
-#include "bench_positions.h"
 #include "commands.h"
 #include "common_options.h"
 #include "misuse.h"
@@ -35,7 +31,6 @@ constexpr const char* kBenchVariants = "qkv bench variants";
 struct BenchOptions {
   VariantSetup setup;
   std::optional<int> threads;
-  std::string seed = "1";
   std::string tokens = "256:4096";
   std::string data = "random";
   PicturePaths into;  // directories
@@ -120,11 +115,10 @@ std::vector<VariantCost> measured(const VariantSetup& setup) {
   return costs;
 }
 
-void run(BenchOptions& options) {
+void run_bench(BenchOptions& options, const Given& /*all*/) {
   read_tokens(options.tokens, options.setup);
   options.setup.data = options.data == "local" ? InputData::local : InputData::random;
   options.setup.threads = options.threads ? *options.threads : threads();
-  options.setup.seed = seed_of(options.seed);
   require_masks(options.setup);
   prepare_charts(options.into);
   const InterruptWatch interrupts;
@@ -137,82 +131,87 @@ void run(BenchOptions& options) {
   throw Exit{kInterrupted};
 }
 
-void add_problem_options(CLI::App& command, BenchOptions& options) {
-  VariantSetup& setup = options.setup;
-  const auto extent = between(1, kMostExtent);
-  command.add_option("--tokens", options.tokens, "Lengths: one, or from one by doubling to another")
-      ->type_name("T|FROM:TO")
-      ->capture_default_str();
-  command.add_option("--heads", setup.heads, "Heads")->type_name("N")->check(extent)->capture_default_str();
-  command.add_option("--head-dim", setup.head_dim, "Width of a head")
-      ->type_name("N")
-      ->check(extent)
-      ->capture_default_str();
-  command.add_flag("--causal", setup.causal, "Each token sees itself and earlier ones alone");
-  command.add_option("--data", options.data, "random, or local: neighbouring tokens are alike")
-      ->type_name("KIND")
-      ->check(one_of({"random", "local"}))
-      ->capture_default_str();
-  add_seed_option(command, options.seed, "Of the inputs and of the random blocks")->capture_default_str();
+void add_problem(Fields<BenchOptions>& fields) {
+  Fields<VariantSetup> of_setup;
+  const auto extent = [&](std::int64_t VariantSetup::* place, const char* name, const char* meaning) {
+    of_setup.add(place, {.name = name, .form = "N", .meaning = meaning, .least = 1, .most = kMostExtent});
+  };
+  fields.add(&BenchOptions::tokens,
+             {.name = "tokens", .form = "T|FROM:TO", .meaning = "Lengths: one, or from one by doubling to another"});
+  extent(&VariantSetup::heads, "heads", "Heads");
+  extent(&VariantSetup::head_dim, "head_dim", "Width of a head");
+  of_setup.add(&VariantSetup::causal, {.name = "causal", .meaning = "Each token sees itself and earlier ones alone"});
+  of_setup.add(&VariantSetup::seed, seed_field("Of the inputs and of the random blocks"));
+  fields.add(&BenchOptions::setup, of_setup);
+  fields.add(&BenchOptions::data, {.name = "data",
+                                   .form = "KIND",
+                                   .meaning = "random, or local: neighbouring tokens are alike",
+                                   .words = {"random", "local"}});
 }
 
-void add_pattern_options(CLI::App& command, VariantSetup& setup) {
+void add_patterns(Fields<BenchOptions>& fields) {
   const std::string group = "The patterns";
-  const auto extent = between(1, kMostExtent);
-  command.add_option("--window", setup.window, "Keys to either side, itself included")
-      ->type_name("N")
-      ->check(extent)
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--stride", setup.stride, "Keep every Nth key")
-      ->type_name("N")
-      ->check(extent)
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--block", setup.block, "Side of the block-sparse pattern's blocks")
-      ->type_name("N")
-      ->check(extent)
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--mask", setup.masks, "One more pattern, in the mask language; may be given again")
-      ->type_name("EXPR")
-      ->group(group);
+  Fields<VariantSetup> of_setup;
+  const auto extent = [&](std::int64_t VariantSetup::* place, const char* name, const char* meaning) {
+    of_setup.add(place,
+                 {.name = name, .form = "N", .meaning = meaning, .group = group, .least = 1, .most = kMostExtent});
+  };
+  extent(&VariantSetup::window, "window", "Keys to either side, itself included");
+  extent(&VariantSetup::stride, "stride", "Keep every Nth key");
+  extent(&VariantSetup::block, "block", "Side of the block-sparse pattern's blocks");
+  of_setup.add(&VariantSetup::masks, {.name = "mask",
+                                      .form = "EXPR",
+                                      .meaning = "One more pattern, in the mask language; may be given again",
+                                      .group = group});
+  fields.add(&BenchOptions::setup, of_setup);
 }
 
-void add_run_options(CLI::App& command, BenchOptions& options) {
-  VariantSetup& setup = options.setup;
-  add_threads_option(command, options.threads);
-  command.add_option("--repeats", setup.repeats, "Timed runs; fewer where they take more than 2 s")
-      ->type_name("N")
-      ->check(between(1, kMostRepeats))
-      ->capture_default_str();
-  add_memory_limit_option(command, setup.memory_limit, "Bytes that a T x T matrix may take");
-  command.add_flag("--json", options.json, "Print JSON");
-  command.add_flag("--plot", options.plot, "Draw the charts in the terminal, too")
-      ->excludes(command.get_option("--json"));
-  command.add_option("--svg", options.into.svg, "Write time.svg, memory.svg and error.svg into it")->type_name("DIR");
-  command.add_option("--png", options.into.png, "The same as PNG")->type_name("DIR");
-  command.add_option("--pdf", options.into.pdf, "The same as PDF")->type_name("DIR");
+void add_run(Fields<BenchOptions>& fields) {
+  Fields<VariantSetup> of_setup;
+  of_setup.add(&VariantSetup::repeats, {.name = "repeats",
+                                        .form = "N",
+                                        .meaning = "Timed runs; fewer where they take more than 2 s",
+                                        .least = 1,
+                                        .most = kMostRepeats});
+  of_setup.add(&VariantSetup::memory_limit, memory_limit_field("Bytes that a T x T matrix may take"));
+  fields.add(&BenchOptions::threads, threads_field());
+  fields.add(&BenchOptions::setup, of_setup);
+  fields.add(&BenchOptions::json, json_field());
+  fields.add(&BenchOptions::plot,
+             {.name = "plot", .meaning = "Draw the charts in the terminal, too", .excludes = {"json"}});
+  Fields<PicturePaths> into;
+  into.add(&PicturePaths::svg,
+           {.name = "svg", .form = "DIR", .meaning = "Write time.svg, memory.svg and error.svg into it"});
+  into.add(&PicturePaths::png, {.name = "png", .form = "DIR", .meaning = "The same as PNG"});
+  into.add(&PicturePaths::pdf, {.name = "pdf", .form = "DIR", .meaning = "The same as PDF"});
+  fields.add(&BenchOptions::into, into);
+}
+
+Fields<BenchOptions> fields_of_bench() {
+  Fields<BenchOptions> fields;
+  add_problem(fields);
+  add_patterns(fields);
+  add_run(fields);
+  return fields;
 }
 
 }  // namespace
 
-void add_bench(CLI::App& app) {
-  CLI::App* family = app.add_subcommand("bench", "Measure on this machine")->group("Learn");
-  family->require_subcommand(1);
-  family->footer("Examples:\n  qkv bench variants --tokens 256:4096 --causal --plot\n  qkv bench positions --plot");
-  CLI::App* command = family->add_subcommand(
-      "variants", "Time, memory and error of exact, standard, linear, windowed, strided and block-sparse attention");
-  command->footer(
-      "Examples:\n  qkv bench variants --tokens 256:16384 --causal --png charts\n"
-      "  qkv bench variants --tokens 2048 --mask \"window(64) | strided(64)\"");
-  const auto options = std::make_shared<BenchOptions>();
-  add_problem_options(*command, *options);
-  add_pattern_options(*command, options->setup);
-  add_run_options(*command, *options);
-  command->callback([options] { run(*options); });
-  add_bench_positions(*family);
-  add_bench_bottleneck(*family);
+void add_bench(Commands& commands) {
+  commands.add_family({.name = "bench",
+                       .summary = "Measure on this machine",
+                       .group = "Measure",
+                       .footer = "Examples:\n  qkv bench variants --tokens 256:4096 --causal --plot\n"
+                                 "  qkv bench positions --plot"});
+  commands.add({.name = "bench variants",
+                .summary = "Time, memory and error of exact, standard, linear, windowed, strided and block-sparse "
+                           "attention",
+                .group = "Measure",
+                .footer = "Examples:\n  qkv bench variants --tokens 256:16384 --causal --png charts\n"
+                          "  qkv bench variants --tokens 2048 --mask \"window(64) | strided(64)\""},
+               fields_of_bench(), run_bench);
+  add_bench_positions(commands);
+  add_bench_bottleneck(commands);
 }
 
 }  // namespace qkv::cli

@@ -1,12 +1,8 @@
 // qkv bench bottleneck: what one vector of fixed size holds of a text, against attention.
-#include "bench_bottleneck.h"
-
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <filesystem>
-#include <memory>
 
 #include "commands.h"
 #include "common_options.h"
@@ -32,7 +28,6 @@ struct BottleneckArguments {
   std::string out;  // empty: those of the box are measured
   std::int64_t to = 32;
   std::int64_t texts = 256;
-  std::string seed = "1";
   std::optional<int> threads;
   bool json = false;
 };
@@ -73,8 +68,7 @@ void require_sound(const BottleneckArguments& arguments) {
   qkv::require_writable(card_in(arguments.out));
 }
 
-void run(BottleneckArguments& arguments) {
-  arguments.setup.seed = seed_of(arguments.seed);
+void run_bench_bottleneck(BottleneckArguments& arguments, const Given& /*all*/) {
   require_sound(arguments);
   if (arguments.threads) set_threads(*arguments.threads);
   const BottleneckModels models = arguments.out.empty() ? bottleneck_models_of_the_box() : trained(arguments);
@@ -92,38 +86,48 @@ void run(BottleneckArguments& arguments) {
   arguments.json ? print(json) : print_text(bottleneck_table(models, points));
 }
 
+Fields<BottleneckSetup> fields_of_setup() {
+  using S = BottleneckSetup;
+  Fields<S> fields;
+  const auto whole = [&](std::int64_t S::* place, const char* name, const char* meaning) {
+    fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = 1, .most = kMostRuns, .needs = {"out"}});
+  };
+  whole(&S::steps, "steps", "Steps of training");
+  whole(&S::batch, "batch", "Texts of a step");
+  whole(&S::longest, "longest", "Letters of the longest texts in training");
+  fields.add(
+      &S::learning_rate,
+      {.name = "learning_rate", .form = "X", .meaning = "The highest; half a cosine down to 0", .needs = {"out"}});
+  fields.add(&S::seed, seed_field("Of the models and the texts"));
+  return fields;
+}
+
+Fields<BottleneckArguments> fields_of_bottleneck() {
+  using A = BottleneckArguments;
+  Fields<A> fields;
+  fields.add(
+      &A::out,
+      {.name = "out", .form = "DIR", .meaning = "Train both models and write them there [measure those of the box]"});
+  const auto whole = [&](std::int64_t A::* place, const char* name, const char* meaning) {
+    fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = 1, .most = kMostRuns});
+  };
+  whole(&A::to, "to", "Letters of the longest texts that are measured");
+  whole(&A::texts, "texts", "Random texts of each length");
+  fields.add(&A::setup, fields_of_setup());
+  fields.add(&A::threads, threads_field());
+  fields.add(&A::json, json_field());
+  return fields;
+}
+
 }  // namespace
 
-void add_bench_bottleneck(CLI::App& family) {
-  CLI::App* command = family.add_subcommand(
-      "bottleneck", "Repeat random letters: through one vector, and with attention over all states");
-  command->footer(
-      "Examples:\n  qkv bench bottleneck\n"
-      "  qkv bench bottleneck --out bottleneck --steps 12000");
-  const auto arguments = std::make_shared<BottleneckArguments>();
-  CLI::Option* out =
-      command->add_option("--out", arguments->out, "Train both models and write them there [measure those of the box]")
-          ->type_name("DIR");
-  const auto whole = [&](const char* option, std::int64_t& value, const char* what) {
-    return command->add_option(option, value, what)
-        ->type_name("N")
-        ->check(between(1, kMostRuns))
-        ->capture_default_str();
-  };
-  whole("--to", arguments->to, "Letters of the longest texts that are measured");
-  whole("--texts", arguments->texts, "Random texts of each length");
-  whole("--steps", arguments->setup.steps, "Steps of training")->needs(out);
-  whole("--batch", arguments->setup.batch, "Texts of a step")->needs(out);
-  whole("--longest", arguments->setup.longest, "Letters of the longest texts in training")->needs(out);
-  command->add_option("--learning-rate", arguments->setup.learning_rate, "The highest; half a cosine down to 0")
-      ->type_name("X")
-      ->check(a_number())
-      ->capture_default_str()
-      ->needs(out);
-  add_seed_option(*command, arguments->seed, "Of the models and the texts")->capture_default_str();
-  add_threads_option(*command, arguments->threads);
-  command->add_flag("--json", arguments->json, "Print JSON");
-  command->callback([arguments] { run(*arguments); });
+void add_bench_bottleneck(Commands& commands) {
+  commands.add({.name = "bench bottleneck",
+                .summary = "Repeat random letters: through one vector, and with attention over all states",
+                .group = "Measure",
+                .footer = "Examples:\n  qkv bench bottleneck\n"
+                          "  qkv bench bottleneck --out bottleneck --steps 12000"},
+               fields_of_bottleneck(), run_bench_bottleneck);
 }
 
 }  // namespace qkv::cli

@@ -1,13 +1,9 @@
 // qkv bench positions: train short, test long.
-#include "bench_positions.h"
-
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <memory>
 #include <optional>
 
 #include "commands.h"
@@ -29,12 +25,13 @@ namespace {
 constexpr const char* kBenchPositions = "qkv bench positions";
 constexpr std::int64_t kLargest = std::int64_t{1} << 20;
 
+const std::vector<std::string> kKinds = {"none", "sinusoidal", "learned", "rotary", "alibi", "t5"};
+
 struct PositionsArguments {
   PositionSetup setup;
-  std::vector<std::string> kinds = {"none", "sinusoidal", "learned", "rotary", "alibi", "t5"};
+  std::vector<std::string> kinds;
   std::optional<std::int64_t> train_length;
   std::vector<std::int64_t> test_lengths;
-  std::string seed = "1";
   std::optional<int> threads;
   PicturePaths pictures;
   bool plot = false;
@@ -61,7 +58,7 @@ void read_lengths(const PositionsArguments& arguments, PositionSetup& setup) {
 }
 
 void read_kinds(const PositionsArguments& arguments, PositionSetup& setup) {
-  for (const std::string& name : arguments.kinds) {
+  for (const std::string& name : arguments.kinds.empty() ? kKinds : arguments.kinds) {
     setup.kinds.push_back(of_option("--kinds", [&] { return positions_named(name); }));
   }
 }
@@ -101,8 +98,7 @@ std::vector<PositionResult> measured(const PositionSetup& setup) {
   return run_positions(setup, watch);
 }
 
-void run(PositionsArguments& arguments) {
-  arguments.setup.seed = seed_of(arguments.seed);
+void run_bench_positions(PositionsArguments& arguments, const Given& /*all*/) {
   read_kinds(arguments, arguments.setup);
   read_lengths(arguments, arguments.setup);
   require_sound(arguments.setup);
@@ -118,69 +114,69 @@ void run(PositionsArguments& arguments) {
   throw Exit{kInterrupted};
 }
 
-void add_question(CLI::App& command, PositionsArguments& arguments) {
-  command.add_option("--task", arguments.setup.task, "One that `qkv task` lists, for a decoder, with a length")
-      ->type_name("NAME")
-      ->capture_default_str();
-  command.add_option("--kinds", arguments.kinds, "Of none, sinusoidal, learned, rotary, alibi, t5 [all]")
-      ->type_name("KIND,…")
-      ->delimiter(',');
-  command.add_option("--train-length", arguments.train_length, "Of the examples in training [the task's own]")
-      ->type_name("N")
-      ->check(between(1, kLargest));
-  command.add_option("--test-lengths", arguments.test_lengths, "Of the examinations [1, 2, 4 and 8 times that]")
-      ->type_name("N,…")
-      ->delimiter(',')
-      ->check(between(1, kLargest));
-  command.add_option("--examples", arguments.setup.examples, "Held out, of each length")
-      ->type_name("N")
-      ->check(between(1, kLargest))
-      ->capture_default_str();
-  add_seed_option(command, arguments.seed, "Of the models and the examples")->capture_default_str();
+void add_question(Fields<PositionsArguments>& fields) {
+  using A = PositionsArguments;
+  Fields<PositionSetup> of_setup;
+  of_setup.add(&PositionSetup::task,
+               {.name = "task", .form = "NAME", .meaning = "One that `qkv task` lists, for a decoder, with a length"});
+  of_setup.add(&PositionSetup::examples,
+               {.name = "examples", .form = "N", .meaning = "Held out, of each length", .least = 1, .most = kLargest});
+  of_setup.add(&PositionSetup::seed, seed_field("Of the models and the examples"));
+  fields.add(&A::kinds, {.name = "kinds",
+                         .form = "KIND,…",
+                         .meaning = "Of none, sinusoidal, learned, rotary, alibi, t5 [all]",
+                         .words = kKinds});
+  fields.add(&A::train_length, {.name = "train_length",
+                                .form = "N",
+                                .meaning = "Of the examples in training [the task's own]",
+                                .least = 1,
+                                .most = kLargest});
+  fields.add(&A::test_lengths, {.name = "test_lengths",
+                                .form = "N,…",
+                                .meaning = "Of the examinations [1, 2, 4 and 8 times that]",
+                                .least = 1,
+                                .most = kLargest});
+  fields.add(&A::setup, of_setup);
 }
 
-void add_training(CLI::App& command, PositionSetup& setup) {
+void add_training(Fields<PositionsArguments>& fields) {
   const std::string group = "The models";
-  const auto whole = [&](const char* option, std::int64_t& value, const char* what) {
-    command.add_option(option, value, what)
-        ->type_name("N")
-        ->check(between(1, kLargest))
-        ->capture_default_str()
-        ->group(group);
+  Fields<PositionSetup> of_setup;
+  const auto whole = [&](std::int64_t PositionSetup::* place, const char* name, const char* meaning) {
+    of_setup.add(place, {.name = name, .form = "N", .meaning = meaning, .group = group, .least = 1, .most = kLargest});
   };
-  whole("--layers", setup.layers, "Blocks");
-  whole("--d-model", setup.d_model, "Width");
-  whole("--heads", setup.heads, "Heads of a block");
-  whole("--steps", setup.steps, "Steps of training");
-  whole("--batch", setup.batch, "Examples of a step");
-  command.add_option("--learning-rate", setup.learning_rate, "The highest; half a cosine down to 0")
-      ->type_name("X")
-      ->check(a_number())
-      ->capture_default_str()
-      ->group(group);
+  whole(&PositionSetup::layers, "layers", "Blocks");
+  whole(&PositionSetup::d_model, "d_model", "Width");
+  whole(&PositionSetup::heads, "heads", "Heads of a block");
+  whole(&PositionSetup::steps, "steps", "Steps of training");
+  whole(&PositionSetup::batch, "batch", "Examples of a step");
+  of_setup.add(
+      &PositionSetup::learning_rate,
+      {.name = "learning_rate", .form = "X", .meaning = "The highest; half a cosine down to 0", .group = group});
+  fields.add(&PositionsArguments::setup, of_setup);
 }
 
-void add_output(CLI::App& command, PositionsArguments& arguments) {
-  add_threads_option(command, arguments.threads);
-  command.add_flag("--json", arguments.json, "Print JSON");
-  command.add_flag("--plot", arguments.plot, "Draw the chart in the terminal, too")
-      ->excludes(command.get_option("--json"));
-  add_pictures(command, arguments.pictures, "Options");
+Fields<PositionsArguments> fields_of_positions() {
+  Fields<PositionsArguments> fields;
+  add_question(fields);
+  add_training(fields);
+  fields.add(&PositionsArguments::threads, threads_field());
+  fields.add(&PositionsArguments::json, json_field());
+  fields.add(&PositionsArguments::plot,
+             {.name = "plot", .meaning = "Draw the chart in the terminal, too", .excludes = {"json"}});
+  fields.add(&PositionsArguments::pictures, picture_fields());
+  return fields;
 }
 
 }  // namespace
 
-void add_bench_positions(CLI::App& family) {
-  CLI::App* command = family.add_subcommand(
-      "positions", "Train decoders on short examples and test them on longer ones, for each kind of positions");
-  command->footer(
-      "Examples:\n  qkv bench positions --plot --png positions.png\n"
-      "  qkv bench positions --task copy --kinds learned,rotary --test-lengths 8,12,16");
-  const auto arguments = std::make_shared<PositionsArguments>();
-  add_question(*command, *arguments);
-  add_training(*command, arguments->setup);
-  add_output(*command, *arguments);
-  command->callback([arguments] { run(*arguments); });
+void add_bench_positions(Commands& commands) {
+  commands.add({.name = "bench positions",
+                .summary = "Train decoders on short examples and test them on longer ones, for each kind of positions",
+                .group = "Measure",
+                .footer = "Examples:\n  qkv bench positions --plot --png positions.png\n"
+                          "  qkv bench positions --task copy --kinds learned,rotary --test-lengths 8,12,16"},
+               fields_of_positions(), run_bench_positions);
 }
 
 }  // namespace qkv::cli

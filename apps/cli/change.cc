@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,6 +29,7 @@ namespace qkv::cli {
 namespace {
 
 constexpr std::int64_t kMostExamples = 100000;
+constexpr std::int64_t kLastExample = std::int64_t{1} << 40;
 
 struct ChangeArguments {
   std::string model;
@@ -44,8 +43,7 @@ struct ChangeArguments {
   std::optional<std::int64_t> from_example;
   std::string sweep;
   PicturePaths pictures;
-  std::string color = "auto";
-  std::optional<int> width;
+  TerminalLook look;
   std::optional<int> threads;
   bool json = false;
 };
@@ -81,7 +79,7 @@ ChangeQuestion question_of(const ChangeArguments& arguments) {
   return question;
 }
 
-// What has no meaning together; CLI11 would say it of options alone.
+// What has no meaning together; fields say it of two of them alone.
 void require_together(const ChangeArguments& arguments) {
   const bool is_many = !arguments.file.empty() || arguments.examples;
   const int sources = (arguments.text ? 1 : 0) + (arguments.example ? 1 : 0) + (arguments.file.empty() ? 0 : 1) +
@@ -140,7 +138,7 @@ void run_sweep(const ChangeArguments& arguments, const TrainedModel& trained, co
   if (arguments.json) return print(sweep_json(sweep, question, arguments.model));
   std::string text = fmt::format("{}: {:.4f} before", sweep.measure, sweep.before);
   if (sweep.other) text += fmt::format(", {:.4f} of the other text", *sweep.other);
-  print(text + "; its change:\n\n" + to_terminal(panel, terminal_options(arguments.color, arguments.width)));
+  print(text + "; its change:\n\n" + to_terminal(panel, terminal_options(arguments.look.color, arguments.look.width)));
   print_text("\n" + sweep_table(sweep));
   print(pictures_report(arguments.pictures));
 }
@@ -152,7 +150,7 @@ HeadTexts texts_of(const ChangeArguments& arguments, const TrainedModel& trained
   return of_option("--examples", [&] { return head_texts(trained, *arguments.examples); });
 }
 
-void run_change(const ChangeArguments& arguments) {
+void show_change(const ChangeArguments& arguments) {
   if (arguments.threads) set_threads(*arguments.threads);
   require_together(arguments);
   ChangeQuestion question = question_of(arguments);
@@ -173,82 +171,101 @@ void run_change(const ChangeArguments& arguments) {
 }
 
 // What is wrong with the other text is said of the option that gave it.
-void run(const ChangeArguments& arguments) {
+void run_change(ChangeArguments& arguments, const Given& /*all*/) {
   try {
-    run_change(arguments);
+    show_change(arguments);
   } catch (const InvalidArgument& error) {
     if (error.argument() != "from_text" || !arguments.from_example) throw;
     misuse("--from-example", error.expected(), error.got());
   }
 }
 
-void add_interventions(CLI::App& command, ChangeArguments& arguments) {
-  const std::string group = "What is changed";
-  const auto many = [&](const char* name, std::vector<std::string>& texts, const char* form, const char* meaning) {
-    command.add_option(name, texts, meaning)->type_name(form)->group(group);
-  };
-  many("--remove", arguments.removed, "HEAD", "Gives zeros: 1.0 is head 0 of layer 1, 1.* every head of it");
-  many("--pattern", arguments.patterns, "HEAD=HOW",
-       "Its weights: uniform, previous, self, a key's number, or text: those on --from-text (2.3=uniform)");
-  many("--set", arguments.numbers, "L.H=PART:PLACE,N:X",
-       "A number of a head's q, k, v or out at a place: 1.0=k:2,5:0.7");
-  many("--cut", arguments.cuts, "QUERY:KEY", "The query no longer sees the key (7:3), in one head: 1.0=7:3");
-  many("--patch", arguments.patches, "NAME[@PLACE]",
-       "A value of --from-text: blocks.1, blocks.1@5, or of one head, blocks.1.attn.heads.0@5");
-  command.add_option("--from-text", arguments.from_text, "The other text, of as many tokens")
-      ->type_name("TEXT")
-      ->group(group);
-  command.add_option("--from-example", arguments.from_example, "Or held-out example N of the task")
-      ->type_name("N")
-      ->check(between(0, std::int64_t{1} << 40))
-      ->group(group);
-  command.add_flag("--freeze-norms", arguments.freezes, "Each norm divides by what it divided by before")->group(group);
+void add_texts(Fields<ChangeArguments>& fields) {
+  fields.add(&ChangeArguments::model, {.name = "model", .meaning = "Whose text", .required = true});
+  fields.add(&ChangeArguments::text, {.name = "text", .meaning = "What it reads"});
+  fields.add(&ChangeArguments::example, {.name = "example",
+                                         .form = "N",
+                                         .meaning = "Or held-out example N of its task",
+                                         .least = 0,
+                                         .most = kLastExample});
+  fields.add(&ChangeArguments::file,
+             {.name = "file", .form = "FILE", .meaning = "Or a text on each line: the mean loss"});
+  fields.add(&ChangeArguments::examples, {.name = "examples",
+                                          .form = "N",
+                                          .meaning = "Or N held-out examples, likewise",
+                                          .least = 1,
+                                          .most = kMostExamples});
 }
 
-void add_looks(CLI::App& command, ChangeArguments& arguments) {
-  const std::string group = "Where it is looked at";
-  const auto text = [&](const char* name, std::optional<std::string>& value, const char* type, const char* meaning) {
-    command.add_option(name, value, meaning)->type_name(type)->group(group);
+void add_interventions(Fields<ChangeArguments>& fields) {
+  const std::string group = "What is changed";
+  const auto many = [&](const char* name, std::vector<std::string> ChangeArguments::* texts, const char* form,
+                        const char* meaning) {
+    fields.add(texts, {.name = name, .form = form, .meaning = meaning, .group = group});
   };
-  text("--query", arguments.query, "TOKEN", "A token or its number [the last that is asked]");
-  text("--token", arguments.token, "TOKEN", "The answer [the expected token, or the likeliest]");
-  text("--against", arguments.against, "TOKEN", "Its contrast [what the model says of --from-text]");
-  command.add_option("--sweep", arguments.sweep, "Each in turn: heads removed; places patched from --from-text")
-      ->type_name("heads|places")
-      ->check(one_of({"heads", "places"}))
-      ->group(group);
+  many("remove", &ChangeArguments::removed, "HEAD", "Gives zeros: 1.0 is head 0 of layer 1, 1.* every head of it");
+  many("pattern", &ChangeArguments::patterns, "HEAD=HOW",
+       "Its weights: uniform, previous, self, a key's number, or text: those on --from-text (2.3=uniform)");
+  many("set", &ChangeArguments::numbers, "L.H=PART:PLACE,N:X",
+       "A number of a head's q, k, v or out at a place: 1.0=k:2,5:0.7");
+  many("cut", &ChangeArguments::cuts, "QUERY:KEY", "The query no longer sees the key (7:3), in one head: 1.0=7:3");
+  many("patch", &ChangeArguments::patches, "NAME[@PLACE]",
+       "A value of --from-text: blocks.1, blocks.1@5, or of one head, blocks.1.attn.heads.0@5");
+  fields.add(&ChangeArguments::from_text,
+             {.name = "from_text", .form = "TEXT", .meaning = "The other text, of as many tokens", .group = group});
+  fields.add(&ChangeArguments::from_example, {.name = "from_example",
+                                              .form = "N",
+                                              .meaning = "Or held-out example N of the task",
+                                              .group = group,
+                                              .least = 0,
+                                              .most = kLastExample});
+  fields.add(&ChangeArguments::freezes,
+             {.name = "freeze_norms", .meaning = "Each norm divides by what it divided by before", .group = group});
+}
+
+void add_looks(Fields<ChangeArguments>& fields) {
+  const std::string group = "Where it is looked at";
+  const auto token = [&](const char* name, std::optional<std::string> ChangeArguments::* value, const char* meaning) {
+    fields.add(value, {.name = name, .form = "TOKEN", .meaning = meaning, .group = group});
+  };
+  token("query", &ChangeArguments::query, "A token or its number [the last that is asked]");
+  token("token", &ChangeArguments::token, "The answer [the expected token, or the likeliest]");
+  token("against", &ChangeArguments::against, "Its contrast [what the model says of --from-text]");
+  fields.add(&ChangeArguments::sweep, {.name = "sweep",
+                                       .form = "heads|places",
+                                       .meaning = "Each in turn: heads removed; places patched from --from-text",
+                                       .group = group,
+                                       .words = {"heads", "places"}});
+}
+
+Fields<ChangeArguments> fields_of_change() {
+  const std::string pictures = "Pictures of a sweep";
+  Fields<ChangeArguments> fields;
+  add_texts(fields);
+  add_interventions(fields);
+  add_looks(fields);
+  fields.add(&ChangeArguments::json, json_field());
+  fields.add(&ChangeArguments::threads, threads_field());
+  fields.add(&ChangeArguments::pictures, picture_fields(pictures));
+  fields.add(&ChangeArguments::look, terminal_fields(pictures));
+  return fields;
 }
 
 }  // namespace
 
-void add_change(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("change", "What a model says when something inside it is changed");
-  command->group("Learn");
-  command->footer(
-      "MODEL is one of the box, a model file of your own, or a folder as models are\n"
-      "published. Heads are LAYER.HEAD, after source: or cross: of another site. Each\n"
-      "option of a change may be given again. docs/interventions.md has them all.\n"
-      "Examples:\n  qkv change induction abcxyzab --remove 1.0\n"
-      "  qkv change induction --examples 64 --remove 1.0\n"
-      "  qkv change gpt \"The cat sat on\" --pattern 1.4=uniform --freeze-norms\n"
-      "  qkv change gpt \"The cats\" --from-text \"The cat\" --sweep places --png a.png");
-  const auto arguments = std::make_shared<ChangeArguments>();
-  command->add_option("MODEL", arguments->model, "Whose text")->required();
-  command->add_option("TEXT", arguments->text, "What it reads");
-  command->add_option("--example", arguments->example, "Or held-out example N of its task")
-      ->type_name("N")
-      ->check(between(0, std::int64_t{1} << 40));
-  command->add_option("--file", arguments->file, "Or a text on each line: the mean loss")->type_name("FILE");
-  command->add_option("--examples", arguments->examples, "Or N held-out examples, likewise")
-      ->type_name("N")
-      ->check(between(1, kMostExamples));
-  add_interventions(*command, *arguments);
-  add_looks(*command, *arguments);
-  command->add_flag("--json", arguments->json, "Print JSON");
-  add_threads_option(*command, arguments->threads);
-  add_pictures(*command, arguments->pictures, "Pictures of a sweep");
-  add_terminal_options(*command, arguments->color, arguments->width, "Pictures of a sweep");
-  command->callback([arguments] { run(*arguments); });
+void add_change(Commands& commands) {
+  commands.add({.name = "change",
+                .summary = "What a model says when something inside it is changed",
+                .group = "Look inside",
+                .footer = "MODEL is one of the box, a model file of your own, or a folder as models are\n"
+                          "published. Heads are LAYER.HEAD, after source: or cross: of another site. Each\n"
+                          "option of a change may be given again. docs/interventions.md has them all.\n"
+                          "Examples:\n  qkv change induction abcxyzab --remove 1.0\n"
+                          "  qkv change induction --examples 64 --remove 1.0\n"
+                          "  qkv change gpt \"The cat sat on\" --pattern 1.4=uniform --freeze-norms\n"
+                          "  qkv change gpt \"The cats\" --from-text \"The cat\" --sweep places --png a.png",
+                .places = {"model", "text"}},
+               fields_of_change(), run_change);
 }
 
 }  // namespace qkv::cli

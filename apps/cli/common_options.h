@@ -1,39 +1,33 @@
-// Options that several commands take: how each is spelled, what it accepts and how its value is read.
+// Fields that several commands have.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "cli11_names.h"
+#include "qkv/api/field.h"
 
 namespace qkv::cli {
 
-/// A whole number from `least` to `most`.
-[[nodiscard]] CLI::Validator between(std::int64_t least, std::int64_t most);
-
-/// A number, and a whole number.
-[[nodiscard]] CLI::Validator a_number();
-[[nodiscard]] CLI::Validator a_whole_number();
-
-/// One of these words.
-[[nodiscard]] CLI::Validator one_of(std::vector<std::string> words);
-
 /// --threads, 1 to 65536; QKV_THREADS or all cores where it is not given.
-CLI::Option* add_threads_option(CLI::App& command, std::optional<int>& threads);
+[[nodiscard]] FieldInfo threads_field(const std::string& group = "");
 
-/// --seed, whose text seed_of() reads. `whose` says what it is the seed of.
-CLI::Option* add_seed_option(CLI::App& command, std::string& seed, const std::string& whose);
+/// --seed; `whose` says what it is the seed of.
+[[nodiscard]] FieldInfo seed_field(const std::string& whose, const std::string& group = "");
 
-/// The value of --seed, 0 to 2^64 - 1.
-[[nodiscard]] std::uint64_t seed_of(const std::string& text);
+/// --json and --quiet.
+[[nodiscard]] FieldInfo json_field(const std::string& meaning = "Print JSON", const std::string& group = "");
+[[nodiscard]] FieldInfo quiet_field(const std::string& meaning = "Print nothing", const std::string& group = "");
 
-/// --color and --width, of what is drawn in the terminal.
-void add_terminal_options(CLI::App& command, std::string& color, std::optional<int>& width, const std::string& group);
-
-/// --memory-limit in bytes, 4 GiB where it is not given.
-CLI::Option* add_memory_limit_option(CLI::App& command, std::uint64_t& limit, const std::string& description);
+/// --memory-limit in bytes.
+[[nodiscard]] FieldInfo memory_limit_field(const std::string& meaning, const std::string& group = "");
 inline constexpr std::uint64_t kMemoryLimit = std::uint64_t{4} << 30;
+
+/// How what is drawn in the terminal looks.
+struct TerminalLook {
+  std::string color = "auto";
+  std::optional<int> width;
+};
+[[nodiscard]] Fields<TerminalLook> terminal_fields(const std::string& group = "");
 
 }  // namespace qkv::cli

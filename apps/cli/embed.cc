@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -99,7 +97,7 @@ Vectors vectors_of(const EmbedArguments& arguments, const Texts& texts) {
   }
 }
 
-void run_embed(const EmbedArguments& arguments) {
+void run_embed(EmbedArguments& arguments, const Given& /*all*/) {
   if (arguments.threads) set_threads(*arguments.threads);
   const Texts given = texts_from(arguments.text, arguments.file);
   const std::vector<std::string>& texts = given.texts;
@@ -126,7 +124,7 @@ struct FillArguments {
   bool json = false;
 };
 
-void run_fill(const FillArguments& arguments) {
+void run_fill(FillArguments& arguments, const Given& /*all*/) {
   const TrainedModel model = opened_model("qkv fill", arguments.model);
   const std::string text = text_or_input(arguments.text);
   const std::vector<FilledMask> masks = [&] {
@@ -153,61 +151,78 @@ void run_fill(const FillArguments& arguments) {
   if (arguments.json) print(nlohmann::json{{"text", shown_text(text)}, {"masks", all}}.dump(2) + "\n");
 }
 
-}  // namespace
-
-void add_embed(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("embed", "Texts as vectors");
-  command->group("Learn");
-  command->footer(
-      "MODEL is a folder, or a file: an encoder, a decoder, or two towers. A sentence\n"
-      "transformer's folder says itself how its states are pooled, what comes before\n"
-      "a text, and how long it may be.\n"
-      "Examples:\n  qkv embed minilm \"The cat sat down\"\n"
-      "  qkv embed minilm --file sentences.txt --out vectors.npy\n"
-      "  qkv embed e5 --prompt-name query \"where do cats sit\"");
-  const auto arguments = std::make_shared<EmbedArguments>();
-  command->add_option("MODEL", arguments->model, "Whose vectors")->required();
-  command->add_option("TEXT", arguments->text, "What to embed; - reads it from standard input");
-  add_file_options(*command, arguments->file, "A text on each line of a file");
-  command->add_option("--out", arguments->out, "Write [texts, width] as .npy [JSON, a line each]")->type_name("FILE");
-  command
-      ->add_option("--pooling", arguments->pooling,
-                   "mean, first, last, max, weightedmean or mean_sqrt_len_tokens of the states, or several with commas "
-                   "between them, end to end [the folder's, or mean]")
-      ->type_name("NAMES");
-  CLI::Option* named = command
-                           ->add_option("--prompt-name", arguments->prompt_name,
-                                        "The folder's prompt of this name before each text [its default, or none]")
-                           ->type_name("NAME");
-  command->add_option("--prompt", arguments->prompt, "Before each text; \"\" leaves out the folder's default")
-      ->type_name(kTextOrNone)
-      ->excludes(named);
-  command->add_flag("--normalise", arguments->normalises, "Vectors of length 1 [as the folder says]");
-  command->add_option("--dtype", arguments->dtype, "What is computed in: f32 or bf16")
-      ->type_name("TYPE")
-      ->check(one_of({"f32", "bf16"}))
-      ->capture_default_str();
-  add_threads_option(*command, arguments->threads);
-  command->callback([arguments] { run_embed(*arguments); });
+void add_embedding(Fields<EmbedArguments>& fields) {
+  fields.add(&EmbedArguments::pooling,
+             {.name = "pooling",
+              .form = "NAMES",
+              .meaning = "mean, first, last, max, weightedmean or mean_sqrt_len_tokens of the states, or several with "
+                         "commas between them, end to end [the folder's, or mean]"});
+  fields.add(&EmbedArguments::prompt_name,
+             {.name = "prompt_name",
+              .form = "NAME",
+              .meaning = "The folder's prompt of this name before each text [its default, or none]",
+              .excludes = {"prompt"}});
+  fields.add(&EmbedArguments::prompt, {.name = "prompt",
+                                       .form = kTextOrNone,
+                                       .meaning = "Before each text; \"\" leaves out the folder's default",
+                                       .excludes = {"prompt_name"}});
+  fields.add(&EmbedArguments::normalises, {.name = "normalise", .meaning = "Vectors of length 1 [as the folder says]"});
+  fields.add(
+      &EmbedArguments::dtype,
+      {.name = "dtype", .form = "TYPE", .meaning = "What is computed in: f32 or bf16", .words = {"f32", "bf16"}});
 }
 
-void add_fill(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("fill", "What the masked tokens of a text may be");
-  command->group("Learn");
-  command->footer(
-      "Examples:\n  qkv fill english \"the cats that the girl sees <be> small\"\n"
-      "  qkv fill bert \"The cat [MASK] down.\"\n  qkv fill roberta \"The cat <mask> down.\" --count 10");
-  const auto arguments = std::make_shared<FillArguments>();
-  command->add_option("MODEL", arguments->model, "An encoder that learned to: a folder or a file")->required();
-  command
-      ->add_option("TEXT", arguments->text, "With [MASK] or <mask>, as the model has it; of english <be> and the like")
-      ->required();
-  command->add_option("--count", arguments->count, "Pieces to show for each mask")
-      ->type_name("N")
-      ->check(between(1, 1 << 20))
-      ->capture_default_str();
-  command->add_flag("--json", arguments->json, "Print JSON");
-  command->callback([arguments] { run_fill(*arguments); });
+Fields<EmbedArguments> fields_of_embed() {
+  Fields<EmbedArguments> fields;
+  fields.add(&EmbedArguments::model, {.name = "model", .meaning = "Whose vectors", .required = true});
+  fields.add(&EmbedArguments::text, {.name = "text", .meaning = "What to embed; - reads it from standard input"});
+  fields.add(&EmbedArguments::file, file_fields("A text on each line of a file"));
+  fields.add(&EmbedArguments::out,
+             {.name = "out", .form = "FILE", .meaning = "Write [texts, width] as .npy [JSON, a line each]"});
+  add_embedding(fields);
+  fields.add(&EmbedArguments::threads, threads_field());
+  return fields;
+}
+
+Fields<FillArguments> fields_of_fill() {
+  Fields<FillArguments> fields;
+  fields.add(&FillArguments::model,
+             {.name = "model", .meaning = "An encoder that learned to: a folder or a file", .required = true});
+  fields.add(&FillArguments::text,
+             {.name = "text",
+              .meaning = "With [MASK] or <mask>, as the model has it; of english <be> and the like",
+              .required = true});
+  fields.add(&FillArguments::count,
+             {.name = "count", .form = "N", .meaning = "Pieces to show for each mask", .least = 1, .most = 1 << 20});
+  fields.add(&FillArguments::json, json_field());
+  return fields;
+}
+
+}  // namespace
+
+void add_embed(Commands& commands) {
+  commands.add({.name = "embed",
+                .summary = "Texts as vectors",
+                .group = "Models",
+                .footer = "MODEL is a folder, or a file: an encoder, a decoder, or two towers. A sentence\n"
+                          "transformer's folder says itself how its states are pooled, what comes before\n"
+                          "a text, and how long it may be.\n"
+                          "Examples:\n  qkv embed minilm \"The cat sat down\"\n"
+                          "  qkv embed minilm --file sentences.txt --out vectors.npy\n"
+                          "  qkv embed e5 --prompt-name query \"where do cats sit\"",
+                .places = {"model", "text"}},
+               fields_of_embed(), run_embed);
+}
+
+void add_fill(Commands& commands) {
+  commands.add({.name = "fill",
+                .summary = "What the masked tokens of a text may be",
+                .group = "Models",
+                .footer = "Examples:\n  qkv fill english \"the cats that the girl sees <be> small\"\n"
+                          "  qkv fill bert \"The cat [MASK] down.\"\n"
+                          "  qkv fill roberta \"The cat <mask> down.\" --count 10",
+                .places = {"model", "text"}},
+               fields_of_fill(), run_fill);
 }
 
 }  // namespace qkv::cli

@@ -1,38 +1,28 @@
 // What `qkv explain` was given.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string>
+#include <vector>
 
+#include "common_options.h"
 #include "explain_files.h"
-#include "explain_model.h"
-#include "qkv/explain.h"
+#include "qkv/api/explain.h"
 
 namespace qkv::cli {
 
-struct ExplainArguments {
-  std::optional<std::string> text;
-  std::string mask;
-  std::string seed = "42";
-  bool is_causal = false;
-  std::optional<double> dropout;
-  std::string bias;
-  std::string position = "sinusoidal";
-  std::optional<std::string> block;
-  std::optional<std::string> whys;
-  std::string npz;
-  OwnPaths own;
-  std::optional<std::string> steps;
-  std::string worked;
-  TrainedArguments trained;
-  std::string all;  // "", "true", "full"
+struct ExplainFlags : ExplainRequest {
+  std::string head_name;          // "1.5": layer 1, head 5
+  std::vector<std::string> whys;  // empty without --why
+  std::string steps;
+  std::string all;  // "", "known" or "full"
   bool json = false;
   bool prints = false;
   bool quiet = false;
-  std::string color = "auto";
-  std::optional<int> width;
+  TerminalLook look;
   ExplainFiles files;
-  ExplainOptions options;
 };
+
+[[nodiscard]] Fields<ExplainFlags> fields_of_explain();
 
 }  // namespace qkv::cli

@@ -19,14 +19,6 @@ std::string parent_of(const std::string& path) {
 
 }  // namespace
 
-OwnTensors read_own_tensors(const OwnPaths& paths) {
-  const auto read = [](const std::string& option, const std::string& path) {
-    if (path.empty()) misuse(option, "a tensor beside the others: --q, --k and --v go together", "none");
-    return of_option(option, [&] { return read_tensor(path); });
-  };
-  return {read("--q", paths.q), read("--k", paths.k), read("--v", paths.v)};
-}
-
 void ExplainFiles::require_writable() const {
   if (html.empty()) return;
   if (!prints_page()) {

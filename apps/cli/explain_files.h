@@ -7,18 +7,6 @@
 
 namespace qkv::cli {
 
-/// Each a tensor path, or numbers in brackets; empty: not given.
-struct OwnPaths {
-  std::string q;
-  std::string k;
-  std::string v;
-
-  [[nodiscard]] bool any() const { return !q.empty() || !k.empty() || !v.empty(); }
-};
-
-/// Throws InvalidArgument naming the option that is missing, or is no tensor.
-[[nodiscard]] OwnTensors read_own_tensors(const OwnPaths& paths);
-
 /// Where the reader wants the page and the pictures; empty: not at all.
 struct ExplainFiles {
   std::string html;  // "-": standard output

@@ -4,10 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
+#include <utility>
 
-#include "common_options.h"
-#include "picture_word.h"
+#include "qkv/api/pictures.h"
 #include "qkv/error.h"
 #include "qkv/number_text.h"
 #include "studio_page.h"
@@ -20,84 +21,11 @@ using studio::Request;
 constexpr std::int64_t kBenchNumbers = 2048;    // of each of q, k and v, which the address holds
 constexpr std::int64_t kDrawnNumbers = 65'536;  // of a projection: each reply of the bench holds it
 
-template <class Value>
-void set(Request& request, const char* name, const std::optional<Value>& value) {
-  if (value) request[name] = *value;
-}
-void set(Request& request, const char* name, const std::string& value) {
-  if (!value.empty()) request[name] = value;
-}
-
-// What scores are made with, for the questions `explain` and `bench`.
-void set_scores(Request& request, const ExplainArguments& arguments) {
-  const ExplainOptions& options = arguments.options;
-  set(request, "context", options.context);
-  set(request, "scale", options.scale);
-  set(request, "softcap", options.softcap);
-  if (arguments.bias != "t5") set(request, "bias", arguments.bias);
-}
-
-void set_drawn(Request& request, const ExplainArguments& arguments) {
-  const ExplainOptions usual;
-  const ExplainOptions& options = arguments.options;
-  if (options.heads != usual.heads) request["heads"] = options.heads;
-  if (options.d_model != usual.d_model) request["d_model"] = options.d_model;
-  set(request, "kv_heads", options.kv_heads);
-  set(request, "d_k", options.d_k);
-  set(request, "d_v", options.d_v);
-  const std::string positions = arguments.bias == "t5" ? "t5" : arguments.position;
-  if (positions != "sinusoidal") request["positions"] = positions;
-}
-
-// The part of --head: "1.5" is layer 1, head 5.
-void set_head(Request& request, const TrainedArguments& trained) {
-  set(request, "site", trained.site);
-  set(request, "layer", trained.layer);
-  const auto numbers = numbers_from<std::int64_t>(trained.head.value_or(""), '.');
-  if (!numbers || numbers->size() != 2) return;
-  request["layer"] = numbers->front();
-  request["head"] = numbers->back();
-}
-
-Request model_request(const ExplainArguments& arguments) {
-  const TrainedArguments& trained = arguments.trained;
-  Request request{{"model", trained.model}};
-  if (trained.example) {
-    request["example"] = *trained.example;
-  } else if (arguments.text) {
-    const bool shows_picture = is_picture(*arguments.text);
-    request[shows_picture ? "picture" : "text"] = *arguments.text;
-  }
-  set(request, "captions", trained.captions);
-  set(request, "answer", trained.answer);
-  set_head(request, trained);
-  set(request, "query", arguments.options.query);
-  if (arguments.block) request["block"] = "pre-norm";
-  if (arguments.whys) request["why"] = true;
-  return request;
-}
-
-// The question `explain`, as the page asks it.
-Request explain_request(const ExplainArguments& arguments) {
-  if (!arguments.worked.empty()) return {{"worked", arguments.worked}};
-  if (!arguments.trained.model.empty()) return model_request(arguments);
-  Request request = Request::object();
-  set(request, "text", arguments.text);
-  set(request, "npz", arguments.npz);
-  set(request, "q", arguments.own.q);
-  set(request, "k", arguments.own.k);
-  set(request, "v", arguments.own.v);
-  set(request, "mask", arguments.mask);
-  if (arguments.is_causal) request["causal"] = true;
-  set_scores(request, arguments);
-  if (arguments.bias == "t5") request["bias"] = "t5";
-  set(request, "dropout", arguments.dropout);
-  set_drawn(request, arguments);
-  const std::uint64_t seed = seed_of(arguments.seed);
-  if (seed != ExplainOptions{}.seed) request["seed"] = seed;
-  set(request, "query", arguments.options.query);
-  set(request, "block", arguments.block);
-  return request;
+// The question `explain` as the page asks it: the fields that say something.
+Request explain_request(const ExplainFlags& flags) {
+  ExplainRequest request = flags;
+  if (is_picture(request.text)) request.picture = std::exchange(request.text, "");
+  return Request::parse(explain_fields().as_json(request));
 }
 
 std::string matrix_text(const TensorView& matrix) {
@@ -116,27 +44,37 @@ bool is_one_head(const Tensor& tensor) { return tensor.dim(0) == 1 && tensor.siz
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
 
-std::string mask_text(const ExplainArguments& arguments) {
-  if (!arguments.is_causal) return arguments.mask;
-  return arguments.mask.empty() ? "causal" : "causal & (" + arguments.mask + ")";
+std::string mask_text(const ExplainFlags& flags) {
+  if (!flags.causal) return flags.mask;
+  return flags.mask.empty() ? "causal" : "causal & (" + flags.mask + ")";
 }
 
 // Numbers of the largest of W_Q, W_K, W_V and W_O of a model that was drawn with these options.
-std::int64_t largest_projection(const ExplainOptions& options) {
-  const std::int64_t d_k = options.d_k.value_or(options.d_model / options.heads);
-  return options.d_model * options.heads * std::max(d_k, options.d_v.value_or(d_k));
+std::int64_t largest_projection(const ExplainFlags& flags) {
+  const std::int64_t d_k = flags.d_k.value_or(flags.d_model / flags.heads);
+  return flags.d_model * flags.heads * std::max(d_k, flags.d_v.value_or(d_k));
 }
 
+// What the questions `explain` and `bench` have in common.
+constexpr std::array<std::string_view, 10> kOfBench = {"context", "scale",    "softcap", "bias", "heads",
+                                                       "d_model", "kv_heads", "d_k",     "d_v",  "positions"};
+
 // The question `bench`; null for what the bench does not hold.
-Request bench_request(const ExplainArguments& arguments, const Explanation& explanation) {
-  if (!arguments.worked.empty() || arguments.dropout) return nullptr;
+Request bench_request(const ExplainFlags& flags, const Request& explained, const Explanation& explanation) {
+  if (!flags.worked.empty() || flags.dropout) return nullptr;
   Request request{{"tokens", joined(explanation.tokens)}};
+  for (const std::string_view name : kOfBench) {
+    if (explained.contains(name)) request[std::string(name)] = explained[std::string(name)];
+  }
+  if (flags.bias == "t5") {
+    request.erase("bias");
+    request["positions"] = "t5";
+  }
   if (explanation.keys != explanation.tokens) request["context"] = joined(explanation.keys);
-  set_scores(request, arguments);
-  set(request, "mask", mask_text(arguments));
+  if (const std::string mask = mask_text(flags); !mask.empty()) request["mask"] = mask;
   if (explanation.asked >= 0) request["query"] = explanation.asked;
   if (explanation.tokens.size() == 1) request["query"] = 0;
-  if (arguments.own.any() || !arguments.npz.empty()) {
+  if (!flags.q.empty() || !flags.npz.empty()) {
     for (const char* name : {"q", "k", "v"}) {
       const Tensor& tensor = explanation.tensor(name);
       if (!is_one_head(tensor)) return nullptr;
@@ -144,9 +82,8 @@ Request bench_request(const ExplainArguments& arguments, const Explanation& expl
     }
     return request;
   }
-  if (largest_projection(arguments.options) > kDrawnNumbers) return nullptr;
-  request["seed"] = seed_of(arguments.seed);
-  set_drawn(request, arguments);
+  if (largest_projection(flags) > kDrawnNumbers) return nullptr;
+  request["seed"] = flags.seed.value_or(ExplainOptions{}.seed);
   return request;
 }
 
@@ -183,26 +120,27 @@ void add_trained_pages(studio::Frozen& frozen, StudioPage& page, const Request& 
 
 }  // namespace
 
-std::string explain_page(const ExplainArguments& arguments, const Explanation& explanation) {
-  return studio_page({.title = explanation.title}, [&](studio::Frozen& frozen, StudioPage& page) {
-    const Request request = explain_request(arguments);
-    if (arguments.trained.model.empty()) {
-      add_step_page(frozen, page, bench_request(arguments, explanation));
-    } else {
-      add_trained_pages(frozen, page, request, explanation);
-    }
-    frozen.add("explain", request);
-    page.starts.push_back(start_of("explain", request));
-  });
+std::string explain_page(const ExplainFlags& flags, const Explanation& explanation, const OpenedModel& model) {
+  return studio_page({.title = explanation.title, .opened = {flags.model, model}},
+                     [&](studio::Frozen& frozen, StudioPage& page) {
+                       const Request request = explain_request(flags);
+                       if (model == nullptr) {
+                         add_step_page(frozen, page, bench_request(flags, request, explanation));
+                       } else {
+                         add_trained_pages(frozen, page, request, explanation);
+                       }
+                       frozen.put("explain", request, studio_reply_of(explained(explanation, Explained::as_shown)));
+                       page.starts.push_back(start_of("explain", request));
+                     });
 }
 
-std::string match_page(const std::string& model, const MatchQuestion& question) {
+std::string match_page(const std::string& model, const MatchQuestion& question, const Explanation& explanation) {
   return studio_page({.title = question.title}, [&](studio::Frozen& frozen, StudioPage& page) {
     const Request request{{"model", model},
                           {"match", true},
                           {"picture", fmt::format("{}", fmt::join(question.names, "\n"))},
                           {"captions", fmt::format("{}", fmt::join(question.captions, "\n"))}};
-    frozen.add("explain", request);
+    frozen.put("explain", request, studio_reply_of(explained(explanation, Explained::as_shown)));
     page.starts.push_back(start_of("explain", request));
   });
 }

@@ -8,11 +8,13 @@
 
 namespace qkv::cli {
 
-/// The page Explain with everything, the page Step where one head can be laid on the bench, and of a trained model the
-/// page Heads. Throws as studio_page().
-[[nodiscard]] std::string explain_page(const ExplainArguments& arguments, const Explanation& explanation);
+/// The page Explain with this explanation, which is not computed again, the page Step where one head can be laid on the
+/// bench, and of a trained model the page Heads. Throws as studio_page().
+[[nodiscard]] std::string explain_page(const ExplainFlags& flags, const Explanation& explanation,
+                                       const OpenedModel& model);
 
 /// The page Explain of pictures and captions.
-[[nodiscard]] std::string match_page(const std::string& model, const MatchQuestion& question);
+[[nodiscard]] std::string match_page(const std::string& model, const MatchQuestion& question,
+                                     const Explanation& explanation);
 
 }  // namespace qkv::cli

@@ -3,14 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "commands.h"
+#include "common_options.h"
 #include "misuse.h"
 #include "output.h"
 #include "walk_progress.h"
@@ -92,51 +91,47 @@ void report(const FetchArguments& arguments, const FetchReport& report, const st
                     report.model.revision, there, size_text(report.received)));
 }
 
-// What the library says of its arguments, said of ours.
-template <class Body>
-auto of_fetch(const Body& body) {
-  try {
-    return body();
-  } catch (const InvalidArgument& error) {
-    misuse(error.argument() == "name" ? "NAME" : "--" + error.argument(), error.expected(), error.got());
-  }
-}
-
-void run_fetch(const FetchArguments& arguments) {
+void run_fetch(FetchArguments& arguments, const Given& /*all*/) {
   const FetchOptions options = fetch_options_of(arguments);
-  if (arguments.list) return print_files(arguments, of_fetch([&] { return look_up_model(arguments.name, options); }));
+  if (arguments.list) return print_files(arguments, look_up_model(arguments.name, options));
   const std::string folder = folder_of(arguments);
   try {
-    report(arguments, of_fetch([&] { return fetched(arguments, options, folder); }), folder);
+    report(arguments, fetched(arguments, options, folder), folder);
   } catch (const FetchStopped& stopped) {
     complain("qkv fetch", stopped.what());
     throw Exit{kInterrupted};
   }
 }
 
+Fields<FetchArguments> fields_of_fetch() {
+  using A = FetchArguments;
+  Fields<A> fields;
+  fields.add(
+      &A::name,
+      {.name = "name", .form = "NAME", .meaning = "The model's name on the hub, such as owner/name", .required = true});
+  fields.add(&A::out, {.name = "out", .form = "DIR", .meaning = "Its folder here [./ and what follows the slash]"});
+  fields.add(&A::revision, {.name = "revision", .form = "NAME", .meaning = "A branch, a tag or a commit"});
+  fields.add(&A::hub,
+             {.name = "hub", .form = "URL", .meaning = "Another hub [HF_ENDPOINT, or https://huggingface.co]"});
+  fields.add(&A::list, {.name = "list", .meaning = "Fetch nothing: the files and their sizes"});
+  fields.add(&A::json, json_field());
+  fields.add(&A::quiet, quiet_field("Without progress"));
+  return fields;
+}
+
 }  // namespace
 
-void add_fetch(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("fetch", "A model's folder from a hub: resumed, checked");
-  command->group("Learn");
-  command->footer(
-      "Files that are there are left alone; what was cut is gone on with.\n"
-      "HF_ENDPOINT names another hub, HF_TOKEN is a token for it.\n"
-      "Examples:\n  qkv fetch sentence-transformers/all-MiniLM-L6-v2\n"
-      "  qkv fetch openai-community/gpt2 --out models/gpt2\n"
-      "  qkv fetch Qwen/Qwen3-0.6B --list");
-  const auto arguments = std::make_shared<FetchArguments>();
-  command->add_option("NAME", arguments->name, "The model's name on the hub, such as owner/name")->required();
-  command->add_option("--out", arguments->out, "Its folder here [./ and what follows the slash]")->type_name("DIR");
-  command->add_option("--revision", arguments->revision, "A branch, a tag or a commit")
-      ->type_name("NAME")
-      ->capture_default_str();
-  command->add_option("--hub", arguments->hub, "Another hub [HF_ENDPOINT, or https://huggingface.co]")
-      ->type_name("URL");
-  command->add_flag("--list", arguments->list, "Fetch nothing: the files and their sizes");
-  auto* json = command->add_flag("--json", arguments->json, "Print JSON");
-  command->add_flag("--quiet", arguments->quiet, "Without progress")->excludes(json);
-  command->callback([arguments] { run_fetch(*arguments); });
+void add_fetch(Commands& commands) {
+  commands.add({.name = "fetch",
+                .summary = "A model's folder from a hub: resumed, checked",
+                .group = "Models",
+                .footer = "Files that are there are left alone; what was cut is gone on with.\n"
+                          "HF_ENDPOINT names another hub, HF_TOKEN is a token for it.\n"
+                          "Examples:\n  qkv fetch sentence-transformers/all-MiniLM-L6-v2\n"
+                          "  qkv fetch openai-community/gpt2 --out models/gpt2\n"
+                          "  qkv fetch Qwen/Qwen3-0.6B --list",
+                .places = {"name"}},
+               fields_of_fetch(), run_fetch);
 }
 
 }  // namespace qkv::cli

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pictures.h"
-#include "qkv/view/problem.h"
+#include "qkv/api/problem.h"
 
 namespace qkv::cli {
 
@@ -25,7 +25,7 @@ struct FilePlace {
 /// --png, --svg and --pdf.
 [[nodiscard]] std::vector<FilePlace> places_of(const PicturePaths& pictures);
 
-/// Throws CLI::ParseError if two outputs would be one file, however they are spelt, or an output one that is read;
+/// Throws Misuse if two outputs would be one file, however they are spelt, or an output one that is read;
 /// Error if one cannot be written. What is read may be anything else than a file: the name of a model, a text.
 void check_files(const std::vector<FilePlace>& read, const std::vector<FilePlace>& written);
 

@@ -1,9 +1,7 @@
 // qkv generate: a model goes on with texts, or answers them.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -31,13 +29,12 @@ struct GenerateArguments {
   std::string model;
   std::optional<std::string> text;
   FileOfTexts file;
+  GenerateOptions draw;
+  std::vector<std::string> stops;
   std::int64_t samples = 1;
-  std::optional<std::string> seed;
-  std::optional<double> length_penalty;
   std::string dtype = "f32";
   std::optional<int> threads;
   bool json = false;
-  WriteOptions write;
 };
 
 // As many times as there are samples, its line with it.
@@ -53,17 +50,17 @@ Texts prompts_of(const GenerateArguments& arguments) {
 }
 
 // What would change nothing is refused, or its reader would believe that it did.
-void require_effect(const GenerateArguments& arguments) {
-  const GenerateOptions& draw = arguments.write.draw;
+void require_effect(const GenerateArguments& arguments, const Given& given) {
+  const GenerateOptions& draw = arguments.draw;
   const auto require_draws = [&](const char* option) {
     if (draw.temperature == 0) misuse(option, "a --temperature above 0 beside it", "none");
   };
-  if (arguments.seed) require_draws("--seed");
+  if (given.has("seed")) require_draws("--seed");
   if (arguments.samples > 1 && draw.beams == 1) require_draws("--samples");
   if (arguments.samples > 1 && draw.beams > 1) {
     misuse("--samples", "1 beside several beams, which give one text", std::to_string(arguments.samples));
   }
-  if (arguments.length_penalty && draw.beams == 1) misuse("--length-penalty", "several --beams beside it", "1");
+  if (given.has("length_penalty") && draw.beams == 1) misuse("--length-penalty", "several --beams beside it", "1");
 }
 
 // What the library says of a prompt, or of an option, in the reader's words.
@@ -141,16 +138,14 @@ void warn_of_limits(const TrainedModel& model, std::span<const WrittenText> writ
   }
 }
 
-void run(GenerateArguments arguments) {
-  require_effect(arguments);
+void run_generate(GenerateArguments& arguments, const Given& given) {
+  require_effect(arguments, given);
   if (arguments.threads) set_threads(*arguments.threads);
-  const Texts given = prompts_of(arguments);
-  const std::vector<std::string>& prompts = given.texts;
+  const Texts texts = prompts_of(arguments);
+  const std::vector<std::string>& prompts = texts.texts;
   const std::string path = trained_model_path(arguments.model);
   const TrainedModel model = opened_model("qkv generate", arguments.model);
-  WriteOptions& write = arguments.write;
-  if (arguments.seed) write.draw.seed = seed_of(*arguments.seed);
-  write.draw.length_penalty = arguments.length_penalty.value_or(write.draw.length_penalty);
+  WriteOptions write{.draw = arguments.draw, .stops = arguments.stops};
   write.draw.dtype = arguments.dtype == "bf16" ? DType::bf16 : DType::f32;
   if (model.model().dtype() == DType::f64) write.draw.dtype = std::nullopt;
   // One text is shown as it grows. A model that reads a source, or images, does not go on with it.
@@ -177,7 +172,7 @@ void run(GenerateArguments arguments) {
       return write_texts(model, prompts, write);
     } catch (const InvalidArgument& error) {
       if (error.function() == "threads") throw;
-      say_of_option(given, error);
+      say_of_option(texts, error);
     }
   }();
   begin();
@@ -191,71 +186,66 @@ void run(GenerateArguments arguments) {
   }
 }
 
-void add_draw_options(CLI::App& command, GenerateArguments& arguments) {
+// The number of new tokens first.
+Fields<GenerateOptions> draw_fields() {
   const std::string group = "The draw";
-  GenerateOptions& draw = arguments.write.draw;
-  const auto number = [&](const char* name, double& value, const char* meaning) {
-    command.add_option(name, value, meaning)->type_name("X")->check(a_number())->capture_default_str()->group(group);
+  Fields<GenerateOptions> fields;
+  fields.add(&GenerateOptions::most,
+             {.name = "tokens", .form = "N", .meaning = "New tokens, at most", .least = 0, .most = kMostNewTokens});
+  const auto number = [&](const char* name, double GenerateOptions::* value, const char* meaning) {
+    fields.add(value, {.name = name, .form = "X", .meaning = meaning, .group = group});
   };
-  number("--temperature", draw.temperature, "Probabilities to the power 1 / X; 0: the likeliest token");
-  command.add_option("--top-k", draw.top_k, "Draw from the N likeliest; 0: from all")
-      ->type_name("N")
-      ->check(a_whole_number())
-      ->capture_default_str()
-      ->group(group);
-  number("--top-p", draw.top_p, "Of them from the fewest with a share of X together");
-  number("--min-p", draw.min_p, "Of them from those with X of the likeliest's share");
-  number("--repetition-penalty", draw.repetition_penalty, "Scores of tokens that the text has, divided by X");
-  command.add_option("--seed", arguments.seed, "Of the draws [0]")->type_name("N")->group(group);
-  command.add_option("--beams", draw.beams, "Follow the N likeliest texts, give the best")
-      ->type_name("N")
-      ->check(between(1, kMostBeams))
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option("--length-penalty", arguments.length_penalty,
-                  "Of beams: scores divided by their length to the power X [1]")
-      ->type_name("X")
-      ->check(a_number())
-      ->group(group);
+  number("temperature", &GenerateOptions::temperature, "Probabilities to the power 1 / X; 0: the likeliest token");
+  fields.add(&GenerateOptions::top_k,
+             {.name = "top_k", .form = "N", .meaning = "Draw from the N likeliest; 0: from all", .group = group});
+  number("top_p", &GenerateOptions::top_p, "Of them from the fewest with a share of X together");
+  number("min_p", &GenerateOptions::min_p, "Of them from those with X of the likeliest's share");
+  number("repetition_penalty", &GenerateOptions::repetition_penalty,
+         "Scores of tokens that the text has, divided by X");
+  fields.add(&GenerateOptions::seed, seed_field("Of the draws", group));
+  fields.add(&GenerateOptions::beams, {.name = "beams",
+                                       .form = "N",
+                                       .meaning = "Follow the N likeliest texts, give the best",
+                                       .group = group,
+                                       .least = 1,
+                                       .most = kMostBeams});
+  number("length_penalty", &GenerateOptions::length_penalty, "Of beams: scores divided by their length to the power X");
+  return fields;
+}
+
+Fields<GenerateArguments> fields_of_generate() {
+  Fields<GenerateArguments> fields;
+  fields.add(&GenerateArguments::model, {.name = "model", .meaning = "Whose text", .required = true});
+  fields.add(&GenerateArguments::text,
+             {.name = "text", .meaning = "What to go on with; - reads it from standard input"});
+  fields.add(&GenerateArguments::file, file_fields("A text on each line of a file"));
+  fields.add(&GenerateArguments::draw, draw_fields());
+  fields.add(&GenerateArguments::stops,
+             {.name = "stop", .form = "TEXT", .meaning = "End a text before this; may be given again"});
+  fields.add(&GenerateArguments::samples,
+             {.name = "samples", .form = "N", .meaning = "Texts after each prompt", .least = 1, .most = kMostSamples});
+  fields.add(
+      &GenerateArguments::dtype,
+      {.name = "dtype", .form = "TYPE", .meaning = "What is computed in: f32 or bf16", .words = {"f32", "bf16"}});
+  fields.add(&GenerateArguments::threads, threads_field());
+  fields.add(&GenerateArguments::json, json_field("Print an object of JSON a text: prompt, text, tokens, end"));
+  return fields;
 }
 
 }  // namespace
 
-void add_generate(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("generate", "A model goes on with a text, or answers it");
-  command->group("Learn");
-  command->footer(
-      "MODEL is one of the box, a model file of your own, or a folder as models are\n"
-      "published. One text is shown as it grows.\n"
-      "Examples:\n  qkv generate sort hello\n"
-      "  qkv generate gpt2 \"The cat sat\" --tokens 40 --temperature 0.8 --top-p 0.95\n"
-      "  qkv generate t5 \"translate English to German: The cat sat.\" --beams 4\n"
-      "  qkv generate gpt2 --file prompts.txt --stop . --json");
-  const auto arguments = std::make_shared<GenerateArguments>();
-  command->add_option("MODEL", arguments->model, "Whose text")->required();
-  command->add_option("TEXT", arguments->text, "What to go on with; - reads it from standard input");
-  add_file_options(*command, arguments->file, "A text on each line of a file");
-  command->add_option("--tokens", arguments->write.draw.most, "New tokens, at most")
-      ->type_name("N")
-      ->check(between(0, kMostNewTokens))
-      ->capture_default_str();
-  command->add_option("--stop", arguments->write.stops, "End a text before this; may be given again")
-      ->type_name("TEXT")
-      ->expected(1)
-      ->take_all();
-  command->add_option("--samples", arguments->samples, "Texts after each prompt")
-      ->type_name("N")
-      ->check(between(1, kMostSamples))
-      ->capture_default_str();
-  command->add_option("--dtype", arguments->dtype, "What is computed in: f32 or bf16")
-      ->type_name("TYPE")
-      ->check(one_of({"f32", "bf16"}))
-      ->capture_default_str();
-  add_draw_options(*command, *arguments);
-  add_threads_option(*command, arguments->threads);
-  command->add_flag("--json", arguments->json, "Print an object of JSON a text: prompt, text, tokens, end");
-  command->callback([arguments] { run(*arguments); });
+void add_generate(Commands& commands) {
+  commands.add({.name = "generate",
+                .summary = "A model goes on with a text, or answers it",
+                .group = "Models",
+                .footer = "MODEL is one of the box, a model file of your own, or a folder as models are\n"
+                          "published. One text is shown as it grows.\n"
+                          "Examples:\n  qkv generate sort hello\n"
+                          "  qkv generate gpt2 \"The cat sat\" --tokens 40 --temperature 0.8 --top-p 0.95\n"
+                          "  qkv generate t5 \"translate English to German: The cat sat.\" --beams 4\n"
+                          "  qkv generate gpt2 --file prompts.txt --stop . --json",
+                .places = {"model", "text"}},
+               fields_of_generate(), run_generate);
 }
 
 }  // namespace qkv::cli

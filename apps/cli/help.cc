@@ -1,29 +1,38 @@
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "commands.h"
-#include "find_command.h"
+#include "help_text.h"
+#include "misuse.h"
 #include "output.h"
 
 namespace qkv::cli {
+namespace {
 
-void add_help(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("help", "How to use qkv, or one of its commands")->group("About");
-  command->footer("Examples:\n  qkv help attend\n  qkv help bench positions");
-  const auto topic = std::make_shared<std::vector<std::string>>();
-  command->add_option("COMMAND", *topic, "The command to explain");
-  command->callback([&app, topic] {
-    // app.help() would describe the running command, which is this one.
-    const CLI::App* subject = &app;
-    std::string name = "qkv";
-    for (const std::string& word : *topic) {
-      subject = &find_command(*subject, word);
-      name += " " + word;
-    }
-    print(app.get_formatter()->make_help(subject, name, CLI::AppFormatMode::Normal));
-  });
+struct HelpFlags {
+  std::vector<std::string> command;
+  bool describes = false;
+};
+
+}  // namespace
+
+void add_help(Commands& commands) {
+  Fields<HelpFlags> fields;
+  fields.add(&HelpFlags::command, {.name = "command", .form = "NAME", .meaning = "The command to explain"});
+  fields.add(&HelpFlags::describes,
+             {.name = "describe", .meaning = "Print all commands with their options, as Markdown"});
+  commands.add<HelpFlags>({.name = "help",
+                           .summary = "How to use qkv, or one of its commands",
+                           .group = "About",
+                           .footer = "Examples:\n  qkv help attend\n  qkv help bench positions",
+                           .places = {"command"}},
+                          std::move(fields), [&commands](HelpFlags& flags, const Given& /*all*/) {
+                            if (flags.describes) return print(commands_as_markdown(commands));
+                            const auto [subject, taken] = commands.find(flags.command);
+                            if (taken < flags.command.size())
+                              throw Misuse("there is no command `" + flags.command[taken] + "`");
+                            print(subject == nullptr ? help_text(commands) : help_text(commands, *subject));
+                          });
 }
 
 }  // namespace qkv::cli

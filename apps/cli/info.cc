@@ -1,22 +1,30 @@
 // qkv info: what this copy is, and what the machine under it can do.
-#include "qkv/view/info.h"
-
-#include <CLI/CLI.hpp>
-#include <memory>
+#include "qkv/api/info.h"
 
 #include "commands.h"
+#include "common_options.h"
 #include "output.h"
 #include "terminal.h"
 
 namespace qkv::cli {
+namespace {
 
-void add_info(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("info", "Version, build, and the CPU targets found and chosen");
-  command->group("About");
-  command->footer("Example:\n  QKV_FORCE_TARGET=reference qkv info");
-  const auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "Print JSON");
-  command->callback([json] { *json ? print(info_as_json()) : print_text(info_as_text(terminal_width())); });
+struct InfoFlags {
+  bool json = false;
+};
+
+void run_info(InfoFlags& flags, const Given& /*all*/) {
+  flags.json ? print(info_as_json()) : print_text(info_as_text(terminal_width()));
+}
+
+}  // namespace
+
+void add_info(Commands& commands) {
+  commands.add({.name = "info",
+                .summary = "Version, build, and the CPU targets found and chosen",
+                .group = "About",
+                .footer = "Example:\n  QKV_FORCE_TARGET=reference qkv info"},
+               Fields<InfoFlags>().add(&InfoFlags::json, json_field()), run_info);
 }
 
 }  // namespace qkv::cli

@@ -1,8 +1,6 @@
 // qkv lens: what a model would say after each layer, and what adds up to a logit.
 #include "qkv/insight/lens.h"
 
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -28,7 +26,7 @@ struct LensArguments {
   bool json = false;
 };
 
-void run(const LensArguments& arguments) {
+void run_lens(LensArguments& arguments, const Given& /*all*/) {
   if (arguments.threads) set_threads(*arguments.threads);
   check_files({{"MODEL", arguments.model}}, places_of(arguments.pictures));
   const TrainedModel trained = opened_model("qkv lens", arguments.model);
@@ -41,34 +39,49 @@ void run(const LensArguments& arguments) {
   print(pictures_report(arguments.pictures));
 }
 
+Fields<TextQuestion> fields_of_question() {
+  Fields<TextQuestion> fields;
+  fields.add(&TextQuestion::text, {.name = "text", .meaning = "What it reads"});
+  fields.add(&TextQuestion::example, {.name = "example",
+                                      .form = "N",
+                                      .meaning = "Or held-out example N of its task",
+                                      .least = 0,
+                                      .most = std::int64_t{1} << 40});
+  const auto token = [&](const char* name, std::optional<std::string> TextQuestion::* value, const char* meaning) {
+    fields.add(value, {.name = name, .form = "TOKEN", .meaning = meaning});
+  };
+  token("query", &TextQuestion::query, "A token or its number [the last that is asked]");
+  token("token", &TextQuestion::token, "The answer [the expected token, or the likeliest]");
+  token("against", &TextQuestion::against, "Its contrast: parts of the difference");
+  return fields;
+}
+
+Fields<LensArguments> fields_of_lens() {
+  Fields<LensArguments> fields;
+  fields.add(&LensArguments::model, {.name = "model", .meaning = "Whose layers", .required = true});
+  fields.add(&LensArguments::question, fields_of_question());
+  fields.add(&LensArguments::json, json_field());
+  fields.add(&LensArguments::pictures, picture_fields());
+  fields.add(
+      &LensArguments::width,
+      {.name = "width", .form = "N", .meaning = "Columns to use [the terminal's, or 80]", .least = 40, .most = 1000});
+  fields.add(&LensArguments::threads, threads_field());
+  return fields;
+}
+
 }  // namespace
 
-void add_lens(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("lens", "What a model would say after each layer, and what makes its answer");
-  command->group("Learn");
-  command->footer(
-      "MODEL is one of the box, a model file of your own, or a folder as models are\n"
-      "published. docs/interventions.md says what the numbers are.\n"
-      "Examples:\n  qkv lens induction abcxyzb\n  qkv lens gpt \"The cat sat on the\" --png lens.png\n"
-      "  qkv lens gpt \"The cats\" --token \" are\" --against \" is\"");
-  const auto arguments = std::make_shared<LensArguments>();
-  TextQuestion& question = arguments->question;
-  command->add_option("MODEL", arguments->model, "Whose layers")->required();
-  command->add_option("TEXT", question.text, "What it reads");
-  command->add_option("--example", question.example, "Or held-out example N of its task")
-      ->type_name("N")
-      ->check(between(0, std::int64_t{1} << 40));
-  command->add_option("--query", question.query, "A token or its number [the last that is asked]")->type_name("TOKEN");
-  command->add_option("--token", question.token, "The answer [the expected token, or the likeliest]")
-      ->type_name("TOKEN");
-  command->add_option("--against", question.against, "Its contrast: parts of the difference")->type_name("TOKEN");
-  command->add_flag("--json", arguments->json, "Print JSON");
-  add_pictures(*command, arguments->pictures, "Options");
-  command->add_option("--width", arguments->width, "Columns to use [the terminal's, or 80]")
-      ->type_name("N")
-      ->check(between(40, 1000));
-  add_threads_option(*command, arguments->threads);
-  command->callback([arguments] { run(*arguments); });
+void add_lens(Commands& commands) {
+  commands.add({.name = "lens",
+                .summary = "What a model would say after each layer, and what makes its answer",
+                .group = "Look inside",
+                .footer = "MODEL is one of the box, a model file of your own, or a folder as models are\n"
+                          "published. docs/interventions.md says what the numbers are.\n"
+                          "Examples:\n  qkv lens induction abcxyzb\n"
+                          "  qkv lens gpt \"The cat sat on the\" --png lens.png\n"
+                          "  qkv lens gpt \"The cats\" --token \" are\" --against \" is\"",
+                .places = {"model", "text"}},
+               fields_of_lens(), run_lens);
 }
 
 }  // namespace qkv::cli

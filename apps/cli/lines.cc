@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -73,14 +72,17 @@ std::string text_or_input(const std::string& text) {
   return std::string(valid);
 }
 
-void add_file_options(CLI::App& command, FileOfTexts& file, const std::string& meaning) {
-  CLI::Option* path = command.add_option("--file", file.path, meaning)->type_name("FILE");
-  CLI::Option* whole =
-      command.add_flag("--whole-file", file.is_whole, "The file is one text, all of its lines")->needs(path);
-  command.add_option("--separator", file.separator, "Lines of this alone stand between the texts of the file")
-      ->type_name("TEXT")
-      ->needs(path)
-      ->excludes(whole);
+Fields<FileOfTexts> file_fields(const std::string& meaning) {
+  Fields<FileOfTexts> fields;
+  fields.add(&FileOfTexts::path, {.name = "file", .form = "FILE", .meaning = meaning});
+  fields.add(&FileOfTexts::is_whole,
+             {.name = "whole_file", .meaning = "The file is one text, all of its lines", .needs = {"file"}});
+  fields.add(&FileOfTexts::separator, {.name = "separator",
+                                       .form = "TEXT",
+                                       .meaning = "Lines of this alone stand between the texts of the file",
+                                       .needs = {"file"},
+                                       .excludes = {"whole_file"}});
+  return fields;
 }
 
 std::optional<std::string> Texts::place_of(std::string_view argument) const {

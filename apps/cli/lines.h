@@ -7,9 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {
-class App;
-}
+#include "qkv/api/field.h"
 
 namespace qkv::cli {
 
@@ -38,7 +36,7 @@ struct FileOfTexts {
 };
 
 /// --file with `meaning`, --whole-file and --separator.
-void add_file_options(CLI::App& command, FileOfTexts& file, const std::string& meaning);
+[[nodiscard]] Fields<FileOfTexts> file_fields(const std::string& meaning);
 
 /// TEXT as text_or_input() has it, or the texts of --file where there is one. Throws what refuses none and both.
 [[nodiscard]] Texts texts_from(const std::optional<std::string>& text, const FileOfTexts& file);

@@ -1,14 +1,11 @@
 // qkv mask: what a mask shows, what it costs in tiles, and how it looks; without one, all words of the language.
-#include "qkv/view/mask.h"
+#include "qkv/api/mask.h"
 
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "commands.h"
 #include "common_options.h"
-#include "field_options.h"
 #include "file_places.h"
 #include "misuse.h"
 #include "output.h"
@@ -21,9 +18,18 @@ namespace {
 struct MaskFlags : MaskRequest {
   bool json = false;
   PicturePaths pictures;
-  std::string color = "auto";
-  std::optional<int> width;
+  TerminalLook look;
 };
+
+Fields<MaskFlags> fields_of_mask() {
+  Fields<MaskFlags> fields;
+  fields.add(mask_fields());
+  fields.info("mask").option = "expr";
+  fields.add(&MaskFlags::json, json_field());
+  fields.add(&MaskFlags::pictures, picture_fields());
+  fields.add(&MaskFlags::look, terminal_fields());
+  return fields;
+}
 
 void show_mask(const MaskFlags& flags) {
   check_files({}, places_of(flags.pictures));
@@ -35,7 +41,7 @@ void show_mask(const MaskFlags& flags) {
   const Panel panel = drawable ? picture_of(reply) : Panel{};
   write_pictures(flags.pictures, panel);
   if (flags.json) return print(reply_as_json(mask_figures(reply)));
-  const TerminalOptions terminal = terminal_options(flags.color, flags.width);
+  const TerminalOptions terminal = terminal_options(flags.look.color, flags.look.width);
   print(narrowed(as_text(reply, terminal.width), terminal.width));
   if (drawable) print("\n" + to_terminal(panel, terminal));
   if (!flags.pictures.empty()) print("\n" + pictures_report(flags.pictures));
@@ -45,31 +51,23 @@ void list_words(const MaskFlags& flags) {
   if (!flags.pictures.empty()) misuse("EXPR", "a mask to draw", "none");
   const MaskWordList list = mask_word_list(flags);
   if (flags.json) return print(reply_as_json(list));
-  const int width = terminal_options(flags.color, flags.width).width;
+  const int width = terminal_options(flags.look.color, flags.look.width).width;
   print(narrowed(as_text(list, width), width));
 }
 
+void run_mask(MaskFlags& flags, const Given& given) { given.has("mask") ? show_mask(flags) : list_words(flags); }
+
 }  // namespace
 
-void add_mask(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("mask", "A mask's coverage, its cost in tiles, and its picture");
-  command->group("Learn");
-  command->footer(
-      "Without EXPR: every word of the language with its coverage and cost.\n"
-      "Example:\n  qkv mask \"causal & window(128) | global(4)\" --tq 1024 --tk 1024 --svg mask.svg");
-  const auto flags = std::make_shared<MaskFlags>();
-  command->add_option("EXPR", flags->mask, std::string(mask_fields().infos().front().meaning));
-  add_fields<MaskRequest>(*command, *flags, mask_fields(), 1);
-  command->add_flag("--json", flags->json, "Print JSON");
-  add_pictures(*command, flags->pictures, "Options");
-  add_terminal_options(*command, flags->color, flags->width, "Options");
-  command->callback([flags, command] {
-    if (command->count("EXPR") > 0) {
-      show_mask(*flags);
-    } else {
-      list_words(*flags);
-    }
-  });
+void add_mask(Commands& commands) {
+  commands.add(
+      {.name = "mask",
+       .summary = "A mask's coverage, its cost in tiles, and its picture",
+       .group = "Attention",
+       .footer = "Without EXPR: every word of the language with its coverage and cost.\n"
+                 "Example:\n  qkv mask \"causal & window(128) | global(4)\" --tq 1024 --tk 1024 --svg mask.svg",
+       .places = {"mask"}},
+      fields_of_mask(), run_mask);
 }
 
 }  // namespace qkv::cli

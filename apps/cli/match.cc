@@ -3,11 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -24,17 +22,19 @@
 #include "misuse.h"
 #include "opened_model.h"
 #include "output.h"
-#include "picture_word.h"
+#include "qkv/api/explain.h"
+#include "qkv/api/pictures.h"
 #include "qkv/files.h"
 #include "qkv/png.h"
 #include "qkv/threads.h"
-#include "qkv/view/explain.h"
 #include "terminal.h"
 
 namespace qkv::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr const char* kWords = "image caption";  // shown as IMAGE CAPTION
 
 struct MatchArguments {
   std::vector<std::string> words;  // pictures and captions
@@ -44,8 +44,7 @@ struct MatchArguments {
   std::string out;
   bool maps = false;
   bool json = false;
-  std::string color = "auto";
-  std::optional<int> width;
+  TerminalLook look;
   std::optional<int> threads;
   ExplainFiles files;
 };
@@ -135,7 +134,7 @@ void require_places(const MatchArguments& arguments) {
   check_files(read, {{"--out", out}, {"--html", arguments.files.html}});
 }
 
-void run(MatchArguments& arguments) {
+void run_match(MatchArguments& arguments, const Given& /*all*/) {
   if (arguments.threads) set_threads(*arguments.threads);
   if (arguments.json && arguments.files.prints_page()) {
     misuse("--html", "a file beside --json, for standard output holds one of them", "-");
@@ -154,7 +153,7 @@ void run(MatchArguments& arguments) {
     }
   }();
   const Explanation explanation = explain_match(model, question, match);
-  const std::string page = arguments.files.html.empty() ? "" : match_page(arguments.model, question);
+  const std::string page = arguments.files.html.empty() ? "" : match_page(arguments.model, question, explanation);
   arguments.files.write(explanation, page);
   if (!arguments.out.empty()) write_vectors(arguments.out, match);
   if (arguments.json) {
@@ -164,44 +163,55 @@ void run(MatchArguments& arguments) {
   } else if (arguments.files.prints_page()) {
     print(page);
   } else {
-    print(to_text(explanation, {.terminal = terminal_options(arguments.color, arguments.width)}));
+    print(to_text(explanation, {.terminal = terminal_options(arguments.look.color, arguments.look.width)}));
     if (arguments.files.wants_any()) print("\n" + arguments.files.report());
     if (!arguments.out.empty()) print(fmt::format("vectors   {}\n", arguments.out));
   }
 }
 
+Fields<ExplainFiles> files_of_match() {
+  Fields<ExplainFiles> fields;
+  fields.add(&ExplainFiles::html,
+             {.name = "html", .form = "FILE", .meaning = "Write one self-contained page with the maps; `-` prints it"});
+  fields.add(&ExplainFiles::svg,
+             {.name = "svg", .form = "DIR", .meaning = "Write every picture as SVG into this directory"});
+  fields.add(&ExplainFiles::png,
+             {.name = "png", .form = "DIR", .meaning = "Write every picture as PNG into this directory"});
+  return fields;
+}
+
+Fields<MatchArguments> fields_of_match() {
+  Fields<MatchArguments> fields;
+  fields.add(&MatchArguments::words,
+             {.name = kWords, .meaning = "Pictures and what they may show, in any order", .required = true});
+  fields.add(
+      &MatchArguments::model,
+      {.name = "model", .form = "NAME", .meaning = "Two towers: of the box, a file, or a folder of CLIP or SigLIP"});
+  fields.add(&MatchArguments::captions,
+             {.name = "caption", .form = "TEXT", .meaning = "A caption, whatever it looks like"});
+  fields.add(&MatchArguments::file, {.name = "file", .form = "FILE", .meaning = "A caption on each line of a file"});
+  fields.add(&MatchArguments::maps, {.name = "maps", .meaning = "Show what each cosine rests on, over the picture"});
+  fields.add(&MatchArguments::files, files_of_match());
+  fields.add(&MatchArguments::out,
+             {.name = "out", .form = "FILE", .meaning = "Write the vectors, pictures first, as .npy"});
+  fields.add(&MatchArguments::json, json_field());
+  fields.add(&MatchArguments::look, terminal_fields());
+  fields.add(&MatchArguments::threads, threads_field());
+  return fields;
+}
+
 }  // namespace
 
-void add_match(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("match", "Which caption belongs to which picture, by two towers");
-  command->group("Learn");
-  command->footer(
-      "IMAGE is a PNG file, CAPTION any other word. Pictures are brought to the size\n"
-      "that the model reads; those of a folder of CLIP or SigLIP as it says itself.\n"
-      "Examples:\n  qkv match scene.png \"top left a red circle above a blue square\"\n"
-      "  qkv match a.png b.png \"a cat\" \"a dog\" --model clip-vit-base --html maps.html");
-  const auto arguments = std::make_shared<MatchArguments>();
-  command->add_option("IMAGE CAPTION", arguments->words, "Pictures and what they may show, in any order")->required();
-  command->add_option("--model", arguments->model, "Two towers: of the box, a file, or a folder of CLIP or SigLIP")
-      ->type_name("NAME")
-      ->capture_default_str();
-  command->add_option("--caption", arguments->captions, "A caption, whatever it looks like")
-      ->type_name("TEXT")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--file", arguments->file, "A caption on each line of a file")->type_name("FILE");
-  command->add_flag("--maps", arguments->maps, "Show what each cosine rests on, over the picture");
-  command->add_option("--html", arguments->files.html, "Write one self-contained page with the maps; `-` prints it")
-      ->type_name("FILE");
-  command->add_option("--svg", arguments->files.svg, "Write every picture as SVG into this directory")
-      ->type_name("DIR");
-  command->add_option("--png", arguments->files.png, "Write every picture as PNG into this directory")
-      ->type_name("DIR");
-  command->add_option("--out", arguments->out, "Write the vectors, pictures first, as .npy")->type_name("FILE");
-  command->add_flag("--json", arguments->json, "Print JSON");
-  add_terminal_options(*command, arguments->color, arguments->width, "Options");
-  add_threads_option(*command, arguments->threads);
-  command->callback([arguments] { run(*arguments); });
+void add_match(Commands& commands) {
+  commands.add({.name = "match",
+                .summary = "Which caption belongs to which picture, by two towers",
+                .group = "Models",
+                .footer = "IMAGE is a PNG file, CAPTION any other word. Pictures are brought to the size\n"
+                          "that the model reads; those of a folder of CLIP or SigLIP as it says itself.\n"
+                          "Examples:\n  qkv match scene.png \"top left a red circle above a blue square\"\n"
+                          "  qkv match a.png b.png \"a cat\" \"a dog\" --model clip-vit-base --html maps.html",
+                .places = {kWords}},
+               fields_of_match(), run_match);
 }
 
 }  // namespace qkv::cli

@@ -1,13 +1,20 @@
-// An option whose value has no meaning.
+// A command line that has no meaning.
 #pragma once
 
+#include <stdexcept>
 #include <string>
 
 #include "qkv/error.h"
 
 namespace qkv::cli {
 
-/// Throws what ends the command with exit code 2 and "<option>: <message>".
+/// What ends the command with exit code 2 and its text.
+class Misuse : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws Misuse: "<option>: <message>".
 [[noreturn]] void refuse(const std::string& option, const std::string& message);
 
 /// The same with "<option>: expected <expected>, got <got>".

@@ -2,11 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <filesystem>
-#include <iterator>
-#include <string_view>
 #include <vector>
 
 namespace qkv::cli {
@@ -27,30 +22,18 @@ void write(const PicturePaths& paths, const Drawn& drawn) {
   write_files(files);
 }
 
-// Programs go by a file's ending: a PNG that is called .svg would not be opened.
-CLI::Validator not_of_another_format(std::string_view own) {
-  const auto complaint = [own](const std::string& path) -> std::string {
-    constexpr std::string_view kEndings[] = {".png",  ".svg",  ".pdf",  ".jpg", ".jpeg", ".gif",        ".bmp",
-                                             ".webp", ".html", ".json", ".npy", ".npz",  ".safetensors"};
-    std::string ending = std::filesystem::path(path).extension().string();
-    for (char& letter : ending) {
-      letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-    }
-    const bool is_other = ending != own && std::ranges::find(kEndings, ending) != std::end(kEndings);
-    return is_other ? fmt::format("expected a name that ends in {}, got \"{}\"", own, path) : "";
-  };
-  return {complaint, ""};
-}
-
 }  // namespace
 
-void add_pictures(CLI::App& command, PicturePaths& paths, const std::string& group) {
-  const auto add = [&](const char* name, std::string& path, const char* meaning, std::string_view ending) {
-    command.add_option(name, path, meaning)->type_name("FILE")->check(not_of_another_format(ending))->group(group);
+Fields<PicturePaths> picture_fields(const std::string& group) {
+  Fields<PicturePaths> fields;
+  const auto add = [&](const char* name, std::string PicturePaths::* path, const char* meaning) {
+    fields.add(path,
+               {.name = name, .form = "FILE", .meaning = meaning, .group = group, .ending = std::string(".") + name});
   };
-  add("--png", paths.png, "Write a PNG", ".png");
-  add("--svg", paths.svg, "Write an SVG", ".svg");
-  add("--pdf", paths.pdf, "Write a PDF", ".pdf");
+  add("png", &PicturePaths::png, "Write a PNG");
+  add("svg", &PicturePaths::svg, "Write an SVG");
+  add("pdf", &PicturePaths::pdf, "Write a PDF");
+  return fields;
 }
 
 void require_writable(const PicturePaths& paths) {

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "cli11_names.h"
+#include "qkv/api/field.h"
 #include "qkv/files.h"
 #include "qkv/picture/chart.h"
 #include "qkv/picture/heatmap.h"
@@ -17,8 +17,8 @@ struct PicturePaths {
   [[nodiscard]] bool empty() const { return png.empty() && svg.empty() && pdf.empty(); }
 };
 
-/// Adds the three options to a group. A path that ends as files of another format do is refused.
-void add_pictures(CLI::App& command, PicturePaths& paths, const std::string& group);
+/// Their fields, in a group. A path that ends as files of another format do is refused.
+[[nodiscard]] Fields<PicturePaths> picture_fields(const std::string& group = "");
 
 /// Throws Error where one of them could not be written: for telling so before a long computation.
 void require_writable(const PicturePaths& paths);

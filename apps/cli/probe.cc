@@ -1,17 +1,14 @@
 // qkv probe: any part of the T x T matrices of weights and of gradients, without storing them.
-#include "qkv/view/probe.h"
+#include "qkv/api/probe.h"
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "commands.h"
 #include "common_options.h"
-#include "field_options.h"
 #include "file_places.h"
 #include "misuse.h"
 #include "output.h"
@@ -26,9 +23,8 @@ namespace {
 struct ProbeFlags : ProbeRequest {
   PicturePaths pictures;
   bool terminal = false;
-  std::string color = "auto";
   std::string color_scale = "log";
-  std::optional<int> width;
+  TerminalLook look;
   std::string npy, npz;
   bool json = false;
   bool quiet = false;
@@ -89,21 +85,21 @@ void report(const ProbeFlags& flags, const ProbeInputs& inputs, const ProbeReply
   }
   if (flags.quiet) return;
   if (flags.json) return print(reply_as_json(probe_figures(inputs, reply)));
-  const TerminalOptions terminal = terminal_options(flags.color, flags.width);
+  const TerminalOptions terminal = terminal_options(flags.look.color, flags.look.width);
   print(as_text(flags, inputs, reply, terminal.width));
   // What went into a picture is shown here as well only where that was asked for.
   if (drawable && (flags.terminal || flags.pictures.empty())) print("\n" + to_terminal(panel, terminal));
   if (drawable && !flags.pictures.empty()) print("\n" + pictures_report(flags.pictures));
 }
 
-void run(const ProbeFlags& flags) {
+void run_probe(ProbeFlags& flags, const Given& /*all*/) {
   const ProbeChoice choice = probe_choice(flags);
   static_cast<void>(attention_target(DType::f32, {.target = flags.target}));
   check_outputs(flags, choice);
   const ProbeInputs inputs = load_probe_inputs(flags, choice);
   for (const std::string& what : inputs.cautions) complain("qkv probe", "careful: " + what);
   if (choice.is_empty()) {
-    throw CLI::ParseError("nothing to show: add --map, --row, --tile, --top-k, --key-totals or --stats", kMisuse);
+    throw Misuse("nothing to show: add --map, --row, --tile, --top-k, --key-totals or --stats");
   }
   const InterruptWatch watch;
   try {
@@ -117,46 +113,53 @@ void run(const ProbeFlags& flags) {
   }
 }
 
-void add_picture_options(CLI::App& command, ProbeFlags& flags) {
+void add_pictures(Fields<ProbeFlags>& fields) {
   const std::string group = "Pictures of the maps, or of the tiles where there is no map";
-  add_pictures(command, flags.pictures, group);
-  command.add_flag("--terminal", flags.terminal, "Draw it here; so too where no picture is written")->group(group);
-  command.add_option("--color-scale", flags.color_scale, "Of weights and of maps: log or linear")
-      ->type_name("SCALE")
-      ->check(one_of({"log", "linear"}))
-      ->group(group)
-      ->capture_default_str();
-  add_terminal_options(command, flags.color, flags.width, group);
+  fields.add(&ProbeFlags::pictures, picture_fields(group));
+  fields.add(&ProbeFlags::terminal,
+             {.name = "terminal", .meaning = "Draw it here; so too where no picture is written", .group = group});
+  fields.add(&ProbeFlags::color_scale, {.name = "color_scale",
+                                        .form = "SCALE",
+                                        .meaning = "Of weights and of maps: log or linear",
+                                        .group = group,
+                                        .words = {"log", "linear"}});
+  fields.add(&ProbeFlags::look, terminal_fields(group));
 }
 
-void add_output_options(CLI::App& command, ProbeFlags& flags) {
+void add_numbers(Fields<ProbeFlags>& fields) {
   const std::string group = "Numbers (each file appears whole or not at all, and none before all are computed)";
-  command.add_option("--npy", flags.npy, "Write the one array that was asked for")->type_name("FILE")->group(group);
-  command.add_option("--npz", flags.npz, "Write every array, by name")->type_name("FILE")->group(group);
-  auto* json = command.add_flag("--json", flags.json, "Print every array as JSON")->group(group);
-  command.add_flag("--quiet", flags.quiet, "Print nothing, not even how far it is")->group(group)->excludes(json);
+  fields.add(&ProbeFlags::npy,
+             {.name = "npy", .form = "FILE", .meaning = "Write the one array that was asked for", .group = group});
+  fields.add(&ProbeFlags::npz,
+             {.name = "npz", .form = "FILE", .meaning = "Write every array, by name", .group = group});
+  fields.add(&ProbeFlags::json, json_field("Print every array as JSON", group));
+  fields.add(&ProbeFlags::quiet, quiet_field("Print nothing, not even how far it is", group));
+}
+
+Fields<ProbeFlags> fields_of_probe() {
+  Fields<ProbeFlags> fields;
+  fields.add(probe_fields());
+  fields.info("seed").needs = {};
+  fields.info("seed").meaning = "Of what is drawn, and of the dropout [0]";
+  fields.info("d_out").form = "FILE|random";
+  add_pictures(fields);
+  add_numbers(fields);
+  return fields;
 }
 
 }  // namespace
 
-void add_probe(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("probe", "Any part of the T x T matrices, without storing them");
-  command->group("Compute");
-  command->footer(
-      "Examples:\n"
-      "  qkv probe --q q.npy --k k.npy --causal --map 1024 --png map.png\n"
-      "  qkv probe --q q.npy --k k.npy --lse lse.npy --causal --head all --stats\n"
-      "  qkv probe --random 1,8,2,4096,4096,64 --causal --row 4095\n"
-      "  qkv probe --q q.npy --k k.npy --v v.npy --d-out d_out.npy --stage ds --map 512\n"
-      "  qkv probe --model gpt --text \"The cat sat down\" --layer 1 --head 4 --top-k 2");
-  const auto flags = std::make_shared<ProbeFlags>();
-  add_fields<ProbeRequest>(*command, *flags, probe_fields());
-  command->get_option("--seed")->remove_needs(command->get_option("--dropout"));
-  command->get_option("--seed")->description("Of what is drawn, and of the dropout [0]");
-  command->get_option("--d-out")->type_name("FILE|random");
-  add_picture_options(*command, *flags);
-  add_output_options(*command, *flags);
-  command->callback([flags] { run(*flags); });
+void add_probe(Commands& commands) {
+  commands.add({.name = "probe",
+                .summary = "Any part of the T x T matrices, without storing them",
+                .group = "Attention",
+                .footer = "Examples:\n"
+                          "  qkv probe --q q.npy --k k.npy --causal --map 1024 --png map.png\n"
+                          "  qkv probe --q q.npy --k k.npy --lse lse.npy --causal --head all --stats\n"
+                          "  qkv probe --random 1,8,2,4096,4096,64 --causal --row 4095\n"
+                          "  qkv probe --q q.npy --k k.npy --v v.npy --d-out d_out.npy --stage ds --map 512\n"
+                          "  qkv probe --model gpt --text \"The cat sat down\" --layer 1 --head 4 --top-k 2"},
+               fields_of_probe(), run_probe);
 }
 
 }  // namespace qkv::cli

@@ -95,6 +95,7 @@ std::string start_of(const std::string& page, const Request& fields) {
 std::string studio_page(StudioPage page, const FillPage& fill) {
   studio::require_pages();
   Studio studio(page.studio);
+  if (page.opened.second != nullptr) studio.keep(page.opened.first, page.opened.second);
   studio::Frozen frozen(studio);
   frozen.add("about", Request::object());
   fill(frozen, page);

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "file/page_file.h"
@@ -17,6 +19,7 @@ struct StudioPage {
   StudioOptions studio = {};
   std::string title = {};
   std::vector<std::string> starts = {};
+  std::pair<std::string, std::shared_ptr<const TrainedModel>> opened = {};  // a model by its name; nullptr: none
 };
 
 /// "#/step?text=the+cat": a page with the fields of its address. Flags are "true".

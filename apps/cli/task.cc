@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -21,11 +19,11 @@ namespace qkv::cli {
 namespace {
 
 struct TaskArguments {
-  std::string name;
+  std::string task;
   std::int64_t examples = 1;
   std::int64_t from = 0;
   std::string split = "test";
-  std::string seed = "0";
+  std::uint64_t seed = 0;
   std::optional<std::int64_t> length;
   bool json = false;
 };
@@ -83,10 +81,10 @@ std::string about(const Task& task, std::optional<std::int64_t> length) {
 }
 
 void show_task(const TaskArguments& arguments) {
-  const std::uint64_t seed = seed_of(arguments.seed);
+  const std::uint64_t seed = arguments.seed;
   const auto task = of_option("TASK", [&] {
-    static_cast<void>(make_task(arguments.name));
-    return of_option("--length", [&] { return make_task(arguments.name, {.seed = seed, .length = arguments.length}); });
+    static_cast<void>(make_task(arguments.task));
+    return of_option("--length", [&] { return make_task(arguments.task, {.seed = seed, .length = arguments.length}); });
   });
   const ExampleRange range{.split = arguments.split == "test" ? Split::test : Split::train,
                            .first = arguments.from,
@@ -107,42 +105,38 @@ void list_tasks() {
   }
 }
 
-void add_options(CLI::App& command, TaskArguments& arguments) {
+Fields<TaskArguments> fields_of_task() {
+  using A = TaskArguments;
   constexpr std::int64_t kMostExamples = std::int64_t{1} << 20;
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  command.add_option("TASK", arguments.name, "The task; without one, all are listed");
-  command.add_option("--examples", arguments.examples, "How many to show")
-      ->type_name("N")
-      ->check(between(0, kMostExamples))
-      ->capture_default_str();
-  command.add_option("--from", arguments.from, "The number of the first one")
-      ->type_name("N")
-      ->check(between(0, kMost))
-      ->capture_default_str();
-  command.add_option("--split", arguments.split, "train or test")
-      ->type_name("SPLIT")
-      ->check(one_of({"train", "test"}))
-      ->capture_default_str();
-  add_seed_option(command, arguments.seed, "Another seed, other examples")->capture_default_str();
-  command.add_option("--length", arguments.length, "How long examples get, where the task says so")
-      ->type_name("N")
-      ->check(a_whole_number());
-  command.add_flag("--json", arguments.json, "Print JSON");
+  Fields<A> fields;
+  fields.add(&A::task, {.name = "task", .form = "NAME", .meaning = "The task; without one, all are listed"});
+  fields.add(&A::examples,
+             {.name = "examples", .form = "N", .meaning = "How many to show", .least = 0, .most = kMostExamples});
+  fields.add(&A::from,
+             {.name = "from", .form = "N", .meaning = "The number of the first one", .least = 0, .most = kMost});
+  fields.add(&A::split, {.name = "split", .form = "SPLIT", .meaning = "train or test", .words = {"train", "test"}});
+  fields.add(&A::seed, seed_field("Another seed, other examples"));
+  fields.add(&A::length, {.name = "length", .form = "N", .meaning = "How long examples get, where the task says so"});
+  fields.add(&A::json, json_field());
+  return fields;
+}
+
+void run_task(TaskArguments& arguments, const Given& /*all*/) {
+  if (!arguments.task.empty()) return show_task(arguments);
+  if (arguments.json) return print(tasks_json());
+  list_tasks();
 }
 
 }  // namespace
 
-void add_task(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("task", "Built-in tasks, with the attention that a solved model must show");
-  command->group("Learn");
-  command->footer("Example:\n  qkv task induction --examples 3");
-  const auto arguments = std::make_shared<TaskArguments>();
-  add_options(*command, *arguments);
-  command->callback([arguments] {
-    if (!arguments->name.empty()) return show_task(*arguments);
-    if (arguments->json) return print(tasks_json());
-    list_tasks();
-  });
+void add_task(Commands& commands) {
+  commands.add({.name = "task",
+                .summary = "Built-in tasks, with the attention that a solved model must show",
+                .group = "Train",
+                .footer = "Example:\n  qkv task induction --examples 3",
+                .places = {"task"}},
+               fields_of_task(), run_task);
 }
 
 }  // namespace qkv::cli

@@ -1,7 +1,6 @@
 // qkv tokens: a text as the tokens of a tokenizer, tokens as a text, and what its vocabulary has.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "common_options.h"
 #include "lines.h"
 #include "misuse.h"
 #include "output.h"
@@ -145,7 +145,7 @@ void require_one(const TokensArguments& arguments) {
   if (!arguments.file.path.empty() && !arguments.json) misuse("--file", "--json beside it", "none");
 }
 
-void run(const TokensArguments& arguments) {
+void run_tokens(TokensArguments& arguments, const Given& /*all*/) {
   require_one(arguments);
   const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_of(arguments);
   if (arguments.ids) return decode(arguments, *with_rows(tokenizer, arguments.tokenizer));
@@ -154,29 +154,36 @@ void run(const TokensArguments& arguments) {
   encode(arguments, *tokenizer);
 }
 
+Fields<TokensArguments> fields_of_tokens() {
+  Fields<TokensArguments> fields;
+  fields.add(&TokensArguments::tokenizer, {.name = "tokenizer", .meaning = "Whose tokens", .required = true});
+  fields.add(&TokensArguments::text, {.name = "text", .meaning = "What to cut; - reads it from standard input"});
+  fields.add(&TokensArguments::pair, {.name = "pair", .form = "TEXT", .meaning = "A second text, such as an answer"});
+  fields.add(&TokensArguments::file, file_fields("Cut each line of a file; with --json"));
+  fields.add(&TokensArguments::ids,
+             {.name = "ids", .form = "IDS", .meaning = "The text of these tokens, such as \"12 7\""});
+  fields.add(&TokensArguments::list, {.name = "list", .meaning = "The whole vocabulary"});
+  fields.add(&TokensArguments::search, {.name = "search", .form = "TEXT", .meaning = "The pieces that hold a text"});
+  fields.add(&TokensArguments::source, {.name = "source", .meaning = "Of an encoder-decoder: the source's own pieces"});
+  fields.add(&TokensArguments::no_specials,
+             {.name = "no_specials", .meaning = "Without the special tokens of the template"});
+  fields.add(&TokensArguments::json, json_field());
+  return fields;
+}
+
 }  // namespace
 
-void add_tokens(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("tokens", "A text as tokens: pieces, numbers, bytes; a vocabulary");
-  command->group("Learn");
-  command->footer(
-      "TOKENIZER is a model's folder, one of its files (tokenizer.json, vocab.txt,\n"
-      "vocab.json, *.model), a model of the box, or a model file of your own.\n"
-      "Examples:\n  qkv tokens bert/tokenizer.json \"The cat sat down\"\n"
-      "  qkv tokens english --search king\n  qkv tokens gpt2 --ids \"464 3797\"\n"
-      "  qkv tokens bert \"Who sat?\" --pair \"The cat.\" --json");
-  const auto arguments = std::make_shared<TokensArguments>();
-  command->add_option("TOKENIZER", arguments->tokenizer, "Whose tokens")->required();
-  command->add_option("TEXT", arguments->text, "What to cut; - reads it from standard input");
-  command->add_option("--pair", arguments->pair, "A second text, such as an answer")->type_name("TEXT");
-  add_file_options(*command, arguments->file, "Cut each line of a file; with --json");
-  command->add_option("--ids", arguments->ids, "The text of these tokens, such as \"12 7\"")->type_name("IDS");
-  command->add_flag("--list", arguments->list, "The whole vocabulary");
-  command->add_option("--search", arguments->search, "The pieces that hold a text")->type_name("TEXT");
-  command->add_flag("--source", arguments->source, "Of an encoder-decoder: the source's own pieces");
-  command->add_flag("--no-specials", arguments->no_specials, "Without the special tokens of the template");
-  command->add_flag("--json", arguments->json, "Print JSON");
-  command->callback([arguments] { run(*arguments); });
+void add_tokens(Commands& commands) {
+  commands.add({.name = "tokens",
+                .summary = "A text as tokens: pieces, numbers, bytes; a vocabulary",
+                .group = "Models",
+                .footer = "TOKENIZER is a model's folder, one of its files (tokenizer.json, vocab.txt,\n"
+                          "vocab.json, *.model), a model of the box, or a model file of your own.\n"
+                          "Examples:\n  qkv tokens bert/tokenizer.json \"The cat sat down\"\n"
+                          "  qkv tokens english --search king\n  qkv tokens gpt2 --ids \"464 3797\"\n"
+                          "  qkv tokens bert \"Who sat?\" --pair \"The cat.\" --json",
+                .places = {"tokenizer", "text"}},
+               fields_of_tokens(), run_tokens);
 }
 
 }  // namespace qkv::cli

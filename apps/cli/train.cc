@@ -1,12 +1,10 @@
 // qkv train: a model learns a task, and its heads are scored.
-#include "qkv/view/train.h"
+#include "qkv/api/train.h"
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <optional>
 
 #include "commands.h"
@@ -28,18 +26,34 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kInterrupted = 130;
-
-struct TrainArguments {
+struct TrainFlags {
   TrainSettings settings;
   TrainReporting reporting;
-  std::string seed = std::to_string(TrainSettings{}.seed);
   std::optional<int> threads;
   std::string out;
   std::optional<std::int64_t> size;  // of a tokenizer
   bool resume = false;
   bool json = false;
 };
+
+constexpr const char* kOfRun = "The run";
+
+Fields<TrainFlags> fields_of_train() {
+  Fields<TrainFlags> fields;
+  fields.add(&TrainFlags::settings, train_settings_fields());
+  fields.add(&TrainFlags::size,
+             {.name = "size", .form = "N", .meaning = "Pieces of a tokenizer (8000)", .group = "A tokenizer"});
+  fields.add(&TrainFlags::out, {.name = "out",
+                                .form = "DIR",
+                                .meaning = "Where checkpoint, model, log and pictures go (qkv-TASK)",
+                                .group = kOfRun});
+  fields.add(&TrainFlags::resume,
+             {.name = "resume", .meaning = "Go on from the checkpoint in DIR, bit for bit", .group = kOfRun});
+  fields.add(&TrainFlags::reporting, train_reporting_fields());
+  fields.add(&TrainFlags::threads, threads_field(kOfRun));
+  fields.add(&TrainFlags::json, json_field("Print the result as JSON", kOfRun));
+  return fields;
+}
 
 void require_data(const TrainSettings& settings) {
   if (takes_data(settings.task) && settings.data.empty()) {
@@ -60,55 +74,38 @@ void require_data(const TrainSettings& settings) {
 }
 
 // Everything comes from the checkpoint: an option beside --resume would be forgotten.
-void require_alone(const CLI::App& command) {
-  for (const CLI::Option* option : command.get_options()) {
-    const std::string name = option->get_name();
-    const bool may_stand = !option->nonpositional() || option->get_group() == "The run";
-    if (option->count() == 0 || may_stand) continue;
-    refuse(name, "cannot be given with --resume: a run goes on with the settings it began with");
-  }
-}
-
-// What a run says of a setting, "train: warm_up: expected …", said of its option.
-template <class Body>
-auto of_settings(const Body& body) {
-  try {
-    return body();
-  } catch (const InvalidArgument& error) {
-    if (error.function() != "train") throw;
-    std::string option = "--" + error.argument();
-    std::ranges::replace(option, '_', '-');
-    if (option == "--task") option = "TASK";
-    misuse(option, error.expected(), error.got());
+void require_alone(const Given& given) {
+  for (const FieldInfo& field : train_settings_fields().infos()) {
+    if (field.name == "task" || field.name == "data" || !given.has(field.name)) continue;
+    refuse(option_named(field.name), "cannot be given with --resume: a run goes on with the settings it began with");
   }
 }
 
 // The model's own beside one to go on from.
-void require_no_model_options(const CLI::App& command) {
-  for (const char* const name :
-       {"--model", "--layers", "--d-model", "--heads", "--d-ff", "--positions", "--tokenizer"}) {
-    if (command.count(name) > 0) refuse(name, "cannot be given with --from, whose model has its own");
+void require_no_model_options(const Given& given) {
+  for (const char* const name : {"model", "layers", "d_model", "heads", "d_ff", "positions", "tokenizer"}) {
+    if (given.has(name)) refuse(option_named(name), "cannot be given with --from, whose model has its own");
   }
 }
 
 // What the command line did not say follows from the task, or from the model that it goes on from.
-TrainSettings with_recipe(TrainSettings settings, const CLI::App& command) {
-  const TrainSettings recipe = recipe_for(settings.task, command.count("--model") > 0 ? settings.model : "");
-  const auto fill = [&](const char* option, auto& value, const auto& usual) {
-    if (command.count(option) == 0) value = usual;
+TrainSettings with_recipe(TrainSettings settings, const Given& given) {
+  const TrainSettings recipe = recipe_for(settings.task, given.has("model") ? settings.model : "");
+  const auto fill = [&](const char* field, auto& value, const auto& usual) {
+    if (!given.has(field)) value = usual;
   };
-  fill("--model", settings.model, recipe.model);
-  fill("--layers", settings.layers, recipe.layers);
-  fill("--d-model", settings.d_model, recipe.d_model);
-  fill("--heads", settings.heads, recipe.heads);
-  fill("--d-ff", settings.d_ff, recipe.d_ff);
-  fill("--positions", settings.positions, recipe.positions);
-  fill("--steps", settings.steps, recipe.steps);
-  fill("--batch", settings.batch, recipe.batch);
-  fill("--learning-rate", settings.learning_rate, settings.from ? kGentleRate : recipe.learning_rate);
+  fill("model", settings.model, recipe.model);
+  fill("layers", settings.layers, recipe.layers);
+  fill("d_model", settings.d_model, recipe.d_model);
+  fill("heads", settings.heads, recipe.heads);
+  fill("d_ff", settings.d_ff, recipe.d_ff);
+  fill("positions", settings.positions, recipe.positions);
+  fill("steps", settings.steps, recipe.steps);
+  fill("batch", settings.batch, recipe.batch);
+  fill("learning_rate", settings.learning_rate, settings.from ? kGentleRate : recipe.learning_rate);
   if (!settings.from) return settings;
-  require_no_model_options(command);
-  return of_settings([&] { return with_starting_model(settings); });
+  require_no_model_options(given);
+  return with_starting_model(settings);
 }
 
 struct Start {
@@ -125,7 +122,7 @@ std::optional<TrainReport> report_of(const TrainSettings& settings, const TrainR
                          .doing = [&](const std::string& what) { progress.say(what); },
                          .stopped = InterruptWatch::interrupted};
   try {
-    const auto report = of_settings([&] { return run_training(settings, reporting, place, start.how, watch); });
+    const auto report = run_training(settings, reporting, place, start.how, watch);
     draw_losses(settings, place);
     return report;
   } catch (const Diverged& error) {
@@ -148,43 +145,40 @@ void train_at(const TrainSettings& settings, const TrainReporting& reporting, co
 }
 
 // What is said of reporting beside --resume counts from here on.
-TrainReporting resumed_reporting(const TrainArguments& arguments, const TrainReporting& saved,
-                                 const CLI::App& command) {
+TrainReporting resumed_reporting(const TrainFlags& arguments, const TrainReporting& saved, const Given& given) {
   TrainReporting reporting = arguments.reporting;
-  if (command.count("--examine-every") == 0) reporting.examine_every = saved.examine_every;
-  if (command.count("--save-every") == 0) reporting.save_every = saved.save_every;
-  if (command.count("--keep-every") == 0) reporting.keep_every = saved.keep_every;
-  if (command.count("--examples") == 0) reporting.examples = saved.examples;
+  if (!given.has("examine_every")) reporting.examine_every = saved.examine_every;
+  if (!given.has("save_every")) reporting.save_every = saved.save_every;
+  if (!given.has("keep_every")) reporting.keep_every = saved.keep_every;
+  if (!given.has("examples")) reporting.examples = saved.examples;
   return reporting;
 }
 
-void resume(const TrainArguments& arguments, const TrainPlace& place, const CLI::App& command) {
-  require_alone(command);
-  of_settings([&] { require_sound({}, arguments.reporting); });
+void resume(const TrainFlags& arguments, const TrainPlace& place, const Given& given) {
+  require_alone(given);
+  require_sound({}, arguments.reporting);
   if (!fs::exists(place.checkpoint())) misuse("--resume", "a checkpoint in " + place.directory, "none");
   const SavedRun saved = read_saved_run(place);
   const auto held = [&](const std::string& what) { return what + ", which " + place.directory + " holds"; };
-  const TrainSettings& given = arguments.settings;
-  if (saved.settings.task != given.task) misuse("TASK", held(saved.settings.task), given.task);
-  if (saved.settings.data != given.data) misuse("DATA", held(saved.settings.data), given.data);
-  train_at(saved.settings, resumed_reporting(arguments, saved.reporting, command), place,
+  const TrainSettings& asked = arguments.settings;
+  if (saved.settings.task != asked.task) misuse("TASK", held(saved.settings.task), asked.task);
+  if (saved.settings.data != asked.data) misuse("DATA", held(saved.settings.data), asked.data);
+  train_at(saved.settings, resumed_reporting(arguments, saved.reporting, given), place,
            {.how = TrainStart::resumed, .done = saved.steps}, arguments.json);
 }
 
-void run(TrainArguments& arguments, const CLI::App& command) {
+void run_train(TrainFlags& arguments, const Given& given) {
   if (arguments.settings.task == "tokenizer") {
     return run_tokenizer_training(
-        {.data = arguments.settings.data, .out = arguments.out, .size = arguments.size, .json = arguments.json},
-        command);
+        {.data = arguments.settings.data, .out = arguments.out, .size = arguments.size, .json = arguments.json}, given);
   }
   if (arguments.size) misuse("--size", "none but for a tokenizer", std::to_string(*arguments.size));
   const TrainPlace place{.directory = arguments.out.empty() ? "qkv-" + arguments.settings.task : arguments.out};
-  arguments.settings.seed = seed_of(arguments.seed);
   require_data(arguments.settings);
   if (arguments.threads) set_threads(*arguments.threads);
-  if (arguments.resume) return resume(arguments, place, command);
-  const TrainSettings settings = with_recipe(arguments.settings, command);
-  of_settings([&] { require_sound(settings, arguments.reporting); });
+  if (arguments.resume) return resume(arguments, place, given);
+  const TrainSettings settings = with_recipe(arguments.settings, given);
+  require_sound(settings, arguments.reporting);
   if (fs::exists(place.checkpoint())) {
     refuse("--out", place.directory + " already has a checkpoint: add --resume, or choose another --out");
   }
@@ -192,112 +186,21 @@ void run(TrainArguments& arguments, const CLI::App& command) {
   train_at(settings, arguments.reporting, place, {}, arguments.json);
 }
 
-// The options of a group, each with what its value looks like.
-struct TrainGroup {
-  CLI::App& command;
-  std::string name;
-
-  template <class Text>
-  CLI::Option* named(const char* option, Text& value, const char* meaning) const {
-    return command.add_option(option, value, meaning)->type_name("NAME")->group(name);
-  }
-  template <class Whole>
-  CLI::Option* whole(const char* option, Whole& value, const char* meaning) const {
-    return command.add_option(option, value, meaning)->type_name("N")->check(a_whole_number())->group(name);
-  }
-  CLI::Option* number(const char* option, double& value, const char* meaning) const {
-    return command.add_option(option, value, meaning)->type_name("X")->check(a_number())->group(name);
-  }
-};
-
-void add_model_options(CLI::App& command, TrainSettings& settings) {
-  const TrainGroup group{command, "The model"};
-  group.named("--model", settings.model, "decoder, encoder, encoder-decoder, captioner or two-tower");
-  group.whole("--layers", settings.layers, "Blocks of each stack");
-  group.whole("--d-model", settings.d_model, "Width");
-  group.whole("--heads", settings.heads, "Heads of a block");
-  group.whole("--d-ff", settings.d_ff, "Width inside the feed-forward layer (4 d_model)");
-  group.named("--positions", settings.positions, "none, sinusoidal, learned, rotary, alibi or t5");
-}
-
-void add_training_options(CLI::App& command, TrainSettings& settings) {
-  const TrainGroup group{command, "Training"};
-  group.whole("--steps", settings.steps, "Steps");
-  group.whole("--batch", settings.batch, "Examples of a batch");
-  group.whole("--accumulation", settings.accumulation, "Batches of a step")->capture_default_str();
-  group.named("--optimizer", settings.optimizer, "adamw or sgd")->capture_default_str();
-  group.number("--momentum", settings.momentum, "Of sgd")->capture_default_str();
-  group.number("--learning-rate", settings.learning_rate, "The highest");
-  group.named("--schedule", settings.schedule, "cosine (down to 0) or constant")->capture_default_str();
-  group.whole("--warm-up", settings.warm_up, "Steps up to the highest rate")->capture_default_str();
-  group.number("--weight-decay", settings.weight_decay, "Of matrices")->capture_default_str();
-  group.number("--clip", settings.clip, "Largest norm of the gradients")->capture_default_str();
-  group.number("--dropout", settings.dropout, "Share of numbers left out")->capture_default_str();
-  group.named("--dtype", settings.dtype, "What is computed in: f32 or bf16; parameters are f32")
-      ->type_name("TYPE")
-      ->capture_default_str();
-  group.named("--store", settings.stored, "What the model's file holds: f32, bf16 or f16 [f32]")->type_name("TYPE");
-  group.whole("--length", settings.length, "Of the examples, in the task's unit");
-  group.whole("--image-side", settings.image_side, "Pixels that pictures are brought to (48)");
-  group.whole("--patch-side", settings.patch_side, "Pixels of a patch of pictures (8)");
-}
-
-void add_run_options(CLI::App& command, TrainArguments& arguments) {
-  const std::string group = "The run";
-  command.add_option("--out", arguments.out, "Where checkpoint, model, log and pictures go (qkv-TASK)")
-      ->type_name("DIR")
-      ->group(group);
-  command.add_flag("--resume", arguments.resume, "Go on from the checkpoint in DIR, bit for bit")->group(group);
-  const TrainGroup steps{command, group};
-  TrainReporting& reporting = arguments.reporting;
-  steps.whole("--save-every", reporting.save_every, "Steps between checkpoints")->capture_default_str();
-  steps.whole("--keep-every", reporting.keep_every, "Steps between models that are kept, to watch heads form; 0: none")
-      ->capture_default_str();
-  steps.whole("--examine-every", reporting.examine_every, "Steps between examinations")->capture_default_str();
-  steps.whole("--examples", reporting.examples, "Held-out examples of an examination")->capture_default_str();
-  add_threads_option(command, arguments.threads)->group(group);
-  command.add_flag("--json", arguments.json, "Print the result as JSON")->group(group);
-}
-
 }  // namespace
 
-void add_train(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("train", "Train a model on a task, your text or your pictures");
-  command->group("Learn");
-  command->footer(
-      "Settings without a default here follow from the task.\n"
-      "Ctrl-C saves and ends with 130.\n"
-      "Examples:\n  qkv train induction\n  qkv train copy --layers 1 --heads 2 --out copy\n"
-      "  qkv train copy --out copy --resume\n  qkv train text book.txt\n"
-      "  qkv train text book.txt --from gpt --steps 200\n"
-      "  qkv train pictures photos --model two-tower\n"
-      "  qkv train tokenizer book.txt --size 4000 --out tokenizer.json");
-  const auto arguments = std::make_shared<TrainArguments>();
-  command->add_option("TASK", arguments->settings.task, "One that `qkv task` lists, or text, pictures, tokenizer")
-      ->required();
-  command->add_option("DATA", arguments->settings.data,
-                      "For text and tokenizer a file, UTF-8; for pictures a directory of PNG files with captions");
-  command->add_option("--size", arguments->size, "Pieces of a tokenizer (8000)")
-      ->type_name("N")
-      ->check(a_whole_number())
-      ->group("A tokenizer");
-  command
-      ->add_option("--tokenizer", arguments->settings.tokenizer,
-                   "Of text: tokens of this file or model folder [characters]")
-      ->type_name("PATH")
-      ->group("The model");
-  command
-      ->add_option("--from", arguments->settings.from,
-                   "Of text: go on from this model of the box, file or folder, with its tokenizer")
-      ->type_name("MODEL")
-      ->group("The model");
-  add_model_options(*command, arguments->settings);
-  add_training_options(*command, arguments->settings);
-  add_seed_option(*command, arguments->seed, "Of the model, the examples and dropout")
-      ->capture_default_str()
-      ->group("Training");
-  add_run_options(*command, *arguments);
-  command->callback([arguments, command] { run(*arguments, *command); });
+void add_train(Commands& commands) {
+  commands.add({.name = "train",
+                .summary = "Train a model on a task, your text or your pictures",
+                .group = "Train",
+                .footer = "Settings without a default here follow from the task.\n"
+                          "Ctrl-C saves and ends with 130.\n"
+                          "Examples:\n  qkv train induction\n  qkv train copy --layers 1 --heads 2 --out copy\n"
+                          "  qkv train copy --out copy --resume\n  qkv train text book.txt\n"
+                          "  qkv train text book.txt --from gpt --steps 200\n"
+                          "  qkv train pictures photos --model two-tower\n"
+                          "  qkv train tokenizer book.txt --size 4000 --out tokenizer.json",
+                .places = {"task", "data"}},
+               fields_of_train(), run_train);
 }
 
 }  // namespace qkv::cli

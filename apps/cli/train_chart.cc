@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "qkv/api/train.h"
 #include "qkv/files.h"
-#include "qkv/view/train.h"
 
 namespace qkv::cli {
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -12,27 +11,26 @@
 #include "misuse.h"
 #include "output.h"
 #include "progress.h"
+#include "qkv/api/train.h"
 #include "qkv/files.h"
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/text/train_tokenizer.h"
-#include "qkv/view/train.h"
 
 namespace qkv::cli {
 namespace {
 
-void require_options_of_tokenizers(const CLI::App& command) {
-  constexpr std::array<std::string_view, 5> kOurs = {"TASK", "DATA", "--size", "--out", "--json"};
-  for (const CLI::Option* option : command.get_options()) {
-    const std::string name = option->get_name();
+void require_options_of_tokenizers(const Given& given) {
+  constexpr std::array<std::string_view, 5> kOurs = {"task", "data", "size", "out", "json"};
+  for (const std::string& name : given.names()) {
     const bool ours = std::ranges::find(kOurs, name) != kOurs.end();
-    if (option->count() > 0 && !ours) misuse(name, "none beside a tokenizer", name);
+    if (!ours) misuse(option_named(name), "none beside a tokenizer", option_named(name));
   }
 }
 
 }  // namespace
 
-void run_tokenizer_training(const TokenizerTraining& training, const CLI::App& command) {
-  require_options_of_tokenizers(command);
+void run_tokenizer_training(const TokenizerTraining& training, const Given& given) {
+  require_options_of_tokenizers(given);
   if (training.data.empty()) misuse("DATA", "a file for tokenizer", "none");
   const std::string out = training.out.empty() ? "tokenizer.json" : training.out;
   check_files({{"DATA", training.data}}, {{"--out", out}});

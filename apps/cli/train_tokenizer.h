@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "cli11_names.h"
+#include "command.h"
 
 namespace qkv::cli {
 
@@ -16,7 +16,7 @@ struct TokenizerTraining {
   bool json = false;
 };
 
-/// Refuses options of `command` that are for models.
-void run_tokenizer_training(const TokenizerTraining& training, const CLI::App& command);
+/// Refuses what is given and for models alone.
+void run_tokenizer_training(const TokenizerTraining& training, const Given& given);
 
 }  // namespace qkv::cli

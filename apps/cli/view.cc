@@ -3,11 +3,9 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <thread>
 
@@ -18,12 +16,12 @@
 #include "file_places.h"
 #include "misuse.h"
 #include "output.h"
+#include "qkv/api/studio.h"
 #include "qkv/error.h"
 #include "qkv/explain.h"
 #include "qkv/files.h"
 #include "qkv/mask.h"
 #include "qkv/train/trained_model.h"
-#include "qkv/view/studio.h"
 #include "server/access.h"
 #include "server/pages.h"
 #include "server/studio_server.h"
@@ -178,7 +176,7 @@ void write_frame(const std::string& path) {
   print(fmt::format("frame     {}, {:.1f} MB\n", path, static_cast<double>(page.size()) / 1e6));
 }
 
-void run_view(const ViewArguments& arguments) {
+void run_view(ViewArguments& arguments, const Given& /*all*/) {
   if (arguments.describes) return print(studio_as_json());
   check(arguments.studio);
   studio::require_pages();
@@ -186,39 +184,53 @@ void run_view(const ViewArguments& arguments) {
   arguments.file.empty() ? serve(arguments) : export_to(arguments);
 }
 
+Fields<StudioOptions> fields_of_studio() {
+  Fields<StudioOptions> fields;
+  const auto add = [&](std::string StudioOptions::* place, const char* name, const char* form, const char* meaning) {
+    fields.add(place, {.name = name, .form = form, .meaning = meaning});
+  };
+  add(&StudioOptions::model, "model", "MODEL", "A model of the box, a file of qkv's, or a folder of others");
+  add(&StudioOptions::text, "text", "TEXT", "What it reads first");
+  add(&StudioOptions::file, "file", "FILE", "A long text, for the page Far");
+  add(&StudioOptions::mask, "mask", "EXPR", "A mask to look at first");
+  add(&StudioOptions::root, "root", "DIR",
+      "Read files below this folder alone, for whoever has the address [all that you can read]");
+  return fields;
+}
+
+Fields<ViewArguments> fields_of_view() {
+  using A = ViewArguments;
+  Fields<A> fields;
+  fields.add(&A::studio, fields_of_studio());
+  fields.add(&A::host,
+             {.name = "host", .form = "HOST", .meaning = "Address to listen at [127.0.0.1, for this machine alone]"});
+  fields.add(&A::port,
+             {.name = "port", .form = "N", .meaning = "Port to listen at [a free one]", .least = 0, .most = 65535});
+  fields.add(
+      &A::file,
+      {.name = "export", .form = "FILE.html", .meaning = "Write one file that works without qkv and without network"});
+  fields.add(&A::frame, {.name = "frame",
+                         .form = "FILE.html",
+                         .meaning = "Write the pages for a frame of another page, which answers what they ask "
+                                    "(docs/studio.md)"});
+  fields.add(&A::stays_closed, {.name = "no_open", .meaning = "Open no browser"});
+  fields.add(&A::describes,
+             {.name = "describe", .meaning = "Print all questions of the studio, with their fields, as JSON"});
+  return fields;
+}
+
 }  // namespace
 
-void add_view(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("view", "The studio: attention in the browser, under your hand");
-  command->group("Learn");
-  command->footer(
-      "Prints the address, which nobody guesses, and serves it until Ctrl-C.\n"
-      "Examples:\n  qkv view\n  qkv view induction --text abcxyzab\n  qkv view --mask \"causal & window(512)\"\n"
-      "  qkv view induction --text abcxyzab --export induction.html");
-  const auto arguments = std::make_shared<ViewArguments>();
-  command->add_option("MODEL", arguments->studio.model, "A model of the box, a file of qkv's, or a folder of others");
-  command->add_option("--text", arguments->studio.text, "What it reads first")->type_name("TEXT");
-  command->add_option("--file", arguments->studio.file, "A long text, for the page Far")->type_name("FILE");
-  command->add_option("--mask", arguments->studio.mask, "A mask to look at first")->type_name("EXPR");
-  command
-      ->add_option("--root", arguments->studio.root,
-                   "Read files below this folder alone, for whoever has the address [all that you can read]")
-      ->type_name("DIR");
-  command->add_option("--host", arguments->host, "Address to listen at [127.0.0.1, for this machine alone]")
-      ->type_name("HOST");
-  command->add_option("--port", arguments->port, "Port to listen at [a free one]")
-      ->type_name("N")
-      ->check(between(0, 65535));
-  command->add_option("--export", arguments->file, "Write one file that works without qkv and without network")
-      ->type_name("FILE.html");
-  command
-      ->add_option("--frame", arguments->frame,
-                   "Write the pages for a frame of another page, which answers what they ask (docs/studio.md)")
-      ->type_name("FILE.html");
-  command->add_flag("--no-open", arguments->stays_closed, "Open no browser");
-  command->add_flag("--describe", arguments->describes,
-                    "Print all questions of the studio, with their fields, as JSON");
-  command->callback([arguments] { run_view(*arguments); });
+void add_view(Commands& commands) {
+  commands.add({.name = "view",
+                .summary = "The studio: attention in the browser, under your hand",
+                .group = "Look inside",
+                .footer = "Prints the address, which nobody guesses, and serves it until Ctrl-C.\n"
+                          "Examples:\n  qkv view\n  qkv view induction --text abcxyzab\n"
+                          "  qkv view --mask \"causal & window(512)\"\n"
+                          "  qkv view induction --text abcxyzab --export induction.html",
+                .places = {"model"}},
+               fields_of_view(), run_view);
 }
 
 }  // namespace qkv::cli

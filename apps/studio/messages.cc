@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "qkv/api/command_replies.h"
+#include "qkv/api/studio.h"
 #include "qkv/error.h"
 #include "qkv/explain/operations.h"
 #include "qkv/files.h"
-#include "qkv/view/command_replies.h"
-#include "qkv/view/studio.h"
 
 namespace {
 

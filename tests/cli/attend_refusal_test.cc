@@ -85,8 +85,8 @@ TEST_F(AttendRefusal, NumbersWithoutMeaning) {
   EXPECT_THAT(refusal(2, {"--softcap", "0"}), HasSubstr("softcap: expected a finite number > 0, got 0"));
   EXPECT_THAT(refusal(2, {"--dropout", "1"}), HasSubstr("dropout: expected 0 <= p < 1, got p = 1"));
   EXPECT_THAT(refusal(2, {"--scale", "many"}), HasSubstr("--scale"));
-  EXPECT_THAT(refusal(2, {"--seed", "7"}), HasSubstr("--seed requires --dropout"));
-  EXPECT_THAT(refusal(2, {"--stage", "raw"}), HasSubstr("--stage requires --scores"));
+  EXPECT_THAT(refusal(2, {"--seed", "7"}), HasSubstr("--seed: expected --dropout beside it, got none"));
+  EXPECT_THAT(refusal(2, {"--stage", "raw"}), HasSubstr("--stage: expected --scores beside it, got none"));
   for (const std::string& seed : {std::string("99999999999999999999"), std::string("-3")}) {
     EXPECT_THAT(refusal(2, {"--dropout", ".5", "--seed", seed}),
                 HasSubstr("--seed: expected a whole number from 0 to 18446744073709551615, got \"" + seed + "\""));
@@ -168,7 +168,7 @@ TEST_F(AttendRefusal, NoPlaceForTheResultOfTypedMatrices) {
 }
 
 TEST_F(AttendRefusal, APastWithoutItsOtherHalf) {
-  EXPECT_THAT(refusal(2, {"--past-k", path("k.npy")}), HasSubstr("--past-k requires --past-v"));
+  EXPECT_THAT(refusal(2, {"--past-k", path("k.npy")}), HasSubstr("--past-k: expected --past-v beside it, got none"));
   EXPECT_THAT(refusal(2, {"--past-k", file("pk.npy", wave({1, 2, 3, 5}, 0)), "--past-v", path("v.npy")}),
               HasSubstr("qkv attend: --k: expected the B, Hk and D of past [1, 2, 3, 5], got [1, 2, 3, 4]"));
 }
@@ -182,7 +182,7 @@ TEST_F(AttendRefusal, StagesThatAreNone) {
 TEST_F(AttendRefusal, InputsThatAreNotGiven) {
   const Outcome outcome = tests::run_qkv({"attend", "--q", path("q.npy"), "--k", path("k.npy")});
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_EQ(outcome.err, "qkv attend: --v is required\n");
+  EXPECT_EQ(outcome.err, "qkv attend: --v: expected a value, got none\n");
 }
 
 TEST_F(AttendRefusal, NoPlaceForAResult) {

@@ -96,14 +96,14 @@ TEST(BenchPositions, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(refusal({"--task", "shapes"}), HasSubstr("--task: expected a task whose examples have a length"));
   EXPECT_THAT(refusal({"--task", "translation"}),
               HasSubstr("--task: expected a task whose examples have a length, got translation"));
-  EXPECT_THAT(refusal({"--kinds", "rotary,rope"}), HasSubstr("--kinds: expected one of none"));
+  EXPECT_THAT(refusal({"--kinds", "rotary,rope"}), HasSubstr("--kinds: expected none, sinusoidal"));
   EXPECT_THAT(refusal({"--train-length", "2"}), HasSubstr("--train-length: expected from 4 to 4096 letters"));
   EXPECT_THAT(refusal({"--task", "sort", "--test-lengths", "12,27"}),
               HasSubstr("--test-lengths: expected from 2 to 26 letters for sort, got 27"));
   EXPECT_THAT(refusal({"--learning-rate", "0"}), HasSubstr("--learning-rate: expected a finite number above 0, got 0"));
   EXPECT_THAT(refusal({"--learning-rate", "inf"}), HasSubstr("--learning-rate: expected a finite number, got inf"));
   EXPECT_THAT(refusal({"--heads", "3"}), HasSubstr("--d-model: expected a multiple of 6, twice the heads, got 64"));
-  EXPECT_THAT(refusal({"--json", "--plot"}), HasSubstr("excludes"));
+  EXPECT_THAT(refusal({"--json", "--plot"}), HasSubstr("--plot: expected none beside --json, got one"));
   EXPECT_THAT(refusal({"--steps", "0"}), HasSubstr("--steps: expected a whole number from 1 to"));
 }
 

@@ -149,7 +149,7 @@ TEST_F(Check, RefusesWhatHasNoMeaning) {
     EXPECT_THAT(outcome.err, StartsWith("qkv check: "));
     return outcome.err;
   };
-  EXPECT_THAT(refusal({"check", a}), HasSubstr("B is required"));
+  EXPECT_THAT(refusal({"check", a}), HasSubstr("B: expected a value, got none"));
   EXPECT_EQ(refusal({"check", "-dash.npy", a}),
             "qkv check: there is no option -dash.npy; before a name that begins with - put ./ or, before all of them, "
             "--\n");

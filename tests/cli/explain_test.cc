@@ -109,28 +109,30 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
       {{"cat", "--why", "wibble"}, "variance"},
       {{"cat", "--positions", "wibble"}, "--positions: expected one of none, sinusoidal, learned"},
       {{"cat", "--position", "none"}, "did you mean --positions?"},
-      {{"cat", "--scale", "abc"}, "explain: --scale: expected a number, got abc\n"},
-      {{"cat", "--softcap", "abc"}, "--softcap: expected a number, got abc"},
-      {{"cat", "--dropout", "abc"}, "--dropout: expected a number, got abc"},
-      {{"cat", "--heads", "abc"}, "--heads: expected a whole number, got abc"},
-      {{"cat", "--heads", "1.5"}, "--heads: expected a whole number, got 1.5"},
+      {{"cat", "--scale", "abc"}, "explain: --scale: expected a number from -1000000 to 1000000, got abc\n"},
+      {{"cat", "--softcap", "abc"}, "--softcap: expected a number from 0 to 1000000, got abc"},
+      {{"cat", "--dropout", "abc"}, "--dropout: expected a number from 0 to 1, got abc"},
+      {{"cat", "--heads", "abc"}, "--heads: expected a whole number from 1 to 4096, got abc"},
+      {{"cat", "--heads", "1.5"}, "--heads: expected a whole number from 1 to 4096, got 1.5"},
       {{"cat", "--block", "sideways"}, "pre-norm or post-norm"},
-      {{"cat", "--bias", "t5", "--positions", "rotary"}, "cannot be combined with --positions rotary"},
+      {{"cat", "--bias", "t5", "--positions", "rotary"},
+       "--bias: expected none beside --positions rotary: T5's buckets are the positions, got t5"},
       {{"cat", "--scale", "nan"}, "scale"},
       {{"cat", "dog"}, "dog"},
       {{"--worked", "wibble"}, "--worked: expected one of vectors"},
-      {{"--worked", "list", "--heads", "3"}, "--heads: cannot be combined with --worked"},
-      {{"--worked", "gpt3-memory", "--causal"}, "--causal: cannot be combined with --worked"},
-      {{"--npz", "x.npz", "--positions", "none"}, "--positions: cannot be combined with --npz"},
+      {{"--worked", "list", "--heads", "3"}, "--heads: expected none beside --worked"},
+      {{"--worked", "gpt3-memory", "--causal"}, "--causal: expected none beside --worked"},
+      {{"--npz", "x.npz", "--positions", "none"}, "--positions: expected none beside --npz"},
       {{"--q", "[[1]]"}, "--k: expected a tensor beside the others"},
       {{"--q", "[[1],[1,2]]", "--k", "[[1]]", "--v", "[[1]]"}, "--q: expected rows of"},
       {{"a b c", "--q", "[[1]]", "--k", "[[1]]", "--v", "[[1]]"},
        "TEXT: expected 1 word to name the 1 row of q and of k, got 3 words"},
       {{"--q", "[[1e400]]", "--k", "[[1]]", "--v", "[[1]]"}, "--q: expected numbers in the range of f64"},
-      {{"--q", "[[1]]", "--heads", "2"}, "--heads: cannot be combined with --q"},
-      {{"--q", "[[1]]", "--npz", "x.npz"}, "--npz: cannot be combined with --q, --k or --v"},
-      {{"--npz", "x.npz", "--seed", "1"}, "--seed: cannot be combined with --npz"},
-      {{"--npz", "x.npz", "--bias", "t5"}, "--bias t5: cannot be combined with --npz"},
+      {{"--q", "[[1]]", "--heads", "2"}, "--heads: expected none beside --q"},
+      {{"--q", "[[1]]", "--npz", "x.npz"}, "--npz: expected none beside --q, --k or --v"},
+      {{"--npz", "x.npz", "--seed", "1"}, "--seed: expected none beside --npz"},
+      {{"--npz", "x.npz", "--bias", "t5"},
+       "--bias: expected none beside --npz: T5's table is drawn with the parameters, got t5"},
       {{"cat", "--seed", "99999999999999999999"}, "from 0 to 18446744073709551615"},
       {{"cat", "--seed", "-1"}, "got \"-1\""},
       {{"--why", "variance"}, "TEXT: expected some words"},
@@ -419,9 +421,10 @@ TEST(ExplainModel, HoldsAPictureAgainstCaptions) {
   EXPECT_THAT(ask({directory / "m.png", "--caption", "a pink cat"}).err,
               HasSubstr("--caption: expected a piece of the vocabulary"));
   EXPECT_THAT(ask({"a red circle"}).out, HasSubstr("the tower of texts alone"));
-  EXPECT_EQ(ask({"none.png"}).err,
-            "qkv explain: TEXT: file not found: \"none.png\"; this model needs a PNG, and takes what it may show as "
-            "--caption\n");
+  EXPECT_EQ(
+      ask({"none.png"}).err,
+      "qkv explain: TEXT: expected a PNG, which this model reads; what it may show is --caption, got \"none.png\", "
+      "which is not there\n");
 }
 
 TEST(ExplainModel, ShowsTheHeadThatTheTextCallsFor) {
@@ -467,7 +470,7 @@ TEST(ExplainModel, BeginsAllWithAnOverview) {
                          HasSubstr("What every head looks at"), Not(HasSubstr("Raw scores"))));
   EXPECT_LT(std::ranges::count(all, '\n'), 700);
   EXPECT_EQ(run_qkv({"explain", "--model", "english", "--example", "1", "--all=some"}).err,
-            "qkv explain: --all: expected no value, or full, got \"some\"\n");
+            "qkv explain: --all: expected full, got \"some\"\n");
 }
 
 TEST(ExplainModel, ShowsImagesInTheirColours) {
@@ -502,20 +505,20 @@ TEST(ExplainModel, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refused({"ab9"}), "qkv explain: TEXT: expected a piece of the vocabulary, got \"9\"\n");
   EXPECT_EQ(refused({}), "qkv explain: TEXT: expected a text, or an example, got none\n");
   EXPECT_EQ(refused({"ab", "--layer", "1"}), "qkv explain: --layer: expected 0 to 0, got 1\n");
-  EXPECT_EQ(refused({"ab", "--head", "1.0"}), "qkv explain: --head: expected layer 0 to 0, got 1\n");
-  EXPECT_EQ(refused({"ab", "--head", "0.2"}), "qkv explain: --head: expected head 0 to 1, got 2\n");
+  EXPECT_EQ(refused({"ab", "--head", "1.0"}), "qkv explain: --layer: expected 0 to 0, got 1\n");
+  EXPECT_EQ(refused({"ab", "--head", "0.2"}), "qkv explain: --head: expected 0 to 1, got 2\n");
   EXPECT_EQ(refused({"ab", "--head", "1"}), "qkv explain: --head: expected LAYER.HEAD, such as 1.5, got \"1\"\n");
   EXPECT_EQ(refused({"ab", "--layer", "0", "--head", "1.0"}),
             "qkv explain: --head: expected a head of --layer 0, got \"1.0\"\n");
   EXPECT_EQ(refused({"ab", "--site", "cross"}), "qkv explain: --site: expected one of tokens, got cross\n");
   EXPECT_EQ(refused({"ab", "--causal"}),
-            "qkv explain: --causal: cannot be combined with --model: a trained model brings its own\n");
+            "qkv explain: --causal: expected none beside --model: a trained model brings its own, got one\n");
   EXPECT_EQ(refused({"ab", "--example", "1"}), "qkv explain: --example: expected no text beside it, got one\n");
   EXPECT_EQ(refused({"ab", "--caption", "a"}),
             "qkv explain: --caption: expected a two-tower model, got one of kind decoder\n");
   EXPECT_EQ(refused({"--example", "1", "--answer", "2"}),
             "qkv explain: --answer: expected a text: an example brings its answer, got an example\n");
-  EXPECT_EQ(refused({"ab", "--all", "--step", "says"}), "qkv explain: --all: cannot be combined with --step\n");
+  EXPECT_EQ(refused({"ab", "--all", "--step", "says"}), "qkv explain: --step: expected none beside --all, got one\n");
   EXPECT_THAT(refused({"--example", "-1"}), HasSubstr("from 0 to 1099511627776, got -1"));
   for (const Words& words : {Words{"--answer", "2"}, Words{"--caption", "a"}, Words{"--all"}}) {
     Words call = {"explain", "ab"};

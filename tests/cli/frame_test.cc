@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "qkv/attention.h"
+#include "qkv/files.h"
 #include "qkv/info.h"
 #include "qkv/picture/terminal.h"
 
@@ -49,6 +50,13 @@ TEST_P(EachCommand, ExplainsItselfWithAnExample) {
   EXPECT_THAT(outcome.err, IsEmpty());
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("Usage: qkv " + GetParam()), ContainsRegex("Examples?:\n  .*qkv ")));
   EXPECT_EQ(run_qkv({"help", GetParam()}).out, outcome.out);
+}
+
+TEST(Frame, DescribesEveryOptionAsTheDocumentDoes) {
+  const auto bytes = read_file(QKV_SOURCE_DIR "/docs/api.md");
+  const std::string document(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  EXPECT_THAT(document, HasSubstr("begin -->\n" + run_qkv({"help", "--describe"}).out + "<!--"))
+      << "docs/api.md takes what `qkv help --describe` prints";
 }
 
 // No line is wider than a terminal, no two empty ones follow one another, and what an option does begins in one column.
@@ -140,7 +148,8 @@ TEST(Frame, SaysInOneWayWhatIsNoNumber) {
   EXPECT_EQ(refusal({"attend", "--scale", "abc"}), "qkv attend: --scale: expected a number, got abc\n");
   EXPECT_EQ(refusal({"explain", "a b", "--causal=abc"}), "qkv explain: --causal: expected no value, got \"abc\"\n");
   EXPECT_EQ(refusal({"cost", "gpt2", "--gated=abc"}), "qkv cost: --gated: expected no value, got \"abc\"\n");
-  EXPECT_EQ(refusal({"explain", "a b", "--scale", "abc"}), "qkv explain: --scale: expected a number, got abc\n");
+  EXPECT_EQ(refusal({"explain", "a b", "--scale", "abc"}),
+            "qkv explain: --scale: expected a number from -1000000 to 1000000, got abc\n");
   EXPECT_EQ(refusal({"train", "copy", "--learning-rate", "abc"}),
             "qkv train: --learning-rate: expected a number, got abc\n");
   EXPECT_EQ(refusal({"train", "copy", "--steps", "abc"}), "qkv train: --steps: expected a whole number, got abc\n");
@@ -162,14 +171,15 @@ TEST(Frame, TakesNothingBehindAnEqualsSignForNothing) {
   };
   EXPECT_EQ(refusal(attending({"--mask=", "-o", "x.npy"})), "qkv attend: --mask: expected a value, got \"\"\n");
   EXPECT_EQ(refusal(attending({"--scale=", "-o", "x.npy"})), "qkv attend: --scale: expected a number, got \"\"\n");
-  EXPECT_EQ(refusal({"explain", "a b", "--scale=", "--causal"}), "qkv explain: --scale: expected a number, got \"\"\n");
+  EXPECT_EQ(refusal({"explain", "a b", "--scale=", "--causal"}),
+            "qkv explain: --scale: expected a number from -1000000 to 1000000, got \"\"\n");
   EXPECT_EQ(refusal({"explain", "a b", "--causal="}), "qkv explain: --causal: expected no value, got \"\"\n");
   EXPECT_EQ(refusal({"explain", "--block=", "a b"}),
             "qkv explain: --block: expected a value behind =, or no =, got \"\"\n");
   EXPECT_EQ(refusal({"bench", "variants", "--svg="}), "qkv bench variants: --svg: expected a value, got \"\"\n");
   // What stands behind an option is its value, and behind -- there are no options.
   EXPECT_THAT(refusal(attending({"--mask", "--scale="})), HasSubstr("--scale="));
-  EXPECT_THAT(refusal({"check", "--", "--rtol="}), HasSubstr("B is required"));
+  EXPECT_THAT(refusal({"check", "--", "--rtol="}), HasSubstr("B: expected a value, got none"));
 }
 
 TEST(Frame, SaysThatABoxOfModelsIsMissing) {

@@ -132,7 +132,7 @@ TEST_F(ProbeCommand, MapsARectangle) {
   expect_same(result("m.npz:map"), Probe(q, k).map(request).mean.select(0, 0));
   EXPECT_THAT(misuse({"--map", "4", "--area", "60:71,1:7"}),
               HasSubstr("--area: expected no more than the 70 queries, got 71"));
-  EXPECT_THAT(misuse({"--row", "4", "--area", "60:70,1:7"}), HasSubstr("--area requires --map"));
+  EXPECT_THAT(misuse({"--row", "4", "--area", "60:70,1:7"}), HasSubstr("--area: expected --map beside it, got none"));
 }
 
 TEST_F(ProbeCommand, NamesTheOptionsThatAreMissing) {
@@ -321,7 +321,7 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
       {{"--stats", "--target", "abacus"}, "--target: expected a target that this build holds and this machine runs"},
       {{"--stats", "--head", "x"}, "--head: expected whole numbers, 0 or more, with commas between them, or all"},
       {{"--stats", "--batch", "1"}, "--batch: expected 0 to 0, got 1"},
-      {{"--stats", "--reduce", "max"}, "--reduce requires --map"},
+      {{"--stats", "--reduce", "max"}, "--reduce: expected --map beside it, got none"},
       {{"--map", "4", "--reduce", "sum"}, "--reduce: expected mean or max, got \"sum\""},
       {{"--map", "4", "--color-scale", "lgo"}, "--color-scale: expected log or linear, got \"lgo\"; did you mean log?"},
       {{"--map", "4", "--color", "no"}, "--color: expected auto, true, 256 or never, got \"no\""},

@@ -8,7 +8,7 @@
 #include "core/error_message.h"
 #include "qkv/tensor.h"
 
-namespace qkv::view_test {
+namespace qkv::api_test {
 namespace {
 
 using testing::ElementsAre;
@@ -200,4 +200,4 @@ TEST(Views, NameTheShapeThatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace qkv::view_test
+}  // namespace qkv::api_test

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "qkv/api/studio.h"
 #include "qkv/mask.h"
-#include "qkv/view/studio.h"
 
 namespace qkv::fuzz {
 namespace {

@@ -1,7 +1,7 @@
 // Random questions to a studio in this process: QKV_FUZZ_QUESTIONS (2000) of them, or as many as QKV_FUZZ_SECONDS
 // takes, from number QKV_FUZZ_SEED (1) on. QKV_FUZZ_CASE is one to repeat instead, its number. After
 // QKV_FUZZ_PATIENCE (2000) milliseconds the client leaves.
-#include "qkv/view/studio.h"
+#include "qkv/api/studio.h"
 
 #include <gmock/gmock.h>
 

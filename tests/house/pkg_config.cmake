@@ -2,7 +2,7 @@
 find_program(pkg_config pkg-config REQUIRED)
 set(ENV{PKG_CONFIG_PATH} ${PREFIX}/${LIBDIR}/pkgconfig)
 file(MAKE_DIRECTORY ${FOLDER})
-foreach(package IN ITEMS qkv qkv-files qkv-hub qkv-picture qkv-learn qkv-explain qkv-view)
+foreach(package IN ITEMS qkv qkv-files qkv-hub qkv-picture qkv-learn qkv-explain qkv-api)
   string(REGEX REPLACE "^qkv-" "" program ${package})
   string(REGEX REPLACE "^qkv$" "engine" program ${program})
   execute_process(COMMAND ${pkg_config} --cflags --libs ${package}

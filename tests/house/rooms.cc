@@ -118,7 +118,7 @@ const std::vector<Room>& rooms() {
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "files", "text",
         "picture"},
        {"fmt/", "nlohmann/"}},
-      {"view",
+      {"api",
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "cost", "files",
         "text", "picture", "insight", "explain", "study"},
        {"fmt/", "nlohmann/", "malloc.h"}},

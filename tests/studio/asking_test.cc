@@ -1,5 +1,5 @@
 // One question in frames, without a network.
-#include "qkv/view/asking.h"
+#include "qkv/api/asking.h"
 
 #include <gmock/gmock.h>
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <thread>
 
+#include "qkv/api/asking.h"
 #include "qkv/probe.h"
-#include "qkv/view/asking.h"
 
 namespace qkv::studio::tests {
 

@@ -4,7 +4,7 @@
 #include <future>
 #include <nlohmann/json.hpp>
 
-#include "qkv/view/studio.h"
+#include "qkv/api/studio.h"
 #include "studio/running.h"
 
 namespace qkv::studio::over_http_test {

@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "cli/command.h"
-#include "qkv/view/studio.h"
+#include "qkv/api/studio.h"
 #include "server/pages.h"
 #include "studio/raw_client.h"
 

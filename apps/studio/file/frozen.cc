@@ -8,7 +8,7 @@
 namespace qkv::studio {
 namespace {
 
-void put(std::string& to, std::size_t number) {
+void append(std::string& to, std::size_t number) {
   for (unsigned byte = 0; byte < 4; ++byte) to += static_cast<char>(number >> (8 * byte) & 0xFFU);
 }
 
@@ -26,13 +26,17 @@ std::string frames_of(const StudioReply& reply) {
 Request Frozen::add(std::string_view question, const Request& request) {
   StudioReply reply = studio_.ask(question, request.dump());
   Request json = Request::parse(reply.json);
+  put(question, request, std::move(reply));
+  return json;
+}
+
+void Frozen::put(std::string_view question, const Request& request, StudioReply reply) {
   const std::string name = name_of(question, request);
   if (!replies_.contains(name)) {
     packed_.add(name);
     packed_.add(frames_of(reply));
   }
   replies_.insert_or_assign(name, std::move(reply));
-  return json;
 }
 
 void Frozen::change(std::string_view question, const Request& request, const std::function<void(Request&)>& edit) {
@@ -64,8 +68,8 @@ std::string Frozen::packed() const {
   std::string all;
   for (const auto& [name, reply] : replies_) {
     const std::string frames = frames_of(reply);
-    put(all, name.size());
-    put(all, frames.size());
+    append(all, name.size());
+    append(all, frames.size());
     all += name;
     all += frames;
   }

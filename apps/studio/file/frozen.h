@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "file/encodings.h"
-#include "qkv/view/studio.h"
+#include "qkv/api/studio.h"
 
 namespace qkv::studio {
 
@@ -23,6 +23,8 @@ class Frozen {
 
   /// Asks and keeps the reply; returns its JSON. Throws as the studio does.
   Request add(std::string_view question, const Request& request);
+  /// Keeps a reply that is computed already.
+  void put(std::string_view question, const Request& request, StudioReply reply);
   /// The same, where what is refused is left out; false for that.
   bool add_if_answered(std::string_view question, const Request& request);
 

@@ -11,7 +11,7 @@
 #include "access.h"
 #include "door.h"
 #include "pages.h"
-#include "qkv/view/asking.h"
+#include "qkv/api/asking.h"
 
 namespace qkv::studio {
 

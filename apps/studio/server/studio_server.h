@@ -11,7 +11,7 @@
 #include "door.h"
 #include "exchange.h"
 #include "pages.h"
-#include "qkv/view/asking.h"
+#include "qkv/api/asking.h"
 
 namespace qkv::studio {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "qkv/view/asking.h"
+#include "qkv/api/asking.h"
 #include "runtime/memory_files.h"
 #include "runtime/page.h"
 

@@ -4,13 +4,13 @@
 
 #include "../arrays.h"
 #include "models.h"
+#include "qkv/api/command_replies.h"
+#include "qkv/api/roles.h"
 #include "qkv/insight/change.h"
 #include "qkv/insight/lens.h"
 #include "qkv/insight/report.h"
 #include "qkv/insight/rollout.h"
 #include "qkv/insight/texts.h"
-#include "qkv/view/command_replies.h"
-#include "qkv/view/roles.h"
 #include "report.h"
 
 namespace qkv::python {

@@ -1,8 +1,8 @@
-#include "qkv/view/studio.h"
+#include "qkv/api/studio.h"
 
 #include "../owning_probe.h"
 #include "models.h"
-#include "qkv/view/asking.h"
+#include "qkv/api/asking.h"
 
 namespace qkv::python {
 namespace {

@@ -1,4 +1,4 @@
-#include "qkv/view/train.h"
+#include "qkv/api/train.h"
 
 #include <exception>
 #include <filesystem>
@@ -7,8 +7,8 @@
 #include "../arrays.h"
 #include "../signals.h"
 #include "models.h"
+#include "qkv/api/command_replies.h"
 #include "qkv/train/run.h"
-#include "qkv/view/command_replies.h"
 
 namespace qkv::python {
 namespace {

@@ -1,4 +1,4 @@
-#include <qkv/view/attend.h>
+#include <qkv/api/attend.h>
 
 // What it throws ends it, and that is what the test then shows.
 int main() {  // NOLINT(bugprone-exception-escape)

@@ -1,18 +1,18 @@
 // A page has no directory in which a run could write.
+#include "api/studio/studio_questions.h"
 #include "qkv/error.h"
-#include "view/studio_questions.h"
 
 namespace qkv {
 namespace {
 
-void refuse(view_detail::StudioState& /*state*/, std::string_view /*request*/, const StudioWatch& /*watch*/,
+void refuse(api_detail::StudioState& /*state*/, std::string_view /*request*/, const StudioWatch& /*watch*/,
             ReplyWriter& /*writer*/) {
   throw Error("the engine in a page has no directory for a run; `qkv train` or the page of `qkv view` does");
 }
 
 }  // namespace
 
-view_detail::Answerer view_detail::train_question() {
+api_detail::Answerer api_detail::train_question() {
   return {.question = {.name = "train", .meaning = {}, .fields = {}, .reply = {}, .examples = {}}, .answer = refuse};
 }
 

@@ -1,4 +1,4 @@
-// What the replies about a head follow from, and the replies: the counterpart of src/view/heads.cc.
+// What the replies about a head follow from, and the replies: the counterpart of src/api/heads.cc.
 
 import type { HeadPartsReply, HeadReply, HeadRequest, PairReply, PairRequest } from "./messages";
 import { rowOf, sizeOf, type Tensor } from "./tensor";

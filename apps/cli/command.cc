@@ -1,0 +1,85 @@
+#include "command.h"
+
+#include <algorithm>
+
+#include "misuse.h"
+#include "qkv/nearest_word.h"
+
+namespace qkv::cli {
+namespace {
+
+std::string_view family_of(std::string_view name) {
+  const std::size_t blank = name.find(' ');
+  return blank == std::string_view::npos ? std::string_view{} : name.substr(0, blank);
+}
+
+}  // namespace
+
+bool Given::has(std::string_view field) const {
+  return std::ranges::any_of(values_, [&](const auto& one) { return infos_[one.first].name == field; });
+}
+
+std::vector<std::string> Given::names() const {
+  std::vector<std::string> names;
+  for (const auto& [n, value] : values_) names.push_back(infos_[n].name);
+  return names;
+}
+
+std::string option_named(std::string_view field) {
+  std::string option = "--" + std::string(field);
+  std::ranges::replace(option, '_', '-');
+  return option;
+}
+
+std::span<const FieldInfo> Command::infos() const {
+  return fields == nullptr ? std::span<const FieldInfo>{} : fields->infos();
+}
+
+bool Command::is_place(const FieldInfo& field) const {
+  return std::ranges::find(help.places, field.name) != help.places.end();
+}
+
+std::string Command::option_of(std::string_view field) const {
+  const auto infos_of = infos();
+  const auto found = std::ranges::find(infos_of, field, &FieldInfo::name);
+  if (found == infos_of.end()) return std::string(field);
+  const std::string& word = found->option.empty() ? found->name : found->option;
+  if (!is_place(*found)) return option_named(word);
+  std::string place = word;
+  for (char& letter : place) letter = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+  return place;
+}
+
+std::vector<const Command*> Commands::of_family(std::string_view family) const {
+  std::vector<const Command*> found;
+  for (const Command& command : all_) {
+    if (family_of(command.help.name) == family) found.push_back(&command);
+  }
+  return found;
+}
+
+const Command& Commands::named(std::string_view family, const std::string& word) const {
+  const std::string begin = family.empty() ? "" : std::string(family) + " ";
+  std::vector<std::string_view> names;  // into the commands' own
+  for (const Command* command : of_family(family)) {
+    if (command->help.name == begin + word) return *command;
+    names.push_back(std::string_view(command->help.name).substr(begin.size()));
+  }
+  const auto nearest = nearest_word(word, names);
+  const std::string list = family.empty() ? "`qkv help`" : "`qkv help " + std::string(family) + "`";
+  const std::string hint =
+      nearest ? "; did you mean `" + begin + std::string(*nearest) + "`?" : "; " + list + " lists them";
+  throw Misuse("there is no command `" + begin + word + "`" + hint);
+}
+
+std::pair<const Command*, std::size_t> Commands::find(std::span<const std::string> words) const {
+  const Command* command = nullptr;
+  std::size_t taken = 0;
+  for (; taken < words.size() && !words[taken].starts_with('-'); ++taken) {
+    if (command != nullptr && command->fields != nullptr) break;
+    command = &named(command == nullptr ? "" : command->help.name, words[taken]);
+  }
+  return {command, taken};
+}
+
+}  // namespace qkv::cli

@@ -1,0 +1,93 @@
+// A command: its fields, from which come its options, its help and its errors, and what it does with their values.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "qkv/api/field.h"
+
+namespace qkv::cli {
+
+/// Exit codes of the command.
+inline constexpr int kSuccess = 0;
+inline constexpr int kFailure = 1;        // the request was sound, its execution failed (or: the two files differ)
+inline constexpr int kMisuse = 2;         // the request has no meaning
+inline constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells have it
+
+/// Thrown by a command that has already said all there is to say, and whose answer is an exit code.
+struct Exit {
+  int code = kSuccess;
+};
+
+/// Which of its fields a command was given, whatever their values.
+class Given {
+ public:
+  Given(std::span<const FieldInfo> infos, const FieldValues& values) : infos_(infos), values_(values) {}
+
+  [[nodiscard]] bool has(std::string_view field) const;
+  /// All of them, in the order of the fields.
+  [[nodiscard]] std::vector<std::string> names() const;
+
+ private:
+  std::span<const FieldInfo> infos_;
+  const FieldValues& values_;
+};
+
+struct CommandHelp {
+  std::string name;  // "mask", or "bench positions"
+  std::string summary;
+  std::string group = {};                // under which the list of commands has it
+  std::string footer = {};               // examples, and what is to be known
+  std::vector<std::string> places = {};  // fields taken by their place, in their order: "text" as TEXT
+};
+
+struct Command {
+  CommandHelp help;
+  std::shared_ptr<const FieldTable> fields;  // nullptr of a family such as "bench", whose commands have them
+  std::function<void(const FieldValues&)> run;
+
+  [[nodiscard]] std::span<const FieldInfo> infos() const;
+  [[nodiscard]] bool is_place(const FieldInfo& field) const;
+  /// "--key-totals" for key_totals, or TEXT for one that is taken by its place; the name itself if there is no field.
+  [[nodiscard]] std::string option_of(std::string_view field) const;
+};
+
+/// "--key-totals" for "key_totals".
+[[nodiscard]] std::string option_named(std::string_view field);
+
+class Commands {
+ public:
+  template <class Request>
+  void add(CommandHelp help, Fields<Request> fields,
+           std::type_identity_t<std::function<void(Request&, const Given&)>> run) {
+    const auto table = std::make_shared<const Fields<Request>>(std::move(fields));
+    all_.push_back({.help = std::move(help), .fields = table, .run = [table, run](const FieldValues& values) {
+                      Request request;
+                      for (const auto& [n, value] : values) table->set(&request, n, value);
+                      run(request, Given(table->infos(), values));
+                    }});
+  }
+
+  /// What only has commands.
+  void add_family(CommandHelp help) { all_.push_back({.help = std::move(help), .fields = nullptr, .run = nullptr}); }
+
+  [[nodiscard]] std::span<const Command> all() const noexcept { return all_; }
+  /// The command that the first words name, and how many they are. Throws Misuse for a name that none has, with the
+  /// nearest; none for no word.
+  [[nodiscard]] std::pair<const Command*, std::size_t> find(std::span<const std::string> words) const;
+  /// Those of a family, or of qkv itself.
+  [[nodiscard]] std::vector<const Command*> of_family(std::string_view family) const;
+
+ private:
+  [[nodiscard]] const Command& named(std::string_view family, const std::string& word) const;
+
+  std::vector<Command> all_;
+};
+
+}  // namespace qkv::cli

@@ -1,0 +1,177 @@
+#include "command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "misuse.h"
+#include "qkv/nearest_word.h"
+#include "text_or_none.h"
+
+namespace qkv::cli {
+namespace {
+
+bool is_flag(const FieldInfo& field) { return field.type == FieldType::flag || field.type == FieldType::toggle; }
+bool is_list(const FieldInfo& field) { return field.type == FieldType::texts && field.words.empty(); }
+
+const FieldInfo* field_of_word(const Command& command, std::string_view word) {
+  const std::string_view name = word.substr(0, word.find('='));
+  if (!word.starts_with("--") || word.size() == 2) return nullptr;
+  for (const FieldInfo& field : command.infos()) {
+    if (command.option_of(field.name) == name) return &field;
+  }
+  return nullptr;
+}
+
+bool is_value_of(const FieldInfo& field, std::string_view word) {
+  try {
+    static_cast<void>(field_value(field, word));
+    return !field.words.empty();
+  } catch (const InvalidArgument&) {
+    return false;
+  }
+}
+
+[[noreturn]] void refuse_empty(const Command& command, const FieldInfo& field) {
+  misuse(command.option_of(field.name), is_flag(field) ? "no value" : "a value behind =, or no =", "");
+}
+
+// The words as CLI11 reads them: an option that may stand alone has its value, and an empty value behind = is a word of
+// its own.
+std::vector<std::string> words_for_parser(const Command& command, std::span<const std::string> words) {
+  std::vector<std::string> result;
+  for (std::size_t n = 0; n < words.size(); ++n) {
+    const std::string& word = words[n];
+    if (word == "--") {  // behind it are no options
+      result.insert(result.end(), words.begin() + static_cast<std::ptrdiff_t>(n), words.end());
+      break;
+    }
+    const FieldInfo* field = field_of_word(command, word);
+    const std::size_t equals = word.find('=');
+    if (field == nullptr || (is_flag(*field) && equals != word.size() - 1)) {
+      result.push_back(word);
+    } else if (equals == word.size() - 1) {
+      if (is_flag(*field) || field->alone) refuse_empty(command, *field);
+      result.push_back(word.substr(0, equals));
+      result.emplace_back();
+    } else if (field->alone && equals == std::string::npos) {
+      const bool has_value = n + 1 < words.size() && is_value_of(*field, words[n + 1]);
+      result.push_back(word + "=" + (has_value ? words[++n] : *field->alone));
+    } else {
+      result.push_back(word);
+      // The next word is its value, whatever it looks like.
+      if (equals == std::string::npos && n + 1 < words.size()) result.push_back(words[++n]);
+    }
+  }
+  return result;
+}
+
+std::string option_text(const Command& command, const FieldInfo& field) {
+  std::string option = command.option_of(field.name);
+  if (field.letter != 0) option += std::string(",-") + field.letter;
+  if (field.type == FieldType::toggle) option += ",!" + option_named("no_" + field.name);
+  return option;
+}
+
+CLI::Option* add_option(CLI::App& app, const Command& command, const FieldInfo& field) {
+  const std::string name = option_text(command, field);
+  CLI::Option* option = is_flag(field) ? app.add_flag(name) : app.add_option(name);
+  if (command.is_place(field) && field.type == FieldType::texts)
+    return option->expected(CLI::detail::expected_max_vector_size);
+  return option->take_all()->expected(is_flag(field) ? 0 : 1)->allow_extra_args(false);
+}
+
+// Of the words that are left over, the first that looks like an option; CLI11 would list them backwards.
+std::optional<std::string> unknown_option(const Command& command, const std::vector<std::string>& rest) {
+  const std::string full_name = "qkv " + command.help.name;
+  for (const std::string& word : rest) {
+    if (word.starts_with('-') && !word.starts_with("--") && word.size() > 1) {
+      return "there is no option " + word + "; before a name that begins with - put ./ or, before all of them, --";
+    }
+    if (!word.starts_with("--")) continue;
+    const std::string name = word.substr(0, word.find('='));
+    std::vector<std::string> names{"--help"};
+    for (const FieldInfo& field : command.infos()) {
+      if (!command.is_place(field)) names.push_back(command.option_of(field.name));
+    }
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    const auto nearest = nearest_word(name, views);
+    return "there is no option " + name +
+           (nearest ? "; did you mean " + std::string(*nearest) + "?" : "; `" + full_name + " --help` lists them");
+  }
+  return std::nullopt;
+}
+
+// A word behind an option that may stand alone is its value if it may be: whoever wrote "--why wibble" meant it to be.
+void refuse_value(const Command& command, std::span<const std::string> words, const std::string& left_over) {
+  for (std::size_t n = 1; n < words.size(); ++n) {
+    const FieldInfo* const field = field_of_word(command, words[n - 1]);
+    const bool may_stand_alone = field != nullptr && field->alone && !field->words.empty();
+    if (may_stand_alone && words[n] == left_over) static_cast<void>(field_value(*field, left_over));
+  }
+}
+
+[[noreturn]] void refuse_rest(const Command& command, std::span<const std::string> words, const CLI::App& app,
+                              const std::vector<std::string>& rest) {
+  if (const auto unknown = unknown_option(command, rest)) throw Misuse(*unknown);
+  refuse_value(command, words, rest.front());
+  const CLI::Option* text = app.get_option_no_throw("TEXT");
+  if (text != nullptr && !text->empty()) {  // words that the shell parted, where the command takes one text
+    std::string whole = text->results().front();
+    for (const std::string& word : rest) whole += " " + word;
+    refuse("TEXT", "put a text of several words in quotes: qkv " + command.help.name + " \"" + whole + "\"");
+  }
+  throw Misuse("there is no place for " + rest.front());
+}
+
+// An empty value is a slip of the shell, such as a variable that is not set.
+FieldValue value_of(const Command& command, const FieldInfo& field, const std::string& text) {
+  const bool is_place = command.is_place(field);
+  if (is_flag(field)) {
+    if (text != "true" && text != "false") misuse(command.option_of(field.name), "no value", "\"" + text + "\"");
+    return text == "true";
+  }
+  const bool is_text = field.type == FieldType::text || field.type == FieldType::texts;
+  if (text.empty() && is_text && !is_place && field.form != kTextOrNone)
+    misuse(command.option_of(field.name), "a value", "\"\"");
+  return field_value(field, text);
+}
+
+}  // namespace
+
+CommandLine read_command_line(const Command& command, std::span<const std::string> words) {
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  const CLI::Option* help = app.add_flag("-h,--help");
+  std::vector<std::pair<std::size_t, const CLI::Option*>> options;
+  for (std::size_t n = 0; n < command.infos().size(); ++n) {
+    options.emplace_back(n, add_option(app, command, command.infos()[n]));
+  }
+  std::vector<std::string> reversed = words_for_parser(command, words);
+  std::ranges::reverse(reversed);  // as CLI11 takes them
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::ParseError& error) {
+    throw Misuse(error.what());
+  }
+  if (help->count() > 0) return {.asks_for_help = true};
+  std::vector<std::string> rest = app.remaining();
+  if (const auto end = std::ranges::find(rest, "--"); end != rest.end()) rest.erase(end);
+  if (!rest.empty()) refuse_rest(command, words, app, rest);
+  CommandLine line;
+  for (const auto& [n, option] : options) {
+    const FieldInfo& field = command.infos()[n];
+    const auto given = option->count();
+    if (given > 1 && !is_flag(field) && !is_list(field)) {
+      misuse(option->get_name(), "it once", "it " + std::to_string(given) + " times");
+    }
+    for (const std::string& text : option->results()) line.values.emplace_back(n, value_of(command, field, text));
+  }
+  require_company(command.infos(), line.values);
+  return line;
+}
+
+}  // namespace qkv::cli

@@ -1,0 +1,20 @@
+// What `qkv help` says: lines of at most 80 columns, or of a narrower terminal; what an option takes on the left, what
+// it does on the right.
+#pragma once
+
+#include <string>
+
+#include "command.h"
+
+namespace qkv::cli {
+
+/// Of one command, or of a family with its commands.
+[[nodiscard]] std::string help_text(const Commands& commands, const Command& command);
+
+/// Of qkv itself, with all commands by what one wants.
+[[nodiscard]] std::string help_text(const Commands& commands);
+
+/// All commands with a table of their options each, as docs/api.md has them.
+[[nodiscard]] std::string commands_as_markdown(const Commands& commands);
+
+}  // namespace qkv::cli

@@ -1,0 +1,173 @@
+// Everything from words to the output, step by step with its formulas and numbers, and why it is done so: the page
+// Explain, and what `qkv explain` prints as JSON.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "qkv/api/field.h"
+#include "qkv/api/member.h"
+#include "qkv/explain.h"
+#include "qkv/train/trained_model.h"
+#include "qkv/worked.h"
+
+namespace qkv {
+
+/// A text through a drawn model; or one's own q, k and v; or a trained model; or a worked example.
+struct ExplainRequest {
+  std::string text, context;
+  std::string q, k, v, npz;
+  std::string worked;
+  std::int64_t heads = 2;
+  std::int64_t d_model = 8;
+  std::optional<std::int64_t> kv_heads, d_k, d_v;
+  std::optional<std::uint64_t> seed;
+  std::string positions = "sinusoidal";
+  std::string block;
+  bool causal = false;
+  std::string mask, bias;
+  std::optional<double> scale, softcap, dropout;
+  std::string query;
+  bool why = false;
+  std::string model;
+  std::optional<std::int64_t> example;
+  std::string picture, captions;
+  bool match = false;
+  std::string site;
+  std::optional<std::int64_t> layer, head, answer;
+  bool numbers = false;
+};
+
+/// What was given of an ExplainRequest, be it by a command's options or a question's fields.
+struct ExplainGiven {
+  std::set<std::string, std::less<>> fields;  // by name
+  std::string bias, block;                    // their values, and that of
+  std::string positions = "sinusoidal";
+};
+
+/// Refuses the first field that would change nothing, or has no meaning beside the others. Throws InvalidArgument
+/// naming it.
+void require_explain(const ExplainGiven& given);
+
+/// A model that is open, for whoever asks it.
+using OpenedModel = std::shared_ptr<const TrainedModel>;
+
+/// The model of this name or path. Throws InvalidArgument naming `model`, or Error where its file cannot be read.
+[[nodiscard]] OpenedModel open_model(const std::string& name);
+
+/// Which parts of a drawn model's explanation are made; a trained model's has all.
+struct ExplainedParts {
+  bool steps = true;
+  std::string only_steps = {};  // those that keep_steps() would keep; empty: all
+  bool whys = true;
+};
+
+/// The explanation that is asked for, of `model` where the request names one. Throws InvalidArgument naming the field.
+/// Allocates every T x T matrix.
+[[nodiscard]] Explanation explanation_of(const ExplainRequest& request, const OpenedModel& model,
+                                         const ExplainedParts& parts = {});
+
+/// A matrix with what its rows and columns are, and the ends of its colours.
+struct ExplainedMap {
+  std::string id, title;
+  std::vector<std::string> rows, columns;
+  std::string row_axis, column_axis, value_name;
+  std::string colours;  // "sequential" or "diverging"
+  double low = 0, high = 0;
+  int decimals = 2;
+  Tensor values;                 // f64 [rows, columns]
+  std::optional<Tensor> hidden;  // b8 [rows, columns]
+  std::optional<Tensor> whole;   // of numbers: every value, where `values` are means of blocks
+};
+
+struct ExplainedSeries {
+  std::string name;
+  std::vector<double> x, y;
+};
+
+/// Lines, boxes and words of a diagram, as picture/diagram.h has them: places in points, y downwards.
+struct ExplainedStroke {
+  std::string kind, ink;
+  std::vector<double> x, y;
+};
+
+struct ExplainedBox {
+  double x = 0, y = 0, width = 0, height = 0;
+  std::string text, ink, fill;
+};
+
+struct ExplainedCaption {
+  double x = 0, y = 0;
+  std::string text, ink, align;
+};
+
+struct ExplainedDiagram {
+  double width = 0, height = 0;
+  std::vector<ExplainedStroke> strokes;
+  std::vector<ExplainedBox> boxes;
+  std::vector<ExplainedCaption> captions;
+};
+
+/// What a chart, a diagram or an image is drawn from.
+struct ExplainedPicture {
+  std::string id, title, text;
+  std::string x_axis, y_axis;
+  bool logarithmic = false;  // both axes
+  std::vector<ExplainedSeries> series;
+  std::optional<ExplainedDiagram> diagram;
+  std::optional<std::int64_t> image;  // which of the reply's images
+  std::optional<Tensor> weights, marked;
+};
+
+struct ExplainedPart {
+  std::string kind;         // "step", "query" or "why"
+  std::int64_t number = 0;  // of a step, from 1
+  std::string id, title, text, finding;
+  std::vector<Formula> formulas;
+  std::string shape;
+  std::vector<ExplainedMap> maps;
+  bool is_folded = false;  // of the maps the titles are shown, and the rest when asked
+  std::vector<Table> tables;
+  std::vector<ExplainedPicture> pictures;
+  std::vector<std::string> notes;
+};
+
+struct ExplainReply {
+  std::string title;
+  std::vector<std::string> tokens, keys;
+  std::vector<Setting> settings;
+  std::vector<std::string> notes;
+  std::vector<ExplainedPart> parts;
+  std::vector<Tensor> images;  // u8 [height, width, 3]
+  Named<Tensor> tensors;       // of numbers
+};
+
+[[nodiscard]] const Fields<ExplainRequest>& explain_fields();
+
+/// How much of an explanation is told: what a page shows, or all its tensors and every value of its maps as well.
+enum class Explained : std::uint8_t { as_shown, in_numbers };
+
+/// An explanation without its thumbnails. `qkv explain --json` prints it in numbers.
+[[nodiscard]] ExplainReply explained(const Explanation& explanation, Explained how);
+
+[[nodiscard]] const Members<ExplainReply>& members_of(const ExplainReply* reply);
+[[nodiscard]] const Members<ExplainedPart>& members_of(const ExplainedPart* part);
+[[nodiscard]] const Members<ExplainedMap>& members_of(const ExplainedMap* map);
+[[nodiscard]] const Members<ExplainedPicture>& members_of(const ExplainedPicture* picture);
+[[nodiscard]] const Members<ExplainedSeries>& members_of(const ExplainedSeries* series);
+[[nodiscard]] const Members<ExplainedDiagram>& members_of(const ExplainedDiagram* diagram);
+[[nodiscard]] const Members<ExplainedStroke>& members_of(const ExplainedStroke* stroke);
+[[nodiscard]] const Members<ExplainedBox>& members_of(const ExplainedBox* box);
+[[nodiscard]] const Members<ExplainedCaption>& members_of(const ExplainedCaption* caption);
+[[nodiscard]] const Members<WorkedExample>& members_of(const WorkedExample* example);
+[[nodiscard]] const Members<Setting>& members_of(const Setting* setting);
+[[nodiscard]] const Members<Table>& members_of(const Table* table);
+[[nodiscard]] const Members<Cell>& members_of(const Cell* cell);
+
+}  // namespace qkv

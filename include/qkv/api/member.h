@@ -1,0 +1,223 @@
+// What a reply holds, described once: from it come its JSON, its binary tensors, docs/api.md and the TypeScript types.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "qkv/tensor.h"
+
+namespace qkv {
+
+struct ReplyMember;
+
+/// Values by names that the reply itself brings: as JSON {"name": value, …}, in their order.
+template <class Value>
+using Named = std::vector<std::pair<std::string, Value>>;
+
+/// The type of a value of a reply. A list, values by name and a nullable have their element's type in `of`, an object
+/// its name and members.
+struct ReplyType {
+  enum class Kind : std::uint8_t { flag, whole, number, text, tensor, list, named, nullable, object };
+  Kind kind = Kind::text;
+  std::string name = {};
+  std::vector<ReplyType> of = {};
+  std::vector<ReplyMember> members;  // Clang takes no `= {}` of what is not yet whole
+};
+
+struct ReplyMember {
+  std::string name;
+  std::string meaning;  // a phrase, with its unit
+  ReplyType type;
+};
+
+/// Takes a reply's values one after the other.
+class ReplyWriter {
+ public:
+  ReplyWriter() = default;
+  ReplyWriter(const ReplyWriter&) = delete;
+  ReplyWriter& operator=(const ReplyWriter&) = delete;
+  virtual ~ReplyWriter() = default;
+
+  virtual void begin_object() = 0;
+  virtual void key(std::string_view name) = 0;
+  virtual void end_object() = 0;
+  virtual void begin_list() = 0;
+  virtual void end_list() = 0;
+  virtual void nothing() = 0;
+  virtual void value(bool flag) = 0;
+  virtual void value(std::int64_t whole) = 0;
+  virtual void value(std::uint64_t whole) = 0;
+  /// What is not finite has no number in JSON and is written as nothing().
+  virtual void value(double number) = 0;
+  virtual void value(std::string_view text) = 0;
+  virtual void value(const Tensor& tensor) = 0;
+};
+
+template <class Reply>
+class Members;
+
+namespace api_detail {
+
+template <class Value>
+inline constexpr bool kIsList = false;
+template <class Value>
+inline constexpr bool kIsList<std::vector<Value>> = true;
+template <class Value>
+inline constexpr bool kIsNamed = false;
+template <class Value>
+inline constexpr bool kIsNamed<Named<Value>> = true;
+template <class Value>
+inline constexpr bool kIsNullable = false;
+template <class Value>
+inline constexpr bool kIsNullable<std::optional<Value>> = true;
+
+[[nodiscard]] inline ReplyType type_of_kind(ReplyType::Kind kind) {
+  ReplyType type;
+  type.kind = kind;
+  return type;
+}
+
+[[nodiscard]] inline ReplyType type_of_kind(ReplyType::Kind kind, ReplyType element) {
+  ReplyType type = type_of_kind(kind);
+  type.of.push_back(std::move(element));
+  return type;
+}
+
+/// Out of line, as are the members' writers below: there are hundreds of members.
+void add_member(ReplyType& type, std::string_view name, std::string_view meaning, ReplyType of);
+
+template <class Value>
+ReplyType reply_type() {
+  using Kind = ReplyType::Kind;
+  if constexpr (std::is_same_v<Value, bool>) {
+    return type_of_kind(Kind::flag);
+  } else if constexpr (std::is_integral_v<Value>) {
+    return type_of_kind(Kind::whole);
+  } else if constexpr (std::is_floating_point_v<Value>) {
+    return type_of_kind(Kind::number);
+  } else if constexpr (std::is_convertible_v<Value, std::string_view>) {
+    return type_of_kind(Kind::text);
+  } else if constexpr (std::is_same_v<Value, Tensor>) {
+    return type_of_kind(Kind::tensor);
+  } else if constexpr (kIsNamed<Value>) {
+    return type_of_kind(Kind::named, reply_type<typename Value::value_type::second_type>());
+  } else if constexpr (kIsList<Value>) {
+    return type_of_kind(Kind::list, reply_type<typename Value::value_type>());
+  } else if constexpr (kIsNullable<Value>) {
+    return type_of_kind(Kind::nullable, reply_type<typename Value::value_type>());
+  } else {
+    return members_of(static_cast<const Value*>(nullptr)).type();
+  }
+}
+
+template <class Value>
+void write_value(ReplyWriter& writer, const Value& value) {
+  if constexpr (std::is_same_v<Value, bool> || std::is_same_v<Value, Tensor> || std::is_same_v<Value, std::uint64_t>) {
+    writer.value(value);
+  } else if constexpr (std::is_integral_v<Value>) {
+    writer.value(static_cast<std::int64_t>(value));
+  } else if constexpr (std::is_floating_point_v<Value>) {
+    writer.value(static_cast<double>(value));
+  } else if constexpr (std::is_convertible_v<Value, std::string_view>) {
+    writer.value(std::string_view(value));
+  } else if constexpr (kIsNamed<Value>) {
+    writer.begin_object();
+    for (const auto& [name, element] : value) {
+      writer.key(name);
+      write_value(writer, element);
+    }
+    writer.end_object();
+  } else if constexpr (kIsList<Value>) {
+    writer.begin_list();
+    for (const auto& element : value) write_value(writer, element);
+    writer.end_list();
+  } else if constexpr (kIsNullable<Value>) {
+    value ? write_value(writer, *value) : writer.nothing();
+  } else {
+    members_of(&value).write(writer, value);
+  }
+}
+
+}  // namespace api_detail
+
+/// The members of one kind of reply, in the order in which they are written. A reply has
+/// `const Members<Reply>& members_of(const Reply*)` in its namespace.
+template <class Reply>
+class Members {
+ public:
+  explicit Members(std::string name) : type_(api_detail::type_of_kind(ReplyType::Kind::object)) {
+    type_.name = std::move(name);
+  }
+
+  template <class Value>
+  Members& add(Value Reply::* place, std::string_view name, std::string_view meaning) {
+    api_detail::add_member(type_, name, meaning, api_detail::reply_type<Value>());
+    write_by(place);
+    return *this;
+  }
+
+  /// Those of a part that the reply is made from.
+  template <class Base>
+  Members& add(const Members<Base>& base) {
+    for (const ReplyMember& member : base.type().members) type_.members.push_back(member);
+    for (const auto& writer : base.writers()) {
+      writers_.push_back([writer](ReplyWriter& to, const void* reply) {
+        writer(to, static_cast<const Base*>(static_cast<const Reply*>(reply)));
+      });
+    }
+    return *this;
+  }
+
+  /// A list of the same kind of reply: its type is the name alone, which stands for these members.
+  Members& add_own(std::vector<Reply> Reply::* place, std::string_view name, std::string_view meaning) {
+    ReplyType own = api_detail::type_of_kind(ReplyType::Kind::object);
+    own.name = type_.name;
+    api_detail::add_member(type_, name, meaning, api_detail::type_of_kind(ReplyType::Kind::list, std::move(own)));
+    write_by(place);
+    return *this;
+  }
+
+  [[nodiscard]] const ReplyType& type() const noexcept { return type_; }
+  [[nodiscard]] const auto& writers() const noexcept { return writers_; }
+
+  void write(ReplyWriter& writer, const Reply& reply) const {
+    writer.begin_object();
+    for (std::size_t n = 0; n < writers_.size(); ++n) {
+      writer.key(type_.members[n].name);
+      writers_[n](writer, &reply);
+    }
+    writer.end_object();
+  }
+
+ private:
+  template <class Value>
+  void write_by(Value Reply::* place) {
+    writers_.push_back([place](ReplyWriter& writer, const void* reply) {
+      api_detail::write_value(writer, static_cast<const Reply*>(reply)->*place);
+    });
+  }
+
+  ReplyType type_;
+  std::vector<std::function<void(ReplyWriter&, const void*)>> writers_;  // of a Reply
+};
+
+/// What `write` writes, as JSON: {"name": value, …}, two blanks a level; a tensor is {"dtype", "shape", "values"} in
+/// one line, values that are not finite null.
+[[nodiscard]] std::string written_as_json(const std::function<void(ReplyWriter&)>& write);
+
+/// A reply with members_of() in this form.
+template <class Reply>
+[[nodiscard]] std::string reply_as_json(const Reply& reply) {
+  return written_as_json([&](ReplyWriter& writer) { api_detail::write_value(writer, reply); });
+}
+
+/// A table in Markdown of the members, one row each, and one more table for each kind of object among them.
+[[nodiscard]] std::string members_as_markdown(const ReplyType& type);
+
+}  // namespace qkv

@@ -1,0 +1,124 @@
+// Everything that the studio can ask, by name: the questions with their fields and replies, and who answers them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "qkv/api/field.h"
+#include "qkv/api/member.h"
+#include "qkv/mask.h"
+#include "qkv/probe.h"
+
+namespace qkv {
+
+class TrainedModel;
+
+/// Called now and then while a question is answered, with what is walked ("map", "top keys", …); `stop` ends it with
+/// Cancelled.
+using StudioWatch = std::function<Proceed(std::string_view what, const ProbeProgress&)>;
+
+/// A reply: its JSON in one line, and the bytes of its tensors. A tensor stands in the JSON as {"dtype", "shape",
+/// "at"}: row-major, little-endian, `at` bytes into the blocks, a multiple of 8.
+struct StudioReply {
+  std::string json;
+  std::vector<std::byte> blocks;
+};
+
+/// One thing that can be asked.
+struct Question {
+  std::string name;     // "bench"
+  std::string meaning;  // a sentence
+  std::span<const FieldInfo> fields;
+  ReplyType reply;
+  std::vector<std::string> examples;  // requests, as JSON
+};
+
+/// One call of attention, which the page Far shows where it names no model. Of its batch the first entry is shown.
+struct ShownProbe {
+  std::string title;
+  std::vector<std::string> queries = {}, keys = {};  // their words; numbers if there are none
+  Mask mask = {};                                    // of the call
+  Probe probe;
+  std::shared_ptr<const void> viewed = {};  // what the probe reads, if it is to live as long
+};
+
+/// What one question may cost, and what is kept between them. Beyond that a question is refused: before the work where
+/// that can be told, else when it has cost so much.
+struct StudioLimits {
+  double seconds = 0;                                  // that an answer may take; 0: any
+  std::uint64_t pass_bytes = std::uint64_t{8} << 30U;  // that a model's pass over a text takes
+  std::size_t model_bytes = std::size_t{2} << 30U;     // of opened models that are kept: the newest in any case
+  std::size_t run_bytes = std::size_t{1} << 30U;       // of passes that are kept, likewise
+};
+
+/// What a studio opens with.
+struct StudioOptions {
+  std::string model = {};  // a model of the box, a file of qkv's or a folder of others; may be empty
+  std::string text;        // what it reads first
+  std::string mask = {};   // shown first on the page of masks
+  std::string file = {};   // a long text, for the page Far; a path
+  std::shared_ptr<const ShownProbe> probe = {};
+  StudioLimits limits = {};
+  std::string root = {};  // a folder: of files only those below it are read, and the box; empty: all that the user may
+};
+
+/// Answers questions, and keeps the models that it opened last. Several threads may ask at once; those that ask for the
+/// same pass of a model share one. `watch` is asked throughout, some hundred times a second.
+class Studio {
+ public:
+  explicit Studio(StudioOptions options = {});
+  ~Studio();
+
+  /// Keeps a model that is open already: questions that name it do not open it again.
+  void keep(const std::string& name, std::shared_ptr<const TrainedModel> model);
+
+  /// Every question, in the order of docs/api.md.
+  [[nodiscard]] static std::span<const Question> questions();
+
+  /// Whether an answer takes so little, some hundredths of a second, that it need not wait for those that take much.
+  [[nodiscard]] static bool is_light(std::string_view name, std::string_view request);
+
+  /// Answers `request`, a JSON object of the question's fields. Throws InvalidArgument for a name that is no question
+  /// and as the question does, Cancelled where `watch` said stop, and Error beyond the limits.
+  [[nodiscard]] StudioReply ask(std::string_view name, std::string_view request, const StudioWatch& watch = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// What `write` writes, as a reply.
+[[nodiscard]] StudioReply studio_reply(const std::function<void(ReplyWriter&)>& write);
+
+/// A reply with members_of() in this form, of whoever has computed it.
+template <class Reply>
+[[nodiscard]] StudioReply studio_reply_of(const Reply& reply) {
+  return studio_reply([&](ReplyWriter& writer) { api_detail::write_value(writer, reply); });
+}
+
+/// An error as JSON, {"message", "field", "column"}: the field at fault is empty, and the column null, where none is
+/// known.
+[[nodiscard]] std::string error_as_json(const std::exception& error);
+
+// NOLINTNEXTLINE(performance-enum-size): as it stands on the wire
+enum class StudioFrame : std::uint32_t { progress = 1, reply = 2, blocks = 3, error = 4 };
+
+/// A frame of the wire: kind and length, u32 little-endian, the payload, and zeros up to a multiple of 8 bytes.
+[[nodiscard]] std::string framed(StudioFrame kind, std::string_view payload);
+
+/// The TypeScript types of all questions: messages.ts.
+[[nodiscard]] std::string studio_messages();
+
+/// All questions as JSON: {"questions": [{"name", "meaning", "fields", "reply", "objects", "examples"}, …]}.
+[[nodiscard]] std::string studio_as_json();
+
+/// The same as tables in Markdown, as docs/api.md has them.
+[[nodiscard]] std::string studio_as_markdown();
+
+}  // namespace qkv

@@ -1,0 +1,39 @@
+// Which heads follow the grammar, as `qkv analyze --syntax` prints it as JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "qkv/api/member.h"
+#include "qkv/insight/syntax.h"
+
+namespace qkv {
+
+struct SyntaxHead {
+  std::int64_t layer = 0, head = 0;
+};
+
+struct SyntaxRelation {
+  std::string relation, direction;
+  std::int64_t pairs = 0;
+  std::optional<SyntaxHead> best;
+  std::vector<double> accuracies;  // of all heads, layer by layer
+  std::optional<std::int64_t> offset;
+  double offset_accuracy = 0;
+};
+
+struct SyntaxReply {
+  std::string model;
+  std::int64_t sentences = 0, words = 0, layers = 0, heads = 0;
+  std::vector<SyntaxRelation> relations;
+};
+
+[[nodiscard]] SyntaxReply syntax_reply(const SyntaxAnalysis& analysis, const std::string& model);
+
+[[nodiscard]] const Members<SyntaxHead>& members_of(const SyntaxHead* head);
+[[nodiscard]] const Members<SyntaxRelation>& members_of(const SyntaxRelation* relation);
+[[nodiscard]] const Members<SyntaxReply>& members_of(const SyntaxReply* reply);
+
+}  // namespace qkv

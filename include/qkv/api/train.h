@@ -1,0 +1,83 @@
+// A training run from a page, and what came of one, as `qkv train` prints it as JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "qkv/api/field.h"
+#include "qkv/api/member.h"
+#include "qkv/picture/chart.h"
+#include "qkv/train/run.h"
+#include "qkv/train/settings.h"
+
+namespace qkv {
+
+/// A run by its task's recipe, in the directory qkv-TASK below the one in which qkv was started: one that was stopped
+/// there goes on.
+struct TrainRequest {
+  std::string task = "previous";
+  std::optional<std::int64_t> steps;  // the recipe's
+};
+
+[[nodiscard]] const Fields<TrainRequest>& train_fields();
+
+/// All settings of a run, and what it says of itself. Settings that follow from the task say so.
+[[nodiscard]] const Fields<TrainSettings>& train_settings_fields();
+[[nodiscard]] const Fields<TrainReporting>& train_reporting_fields();
+
+struct TrainedStep {
+  std::int64_t step = 0;
+  double seconds = 0;
+};
+
+/// Of a head; null where no example has a row that the pattern is about.
+struct TrainedScore {
+  std::optional<double> weight, hit;
+};
+
+struct TrainedHead : TrainedScore {
+  std::int64_t layer = 0, head = 0;
+};
+
+struct TrainedPattern {
+  std::string relation, site;
+  std::vector<std::vector<TrainedScore>> layers;  // of each its heads
+  std::optional<TrainedHead> best;
+};
+
+struct TrainReply {
+  std::string task;
+  Named<std::string> model;
+  std::int64_t parameters = 0, steps = 0, batch = 0;
+  double learning_rate = 0, seconds = 0;
+  std::optional<TrainedStep> reached_at;
+  std::int64_t examples = 0, answers = 0;
+  double accuracy = 0;
+  std::optional<double> goal;
+  double held_out_loss = 0;
+  std::int64_t pattern_examples = 0;
+  std::vector<TrainedPattern> patterns;
+};
+
+[[nodiscard]] TrainReply train_reply(const TrainReport& report);
+
+/// Loss by step, of the training examples and, where they were examined, of those held out. Without points for an empty
+/// log.
+[[nodiscard]] Chart loss_chart(const std::vector<LoggedStep>& log, std::string title);
+
+/// Of a tokenizer that has learnt a text.
+struct TrainTokenizerReply {
+  std::int64_t pieces = 0, bytes = 0, tokens = 0;
+  std::string out;
+};
+
+[[nodiscard]] const Members<TrainedStep>& members_of(const TrainedStep* step);
+[[nodiscard]] const Members<TrainedScore>& members_of(const TrainedScore* score);
+[[nodiscard]] const Members<TrainedHead>& members_of(const TrainedHead* head);
+[[nodiscard]] const Members<TrainedPattern>& members_of(const TrainedPattern* pattern);
+[[nodiscard]] const Members<TrainReply>& members_of(const TrainReply* reply);
+[[nodiscard]] const Members<TrainTokenizerReply>& members_of(const TrainTokenizerReply* reply);
+
+}  // namespace qkv

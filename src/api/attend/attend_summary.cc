@@ -1,0 +1,147 @@
+// What is told of an attention on files.
+#include <fmt/format.h>
+
+#include "api/replies/lines.h"
+#include "qkv/api/attend.h"
+
+namespace qkv {
+namespace {
+
+using api_detail::named_lines;
+
+std::string lines_of(const TensorNote& note, int width) {
+  const std::string path = note.path.empty() ? "" : "  " + note.path;
+  return named_lines(note.name, fmt::format("{} {}{}", note.shape.to_string(), name_of(note.dtype), path), width);
+}
+
+std::string coverage_lines(const AttendReply& reply, int width) {
+  const TileCounts& tiles = reply.tiles;
+  std::string text = named_lines(
+      "kept",
+      fmt::format("{} of {} pairs ({:.2f} %) by the mask", tiles.pairs_kept, tiles.pairs_total, 100 * tiles.coverage()),
+      width);
+  text += named_lines(
+      "tiles",
+      fmt::format("{} of {} x {}: {} skipped, {} full, {} partial ({:.2f} % computed)", tiles.total(),
+                  reply.tile.queries, reply.tile.keys, tiles.skip, tiles.full, tiles.partial, 100 * tiles.cost()),
+      width);
+  if (reply.blind_rows == 0) return text;
+  return text + named_lines("rows", fmt::format("{} see nothing: zeros in out, -inf in lse", reply.blind_rows), width);
+}
+
+// Each matrix [rows, columns] of the last two axes.
+std::string numbers_of(const Tensor& tensor, int width) {
+  constexpr std::int64_t kMost = 256;
+  if (tensor.size() == 0 || tensor.size() > kMost) return {};
+  const std::int64_t columns = tensor.dim(-1);
+  const std::int64_t rows = tensor.rank() > 1 ? tensor.dim(-2) : 1;
+  const TensorView matrices = tensor.view().reshape({tensor.size() / (rows * columns), rows, columns});
+  std::string text;
+  for (std::int64_t n = 0; n < matrices.dim(0); ++n) {
+    text += api_detail::matrix_lines(Tensor(matrices.select(0, n)), {}, 0, 0, width);
+  }
+  return text;
+}
+
+AttendCoverage coverage_of(const TileCounts& tiles) {
+  return {.pairs_kept = tiles.pairs_kept,
+          .pairs_total = tiles.pairs_total,
+          .coverage = tiles.coverage(),
+          .tiles_skip = tiles.skip,
+          .tiles_full = tiles.full,
+          .tiles_partial = tiles.partial,
+          .cost = tiles.cost()};
+}
+
+TensorFile file_of(const TensorNote& note) {
+  return {
+      .path = note.path, .shape = {note.shape.begin(), note.shape.end()}, .dtype = std::string(name_of(note.dtype))};
+}
+
+}  // namespace
+
+std::vector<TensorNote> input_notes(const ProblemRequest& request, const AttentionProblem& problem,
+                                    const Upstream& upstream) {
+  std::vector<TensorNote> notes;
+  const auto note = [&](const char* name, const std::string& past, const std::string& path, const Tensor& tensor) {
+    if (tensor.empty()) return;
+    notes.push_back({name, past.empty() ? path : past + " then " + path, tensor.shape(), tensor.dtype()});
+  };
+  note("q", "", request.q, problem.q);
+  note("k", request.past_k, request.k, problem.k);
+  note("v", request.past_v, request.v, problem.v);
+  note("d_out", "", request.d_out, upstream.d_out);
+  note("d_lse", "", request.d_lse, upstream.d_lse);
+  return notes;
+}
+
+std::string as_text(const AttendReply& reply, const AttentionProblem& problem, const std::vector<TensorNote>& inputs,
+                    const std::vector<TensorNote>& outputs, int width) {
+  std::string text;
+  for (const TensorNote& note : inputs) text += lines_of(note, width);
+  text += applied_as_text(problem, width) + coverage_lines(reply, width);
+  for (std::size_t n = 0; n < outputs.size(); ++n) {
+    text += lines_of(outputs[n], width);
+    if (outputs[n].path.empty()) text += numbers_of(reply.results[n].tensor, width);
+  }
+  return text;
+}
+
+AttendFigures attend_figures(const AttendReply& reply, const AttentionProblem& problem,
+                             const std::vector<TensorNote>& inputs, const std::vector<TensorNote>& outputs) {
+  AttendFigures figures;
+  static_cast<MatrixExtents&>(figures) = matrix_extents(reply.shape);
+  static_cast<AppliedOptions&>(figures) = applied_options(problem);
+  for (const TensorNote& note : inputs) figures.inputs.emplace_back(note.name, file_of(note));
+  figures.coverage = coverage_of(reply.tiles);
+  figures.rows_that_see_nothing = reply.blind_rows;
+  for (std::size_t n = 0; n < outputs.size(); ++n) {
+    TensorResult result{file_of(outputs[n]), std::nullopt};
+    if (outputs[n].path.empty()) result.values = reply.results[n].tensor.to_vector();
+    figures.outputs.emplace_back(outputs[n].name, std::move(result));
+  }
+  return figures;
+}
+
+const Members<TensorFile>& members_of(const TensorFile* /*type*/) {
+  static const auto kMembers = Members<TensorFile>("TensorFile")
+                                   .add(&TensorFile::path, "path", "Where it lies; empty if in no file")
+                                   .add(&TensorFile::shape, "shape", "Its extents")
+                                   .add(&TensorFile::dtype, "dtype", "Of its elements");
+  return kMembers;
+}
+
+const Members<TensorResult>& members_of(const TensorResult* /*type*/) {
+  static const auto kMembers = Members<TensorResult>("TensorResult")
+                                   .add(members_of(static_cast<const TensorFile*>(nullptr)))
+                                   .add(&TensorResult::values, "values", "Row by row, if it was not written");
+  return kMembers;
+}
+
+const Members<AttendCoverage>& members_of(const AttendCoverage* /*type*/) {
+  using C = AttendCoverage;
+  static const auto kMembers = Members<C>("AttendCoverage")
+                                   .add(&C::pairs_kept, "pairs_kept", "Pairs that the mask keeps, of all heads")
+                                   .add(&C::pairs_total, "pairs_total", "All pairs")
+                                   .add(&C::coverage, "coverage", "Share of pairs kept")
+                                   .add(&C::tiles_skip, "tiles_skip", "Tiles without a visible pair")
+                                   .add(&C::tiles_full, "tiles_full", "Tiles without a hidden pair")
+                                   .add(&C::tiles_partial, "tiles_partial", "The others")
+                                   .add(&C::cost, "cost", "Share of tiles computed");
+  return kMembers;
+}
+
+const Members<AttendFigures>& members_of(const AttendFigures* /*type*/) {
+  using F = AttendFigures;
+  static const auto kMembers =
+      Members<F>("AttendFigures")
+          .add(&F::inputs, "inputs", "What was read")
+          .add(members_of(static_cast<const MatrixExtents*>(nullptr)))
+          .add(members_of(static_cast<const AppliedOptions*>(nullptr)))
+          .add(&F::coverage, "coverage", "What the mask keeps")
+          .add(&F::rows_that_see_nothing, "rows_that_see_nothing", "Whose out is zeros and whose lse is -inf")
+          .add(&F::outputs, "outputs", "The results that were asked for");
+  return kMembers;
+}
+
+}  // namespace qkv

@@ -1,0 +1,243 @@
+#include "qkv/api/check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "api/fields/refuse.h"
+#include "api/replies/json_of.h"
+#include "api/replies/lines.h"
+#include "qkv/files.h"
+
+namespace qkv {
+namespace {
+
+using api_detail::Json;
+using api_detail::prose;
+
+std::vector<std::int64_t> index_of(std::int64_t flat, const Shape& shape) {
+  std::vector<std::int64_t> index(static_cast<std::size_t>(shape.rank()));
+  for (int axis = shape.rank(); axis-- > 0;) {
+    index[static_cast<std::size_t>(axis)] = flat % shape[axis];
+    flat /= shape[axis];
+  }
+  return index;
+}
+
+// |a - b| of each place. i64 goes beyond what doubles tell apart, so it is subtracted as integers.
+std::vector<double> errors_between(const Tensor& a, const Tensor& b, const std::vector<double>& a_values,
+                                   const std::vector<double>& b_values) {
+  std::vector<double> errors(a_values.size());
+  if (a.dtype() == DType::i64 && b.dtype() == DType::i64) {
+    std::ranges::transform(a.values<std::int64_t>(), b.values<std::int64_t>(), errors.begin(),
+                           [](std::int64_t x, std::int64_t y) {
+                             const auto high = static_cast<std::uint64_t>(std::max(x, y));
+                             return static_cast<double>(high - static_cast<std::uint64_t>(std::min(x, y)));
+                           });
+    return errors;
+  }
+  std::ranges::transform(a_values, b_values, errors.begin(),
+                         [](double x, double y) { return x == y ? 0 : std::fabs(x - y); });
+  return errors;
+}
+
+std::optional<std::int64_t> whole_at(const Tensor& tensor, std::size_t place) {
+  if (tensor.dtype() != DType::i64) return std::nullopt;
+  return tensor.values<std::int64_t>()[place];
+}
+
+// How far beyond what is allowed: above 1 is a mismatch. An error that is no number is beyond all.
+double excess_of(double error, double allowed) {
+  if (error == 0) return 0;
+  if (std::isnan(error) || std::isinf(error)) return std::numeric_limits<double>::infinity();
+  return allowed > 0 ? error / allowed : std::numeric_limits<double>::infinity();
+}
+
+void compare_elements(const Tensor& a, const Tensor& b, const CheckRequest& request, Comparison& result) {
+  const std::vector<double> a_values = a.to_vector();
+  const std::vector<double> b_values = b.to_vector();
+  const std::vector<double> errors = errors_between(a, b, a_values, b_values);
+  double worst = -1;
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    const bool both_nan = std::isnan(a_values[i]) && std::isnan(b_values[i]);
+    result.both_nan += both_nan ? 1 : 0;
+    const double error = both_nan && !request.nan_differs ? 0 : errors[i];
+    const double allowed = request.atol + request.rtol * std::fabs(b_values[i]);
+    const double excess = excess_of(error, allowed);
+    if (excess > 1) ++result.mismatches;
+    if (excess <= worst) continue;
+    worst = excess;
+    result.worst = WorstPlace{.index = index_of(static_cast<std::int64_t>(i), a.shape()),
+                              .a = a_values[i],
+                              .b = b_values[i],
+                              .whole_a = whole_at(a, i),
+                              .whole_b = whole_at(b, i),
+                              .error = error,
+                              .relative = error == 0 ? 0 : error / std::fabs(b_values[i]),
+                              .allowed = allowed};
+  }
+}
+
+std::string shown(std::optional<std::int64_t> whole, double value) {
+  return whole ? std::to_string(*whole) : fmt::to_string(value);
+}
+
+std::string text_of(const Comparison& pair, int width) {
+  const std::string name = pair.name.empty() ? "" : pair.name + ": ";
+  if (pair.a_shape != pair.b_shape) {
+    return prose(fmt::format("{}different shapes, {} and {}", name, pair.a_shape.to_string(), pair.b_shape.to_string()),
+                 width);
+  }
+  std::string finding = fmt::format("{}{}, {} of {} elements beyond the tolerance", name,
+                                    pair.equal() ? "equal" : "different", pair.mismatches, pair.a_shape.product());
+  if (pair.both_nan > 0) finding += fmt::format(", {} NaN in both", pair.both_nan);
+  std::string text = prose(finding, width);
+  if (pair.a_dtype != pair.b_dtype) {
+    text += fmt::format("  element types: {} and {}\n", name_of(pair.a_dtype), name_of(pair.b_dtype));
+  }
+  if (!pair.worst) return text;
+  const WorstPlace& worst = *pair.worst;
+  text += prose(fmt::format("worst at [{}]: A {}, B {}", fmt::join(worst.index, ", "), shown(worst.whole_a, worst.a),
+                            shown(worst.whole_b, worst.b)),
+                width, 2);
+  return text + prose(fmt::format("absolute error {:.6g}, relative error {:.6g}, allowed {:.6g}", worst.error,
+                                  worst.relative, worst.allowed),
+                      width, 2);
+}
+
+// JSON has no NaN and no infinities: they are written as text.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(fmt::to_string(value)); }
+
+Json number(std::optional<std::int64_t> whole, double value) { return whole ? Json(*whole) : number(value); }
+
+Json json_of(const Comparison& pair) {
+  Json json{{"name", pair.name},
+            {"equal", pair.equal()},
+            {"shape_a", api_detail::json_of(pair.a_shape)},
+            {"shape_b", api_detail::json_of(pair.b_shape)},
+            {"dtype_a", name_of(pair.a_dtype)},
+            {"dtype_b", name_of(pair.b_dtype)},
+            {"mismatches", pair.mismatches},
+            {"both_nan", pair.both_nan}};
+  if (!pair.worst) return json;
+  json["worst"] = {{"index", pair.worst->index},
+                   {"a", number(pair.worst->whole_a, pair.worst->a)},
+                   {"b", number(pair.worst->whole_b, pair.worst->b)},
+                   {"absolute_error", number(pair.worst->error)},
+                   {"relative_error", number(pair.worst->relative)},
+                   {"allowed", number(pair.worst->allowed)}};
+  return json;
+}
+
+}  // namespace
+
+Comparison compare(const std::string& name, const Tensor& a, const Tensor& b, const CheckRequest& request) {
+  Comparison result{.name = name,
+                    .a_shape = a.shape(),
+                    .b_shape = b.shape(),
+                    .a_dtype = a.dtype(),
+                    .b_dtype = b.dtype(),
+                    .dtype_counts = !request.any_dtype,
+                    .worst = std::nullopt};
+  if (a.shape() == b.shape()) compare_elements(a, b, request, result);
+  return result;
+}
+
+const Fields<CheckRequest>& check_fields() {
+  using Request = CheckRequest;
+  static const Fields<Request> kFields = [] {
+    Fields<Request> fields;
+    fields
+        .add(&Request::a, {.name = "a",
+                           .form = "FILE",
+                           .meaning = "A file: FILE.npy, FILE.npz[:NAME] or FILE.safetensors[:NAME]",
+                           .required = true})
+        .add(&Request::b, {.name = "b", .form = "FILE", .meaning = "What it should be", .required = true})
+        .add(&Request::rtol, {.name = "rtol", .form = "X", .meaning = "Allowed relative to |B| [1e-5]"})
+        .add(&Request::atol, {.name = "atol", .form = "X", .meaning = "Allowed on top [1e-8]"})
+        .add(&Request::nan_differs, {.name = "nan_differs", .meaning = "NaN differs from NaN"})
+        .add(&Request::any_dtype, {.name = "any_dtype", .meaning = "Element types may differ"});
+    return fields;
+  }();
+  return kFields;
+}
+
+bool CheckReply::equal() const {
+  return only_a.empty() && only_b.empty() && std::ranges::all_of(pairs, &Comparison::equal);
+}
+
+namespace {
+
+// Of an archive and a single tensor, nothing can be compared by name.
+void require_alike(std::string_view field, const std::vector<NamedTensor>& tensors, std::string_view other,
+                   const std::vector<NamedTensor>& others) {
+  if (tensors.size() == 1 || others.size() != 1 || !others.front().name.empty()) return;
+  std::vector<std::string> names;
+  for (const NamedTensor& tensor : tensors) names.push_back(tensor.name);
+  api_detail::refuse(field, fmt::format("a single tensor, FILE:NAME, as `{}` is one", other),
+                     fmt::format("an archive of {}: {}", names.size(), fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+CheckReply check(const CheckRequest& request) {
+  for (const auto& [field, value] : {std::pair("rtol", request.rtol), std::pair("atol", request.atol)}) {
+    const bool fits = value >= 0 && !std::isinf(value);
+    if (!fits) api_detail::refuse(field, "a finite number, 0 or more", fmt::to_string(value));
+  }
+  const std::vector<NamedTensor> a = api_detail::of_field("a", [&] { return read_tensors(request.a); });
+  const std::vector<NamedTensor> b = api_detail::of_field("b", [&] { return read_tensors(request.b); });
+  require_alike("a", a, "b", b);
+  require_alike("b", b, "a", a);
+  CheckReply reply;
+  if (a.size() == 1 && b.size() == 1) {
+    const std::string name = a.front().name == b.front().name ? a.front().name : "";
+    reply.pairs.push_back(compare(name, a.front().tensor, b.front().tensor, request));
+    return reply;
+  }
+  std::map<std::string_view, const Tensor*> in_b;
+  for (const NamedTensor& tensor : b) in_b.emplace(tensor.name, &tensor.tensor);
+  std::set<std::string_view> in_a;
+  for (const NamedTensor& tensor : a) {
+    in_a.insert(tensor.name);
+    const auto other = in_b.find(tensor.name);
+    if (other == in_b.end()) {
+      reply.only_a.push_back(tensor.name);
+    } else {
+      reply.pairs.push_back(compare(tensor.name, tensor.tensor, *other->second, request));
+    }
+  }
+  for (const NamedTensor& tensor : b) {
+    if (!in_a.contains(tensor.name)) reply.only_b.push_back(tensor.name);
+  }
+  return reply;
+}
+
+std::string as_text(const CheckRequest& request, const CheckReply& reply, int width) {
+  std::string text = prose("A  " + request.a, width) + prose("B  " + request.b, width);
+  text += fmt::format("allowed: {} + {} * |B|\n", request.atol, request.rtol);
+  for (const Comparison& pair : reply.pairs) text += text_of(pair, width);
+  for (const std::string& name : reply.only_a) text += prose(name + ": only in A", width);
+  for (const std::string& name : reply.only_b) text += prose(name + ": only in B", width);
+  return text + (reply.equal() ? "equal\n" : "different\n");
+}
+
+std::string as_json(const CheckRequest& request, const CheckReply& reply) {
+  Json json{{"a", request.a},
+            {"b", request.b},
+            {"rtol", number(request.rtol)},
+            {"atol", number(request.atol)},
+            {"equal", reply.equal()}};
+  json["tensors"] = Json::array();
+  for (const Comparison& pair : reply.pairs) json["tensors"].push_back(json_of(pair));
+  json["only_a"] = reply.only_a;
+  json["only_b"] = reply.only_b;
+  return api_detail::text_of(json);
+}
+
+}  // namespace qkv

@@ -1,0 +1,338 @@
+#include "qkv/api/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "api/fields/bounds.h"
+#include "api/fields/refuse.h"
+#include "api/studio/studio_questions.h"
+#include "explain/words.h"
+#include "qkv/api/pictures.h"
+#include "qkv/explain/files.h"
+#include "qkv/explain/match.h"
+#include "qkv/explain/model.h"
+#include "qkv/files.h"
+#include "qkv/png.h"
+
+namespace qkv {
+namespace {
+
+using api_detail::of_field;
+using api_detail::of_fields;
+using api_detail::StudioState;
+
+std::vector<std::string> pieces_of(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = rest.find(separator);
+    parts.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  return parts;
+}
+
+std::optional<std::string> if_any(const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); }
+
+Tensor picture_at(std::string_view field, const std::string& path) {
+  return of_field(field, [&] { return decode_png(read_file(path), path); });
+}
+
+// The text of a model that reads images names one; two towers may show that of texts alone.
+bool is_path_of_picture(const TrainedModel& model, const ExplainRequest& request) {
+  if (model.task().lengths().image_side == 0 || request.text.empty() || request.example) return false;
+  const bool is_lone_text =
+      model.kind() == ModelKind::two_tower && request.captions.empty() && !is_picture(request.text);
+  return !is_lone_text;
+}
+
+std::optional<OwnTensors> own_tensors(const ExplainRequest& request) {
+  if (!request.npz.empty()) return of_field("npz", [&] { return read_own_tensors(request.npz); });
+  if (request.q.empty() && request.k.empty() && request.v.empty()) return std::nullopt;
+  const auto read = [](std::string_view field, const std::string& text) {
+    if (text.empty()) api_detail::refuse(field, "a tensor beside the others: q, k and v go together", "none");
+    return of_field(field, [&] { return read_tensor(text); });
+  };
+  return OwnTensors{.q = read("q", request.q), .k = read("k", request.k), .v = read("v", request.v)};
+}
+
+Surroundings surroundings_of(const std::string& block) {
+  if (block.empty()) return Surroundings::attention_only;
+  return block == "pre-norm" ? Surroundings::pre_norm_block : Surroundings::post_norm_block;
+}
+
+ExplainOptions options_of(const ExplainRequest& request, const ExplainedParts& parts) {
+  ExplainOptions options;
+  options.text = request.text;
+  options.context = if_any(request.context);
+  options.own = own_tensors(request);
+  options.d_model = request.d_model;
+  options.heads = request.heads;
+  options.kv_heads = request.kv_heads;
+  options.d_k = request.d_k;
+  options.d_v = request.d_v;
+  options.seed = request.seed.value_or(options.seed);
+  options.position = of_field("positions", [&] { return positions_named(request.positions); });
+  if (!request.mask.empty()) options.mask = parse_mask(request.mask);
+  if (request.causal) options.mask = causal() & options.mask;
+  if (request.bias == "t5") {
+    options.position = Positions::t5;
+  } else if (!request.bias.empty()) {
+    options.bias = parse_bias(request.bias);
+  }
+  options.scale = request.scale;
+  options.softcap = request.softcap;
+  if (request.dropout) options.dropout = Dropout{.p = *request.dropout, .seed = options.seed};
+  options.surroundings = surroundings_of(request.block);
+  options.query = if_any(request.query);
+  options.steps = parts.steps;
+  options.only_steps = parts.only_steps;
+  options.whys = parts.whys;
+  return options;
+}
+
+void require_picture(const TrainedModel& model, const std::string& path) {
+  std::error_code none;
+  if (std::filesystem::exists(path, none)) return;
+  const bool is_pair = model.kind() == ModelKind::two_tower;
+  api_detail::refuse("text",
+                     std::string("a PNG, which this model reads") + (is_pair ? "; what it may show is `captions`" : ""),
+                     "\"" + path + "\", which is not there");
+}
+
+Explanation of_model(const TrainedModel& model, const ExplainRequest& request) {
+  ModelQuestion question{.title = request.model};
+  if (!request.picture.empty()) {
+    question.picture = picture_at("picture", request.picture);
+  } else if (is_path_of_picture(model, request)) {
+    require_picture(model, request.text);
+    question.picture = picture_at("text", request.text);
+  } else if (!request.text.empty()) {
+    question.text = request.text;
+  }
+  question.example = request.example;
+  question.captions = pieces_of(request.captions, '|');
+  question.answer = request.answer;
+  question.site = if_any(request.site);
+  question.layer = request.layer;
+  question.head = request.head;
+  question.query = if_any(request.query);
+  question.blocks = !request.block.empty();
+  question.whys = request.why;
+  return explain_model(model, question);
+}
+
+Explanation of_pairs(const TrainedModel& model, const ExplainRequest& request) {
+  MatchQuestion question{.title = "match: " + request.model,
+                         .pictures = {},
+                         .names = pieces_of(request.picture, '\n'),
+                         .captions = pieces_of(request.captions, '\n')};
+  for (const std::string& path : question.names) question.pictures.push_back(picture_at("picture", path));
+  return explain_match(model, question, match_pairs(model, question.pictures, question.captions));
+}
+
+/// What the numbers of an explanation are counted from.
+struct Extents {
+  std::int64_t heads = 0, queries = 0, keys = 0;
+};
+
+Extents extents_of(const ExplainOptions& options) {
+  if (options.own) {
+    const auto rows = [](const Tensor& x) { return x.rank() < 2 ? 0 : x.dim(-2); };
+    const Tensor& q = options.own->q;
+    const std::int64_t of_head = rows(q) == 0 ? 1 : std::max<std::int64_t>(1, rows(q) * q.dim(-1));
+    return {.heads = q.size() / of_head, .queries = rows(q), .keys = rows(options.own->k)};
+  }
+  const auto words = [](std::string_view field, const std::string& text) {
+    return std::ssize(explain_detail::split_words(field, text));
+  };
+  const std::int64_t queries = words("text", options.text);
+  return {.heads = options.heads,
+          .queries = queries,
+          .keys = options.context ? words("context", *options.context) : queries};
+}
+
+// Every stage of the scores is sent as a tensor and as maps, and so are the vectors of the tokens. In doubles: products
+// of what the fields admit pass 2^63.
+double numbers_of(const ExplainOptions& options) {
+  constexpr double kKept = 2;             // a tensor and a map
+  constexpr double kVectors = 8;          // from the embedding to the output
+  constexpr double kVectorsOfBlock = 17;  // two norms, two sums, the result and three of the feed-forward layer's width
+  constexpr double kFeedForward = 8;      // two matrices of four times the width
+  const auto [heads, queries, keys] = extents_of(options);
+  const double stages = 4.0 + (options.softcap ? 1 : 0) + (options.bias.is_zero() ? 0 : 1) + (options.dropout ? 1 : 0);
+  const double scores = stages * static_cast<double>(heads) * static_cast<double>(queries) * static_cast<double>(keys);
+  if (options.own) return kKept * scores;
+  const auto width = static_cast<double>(options.d_model);
+  const auto of_head = static_cast<double>(options.d_k.value_or(0) + options.d_v.value_or(0));
+  const double head = of_head * static_cast<double>(heads);
+  const bool has_block = options.surroundings != Surroundings::attention_only;
+  const double vectors = static_cast<double>(queries + keys) * (kVectors + (has_block ? kVectorsOfBlock : 0)) * width;
+  const double parameters = 2 * width * (width + head) + (has_block ? kFeedForward * width * width : 0);
+  return kKept * (scores + vectors + parameters);
+}
+
+void require_few_numbers(const ExplainOptions& options) {
+  constexpr double kMost = 67'108'864;
+  const double count = numbers_of(options);
+  if (count <= kMost) return;
+  api_detail::refuse("numbers",
+                     fmt::format("an explanation of at most {:.0f} numbers: of fewer words or heads, or a narrower "
+                                 "d_model; or none, and maps of means",
+                                 kMost),
+                     fmt::format("some {:.0f}", count));
+}
+
+// What differs from a request that says nothing.
+ExplainGiven given_of(const ExplainRequest& request) {
+  ExplainGiven given{.fields = {}, .bias = request.bias, .block = request.block, .positions = request.positions};
+  const Fields<ExplainRequest>& fields = explain_fields();
+  const ExplainRequest none;
+  for (std::size_t n = 0; n < fields.infos().size(); ++n) {
+    if (!fields.is_equal(&request, &none, n)) given.fields.insert(fields.infos()[n].name);
+  }
+  return given;
+}
+
+ExplainReply answer_explain(StudioState& state, const ExplainRequest& request, const StudioWatch& /*whole*/) {
+  require_explain(given_of(request));
+  const OpenedModel model = request.model.empty() ? nullptr : state.model(request.model);
+  return explained(explanation_of(request, model), request.numbers ? Explained::in_numbers : Explained::as_shown);
+}
+
+constexpr const char* kOfOwn = "Your own Q, K and V instead of a text";
+constexpr const char* kTrained = "A trained model";
+
+void add_text(Fields<ExplainRequest>& fields) {
+  using R = ExplainRequest;
+  fields.add(&R::text, {.name = "text",
+                        .form = "TEXT",
+                        .meaning = "The text, split into tokens at white space: words of at most 1024 bytes, 1 MiB in "
+                                   "all; what a model reads, or its PNG"});
+  fields.add(&R::causal, {.name = "causal", .meaning = "No token sees a later one"});
+  fields.add(&R::mask, {.name = "mask",
+                        .form = "EXPR",
+                        .meaning = "Which query sees which key, e.g. \"causal & window(3) | global(1)\""});
+  fields.add(&R::bias, {.name = "bias", .form = "EXPR", .meaning = "Added to the scores: alibi, t5, or an expression"});
+  const auto number = [&](auto place, const char* name, const char* form, const char* meaning, std::int64_t least,
+                          std::int64_t most) {
+    fields.add(place, {.name = name, .form = form, .meaning = meaning, .least = least, .most = most});
+  };
+  number(&R::scale, "scale", "X", "Factor of the scores [1/√d_k]", -api_detail::kMostFactor, api_detail::kMostFactor);
+  number(&R::softcap, "softcap", "C", "Bend the scores into ±C", 0, api_detail::kMostFactor);
+  number(&R::dropout, "dropout", "P", "Drop weights with probability P, as training does", 0, 1);
+  fields.add(&R::context,
+             {.name = "context", .form = "TEXT", .meaning = "Cross-attention: keys and values come from this text"});
+}
+
+void add_drawn(Fields<ExplainRequest>& fields) {
+  using R = ExplainRequest;
+  const auto count = [&](auto place, const char* name, const char* meaning, std::int64_t most) {
+    fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = 1, .most = most});
+  };
+  count(&R::heads, "heads", "Heads", api_detail::kMostHeads);
+  count(&R::kv_heads, "kv_heads", "Heads of keys and values, shared by query heads [heads]", api_detail::kMostHeads);
+  count(&R::d_model, "d_model", "Width of a token's vector", api_detail::kWidest);
+  count(&R::d_k, "d_k", "Width of a head's queries and keys [d_model / heads]", api_detail::kWidest);
+  count(&R::d_v, "d_v", "Width of a head's values [d_k]", api_detail::kWidest);
+  fields.add(
+      &R::seed,
+      {.name = "seed", .form = "N", .meaning = "Of the untrained parameters (PyTorch's numbers), and of dropout [42]"});
+  fields.add(&R::positions,
+             {.name = "positions", .form = "NAME", .meaning = "sinusoidal, learned, rotary, alibi, t5 or none"});
+  fields.add(&R::block, {.name = "block",
+                         .form = "KIND",
+                         .meaning = "Show the whole transformer block: pre-norm or post-norm",
+                         .words = {"", "pre-norm", "post-norm"},
+                         .alone = "pre-norm"});
+  fields.add(&R::query,
+             {.name = "query", .form = "WORD", .meaning = "Write out one token's sum: a word, its index, or cat@5"});
+  fields.add(&R::worked, {.name = "worked",
+                          .form = "NAME",
+                          .meaning = "Replay a worked example by name; the command's `list` lists them"});
+}
+
+void add_own(Fields<ExplainRequest>& fields) {
+  using R = ExplainRequest;
+  const auto add = [&](std::string R::* place, const char* name, const char* form, const char* meaning) {
+    fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = kOfOwn});
+  };
+  add(&R::npz, "npz", "FILE", "A file of Q, K and V: [T, D], [H, T, D] or [B, H, T, D]");
+  add(&R::q, "q", "TENSOR", "Queries: a file, or typed as \"[[1,0],[0,1]]\"");
+  add(&R::k, "k", "TENSOR", "Keys");
+  add(&R::v, "v", "TENSOR", "Values");
+}
+
+void add_trained(Fields<ExplainRequest>& fields) {
+  using R = ExplainRequest;
+  const auto add = [&](auto place, const char* name, const char* form, const char* meaning) {
+    fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = kTrained});
+  };
+  const auto count = [&](auto place, const char* name, const char* meaning, std::int64_t least, std::int64_t most) {
+    fields.add(place, {.name = name, .form = "N", .meaning = meaning, .group = kTrained, .least = least, .most = most});
+  };
+  add(&R::model, "model", "NAME", "One of the box (copy, induction, …), a file of qkv's, or a folder of others");
+  count(&R::example, "example", "Held-out example N of its task in place of a text", 0, api_detail::kMostExamples);
+  add(&R::picture, "picture", "FILE", "A PNG, for a model that reads images");
+  add(&R::captions, "captions", "A|B|…", "Of a two-tower model: texts to hold a picture against");
+  add(&R::match, "match", "", "All pictures against all captions, each one a line");
+  add(&R::site, "site", "SITE", "Which attention: tokens, source or cross");
+  count(&R::layer, "layer", "Whose steps to show: the best head of this layer [what the text calls for]", 0,
+        api_detail::kMostLayers);
+  count(&R::head, "head", "Likewise, this head of the layer", 0, api_detail::kMostHeads);
+  count(&R::answer, "answer", "Write N tokens after the text [as its task asks]", 1, api_detail::kMostAnswer);
+  add(&R::why, "why", "", "Answer why from the numbers of its head");
+}
+
+void add_numbers(Fields<ExplainRequest>& fields) {
+  fields.add(&ExplainRequest::numbers,
+             {.name = "numbers",
+              .meaning = "Also all tensors, and every value of maps that show means of blocks: 64 Mi numbers at most"});
+}
+
+}  // namespace
+
+OpenedModel open_model(const std::string& name) {
+  return api_detail::of_model(
+      [&] { return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name))); });
+}
+
+Explanation explanation_of(const ExplainRequest& request, const OpenedModel& model, const ExplainedParts& parts) {
+  return of_fields([&] {
+    if (!request.worked.empty()) return of_field("worked", [&] { return explain_worked(request.worked); });
+    if (model != nullptr) return request.match ? of_pairs(*model, request) : of_model(*model, request);
+    const ExplainOptions options = options_of(request, parts);
+    if (request.numbers) require_few_numbers(options);
+    return explain(options);
+  });
+}
+
+const Fields<ExplainRequest>& explain_fields() {
+  static const Fields<ExplainRequest> kFields = [] {
+    Fields<ExplainRequest> fields;
+    add_text(fields);
+    add_drawn(fields);
+    add_own(fields);
+    add_trained(fields);
+    add_numbers(fields);
+    return fields;
+  }();
+  return kFields;
+}
+
+api_detail::Answerer api_detail::explain_question() {
+  return answerer<ExplainRequest, ExplainReply>(
+      "explain", "Everything from words to the output, step by step, and why it is done so.", explain_fields(),
+      answer_explain,
+      {R"({"text": "The cat sat down", "causal": true, "query": "cat"})",
+       R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]", "numbers": true})",
+       R"({"model": "induction", "text": "abcxyzab"})"});
+}
+
+}  // namespace qkv

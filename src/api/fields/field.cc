@@ -1,0 +1,315 @@
+#include "qkv/api/field.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "api/replies/reply_types.h"
+#include "core/number_range.h"
+#include "files/json_keys.h"
+#include "files/json_text.h"
+#include "qkv/error.h"
+#include "qkv/nearest_word.h"
+#include "qkv/number_text.h"
+
+namespace qkv {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string listed(std::span<const std::string> words) {
+  if (!words.empty() && words.front().empty()) words = words.subspan(1);  // what is left out
+  std::string text;
+  for (std::size_t n = 0; n < words.size(); ++n) {
+    text += (n == 0 ? "" : n + 1 == words.size() ? " or " : ", ") + words[n];
+  }
+  return text;
+}
+
+std::string nearest_of(std::string_view word, std::span<const std::string> words) {
+  const std::vector<std::string_view> views(words.begin(), words.end());
+  const auto nearest = nearest_word(word, views);
+  return nearest ? "; did you mean " + std::string(*nearest) + "?" : "";
+}
+
+[[noreturn]] void refuse(const FieldInfo& field, const std::string& expected, std::string_view got) {
+  throw InvalidArgument("request", field.name, expected, got);
+}
+
+// What stands in a message for a field of this type.
+std::string expected_of(const FieldInfo& field) {
+  constexpr std::int64_t kLow = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kHigh = std::numeric_limits<std::int64_t>::max();
+  switch (field.type) {
+    case FieldType::flag:
+    case FieldType::toggle:
+      return "true or false";
+    case FieldType::number:
+      if (field.least == kLow && field.most == kHigh) return "a number";
+      return fmt::format("a number from {} to {}", field.least, field.most);
+    case FieldType::text:
+      return field.words.empty() ? "a text" : listed(field.words);
+    case FieldType::texts:
+      return "a list of texts";
+    case FieldType::wholes:
+      return "a list of whole numbers";
+    case FieldType::size:
+      return "a number of bytes such as 4096, 512MiB or 4GiB";
+    case FieldType::seed:
+      return "a whole number from 0 to 18446744073709551615";
+    case FieldType::whole:
+      if (field.least == kLow && field.most == kHigh) return "a whole number";
+      if (field.most == kHigh) return fmt::format("a whole number, {} or more", field.least);
+      return fmt::format("a whole number from {} to {}", field.least, field.most);
+  }
+  __builtin_unreachable();
+}
+
+template <class Number>
+FieldValue number_of(const FieldInfo& field, std::string_view text) {
+  if (const auto value = number_from<Number>(text)) return *value;
+  refuse(field, expected_of(field), field.type == FieldType::seed ? fmt::format("\"{}\"", text) : text);
+}
+
+// No option has a meaning for infinity, or for what is no number.
+FieldValue finite_number_of(const FieldInfo& field, std::string_view text) {
+  if (core::is_out_of_range<double>(text)) refuse(field, fmt::format("a number {}", core::kRangeOfF64), text);
+  const FieldValue value = number_of<double>(field, text);
+  if (!std::isfinite(std::get<double>(value))) refuse(field, "a finite number", text);
+  return value;
+}
+
+// "512MiB", "4 GB", "4096": a unit counts in steps of 1024, whatever it is called.
+std::optional<std::uint64_t> size_in(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto number = number_from<std::uint64_t>(text.substr(0, digits));
+  std::string unit(text.substr(digits));
+  std::erase(unit, ' ');
+  for (char& letter : unit) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  constexpr std::array<std::array<std::string_view, 3>, 6> kUnits = {{{"", "b", "b"},
+                                                                      {"k", "kb", "kib"},
+                                                                      {"m", "mb", "mib"},
+                                                                      {"g", "gb", "gib"},
+                                                                      {"t", "tb", "tib"},
+                                                                      {"p", "pb", "pib"}}};
+  const auto* const found =
+      std::ranges::find_if(kUnits, [&](const auto& names) { return std::ranges::find(names, unit) != names.end(); });
+  if (!number || found == kUnits.end()) return std::nullopt;
+  const auto shift = static_cast<std::uint64_t>(10 * (found - kUnits.begin()));
+  if (*number > std::numeric_limits<std::uint64_t>::max() >> shift) return std::nullopt;
+  return *number << shift;
+}
+
+// "1,2,4" by its parts.
+template <class Element>
+FieldValue list_in(const FieldInfo& field, FieldType type_of_element, std::string_view text) {
+  FieldInfo one = field;
+  one.type = type_of_element;
+  std::vector<Element> values;
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    values.push_back(std::get<Element>(field_value(one, rest.substr(0, comma))));
+    if (comma == std::string_view::npos) return values;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+// Programs go by a file's ending: a PNG that is called .svg would not be opened.
+void require_ending(const FieldInfo& field, std::string_view path) {
+  constexpr std::string_view kEndings[] = {".png",  ".svg",  ".pdf",  ".jpg", ".jpeg", ".gif",        ".bmp",
+                                           ".webp", ".html", ".json", ".npy", ".npz",  ".safetensors"};
+  std::string ending = std::filesystem::path(path).extension().string();
+  for (char& letter : ending) letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  const bool is_other = ending != field.ending && std::ranges::find(kEndings, ending) != std::end(kEndings);
+  if (is_other) refuse(field, "a name that ends in " + field.ending, fmt::format("\"{}\"", path));
+}
+
+// The value, if it lies in the field's bounds and words.
+FieldValue checked(const FieldInfo& field, FieldValue value, std::string_view shown) {
+  if (const auto* wholes = std::get_if<std::vector<std::int64_t>>(&value)) {
+    const bool fits = std::ranges::all_of(*wholes, [&](auto n) { return n >= field.least && n <= field.most; });
+    if (!fits) refuse(field, fmt::format("a list of whole numbers from {} to {}", field.least, field.most), shown);
+  }
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&value); texts != nullptr && !field.words.empty()) {
+    for (const std::string& text : *texts) {
+      if (std::ranges::find(field.words, text) == field.words.end()) {
+        refuse(field, listed(field.words), fmt::format("\"{}\"{}", text, nearest_of(text, field.words)));
+      }
+    }
+  }
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) {
+    if (*whole < field.least || *whole > field.most) refuse(field, expected_of(field), shown);
+  }
+  if (const auto* number = std::get_if<double>(&value)) {
+    const bool fits = *number >= static_cast<double>(field.least) && *number <= static_cast<double>(field.most);
+    if (!fits) refuse(field, expected_of(field), shown);
+  }
+  const auto* const text = std::get_if<std::string>(&value);
+  if (text != nullptr && field.alone == *text) return value;
+  if (text != nullptr && !field.ending.empty()) require_ending(field, *text);
+  if (text != nullptr && !field.words.empty()) {
+    if (std::ranges::find(field.words, *text) == field.words.end()) {
+      refuse(field, expected_of(field), fmt::format("\"{}\"{}", *text, nearest_of(*text, field.words)));
+    }
+  }
+  return value;
+}
+
+std::optional<FieldValue> typed(FieldType type, const Json& json);
+
+template <class Element>
+std::optional<FieldValue> list_of(FieldType type_of_element, const Json& json) {
+  if (!json.is_array()) return std::nullopt;
+  std::vector<Element> elements;
+  for (const Json& element : json) {
+    const std::optional<FieldValue> value = typed(type_of_element, element);
+    if (!value) return std::nullopt;
+    elements.push_back(std::get<Element>(*value));
+  }
+  return elements;
+}
+
+std::optional<FieldValue> typed(FieldType type, const Json& json) {
+  switch (type) {
+    case FieldType::flag:
+    case FieldType::toggle:
+      return json.is_boolean() ? std::optional<FieldValue>(json.get<bool>()) : std::nullopt;
+    case FieldType::number:
+      return json.is_number() ? std::optional<FieldValue>(json.get<double>()) : std::nullopt;
+    case FieldType::text:
+      return json.is_string() ? std::optional<FieldValue>(json.get<std::string>()) : std::nullopt;
+    case FieldType::texts:
+      return list_of<std::string>(FieldType::text, json);
+    case FieldType::wholes:
+      return list_of<std::int64_t>(FieldType::whole, json);
+    case FieldType::size:
+      if (json.is_string()) return size_in(json.get<std::string>());
+      [[fallthrough]];
+    case FieldType::seed:
+      return json.is_number_unsigned() ? std::optional<FieldValue>(json.get<std::uint64_t>()) : std::nullopt;
+    case FieldType::whole: {
+      const bool fits = json.is_number_integer() &&
+                        (!json.is_number_unsigned() || json.get<std::uint64_t>() <= std::uint64_t{1} << 62);
+      return fits ? std::optional<FieldValue>(json.get<std::int64_t>()) : std::nullopt;
+    }
+  }
+  __builtin_unreachable();
+}
+
+std::size_t index_of(std::span<const FieldInfo> fields, const std::string& name) {
+  const auto found = std::ranges::find(fields, name, &FieldInfo::name);
+  if (found != fields.end()) return static_cast<std::size_t>(found - fields.begin());
+  std::vector<std::string> names;
+  for (const FieldInfo& field : fields) names.push_back(field.name);
+  throw InvalidArgument("request", name, "a field of this request", "another" + nearest_of(name, names));
+}
+
+Json object_in(std::string_view json) {
+  Json object = Json::parse(json, nullptr, false);
+  if (object.is_discarded()) throw InvalidArgument("request", "json", "JSON", files::mistake_in_json(json));
+  if (!object.is_object()) throw InvalidArgument("request", "json", "an object", fmt::format("\"{}\"", json));
+  if (const auto twice = files::key_there_twice(json)) throw InvalidArgument("request", *twice, "it once", "it twice");
+  return object;
+}
+
+}  // namespace
+
+std::string_view name_of(FieldType type) noexcept {
+  constexpr std::string_view kNames[] = {"true or false",       "true or false", "whole number",
+                                         "whole number from 0", "number",        "text",
+                                         "number of bytes",     "list of texts", "list of whole numbers"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+FieldValue field_value(const FieldInfo& field, std::string_view text) {
+  switch (field.type) {
+    case FieldType::flag:
+    case FieldType::toggle:
+      if (text != "true" && text != "false") refuse(field, expected_of(field), text);
+      return text == "true";
+    case FieldType::number:
+      return finite_number_of(field, text);  // of commands, whose options have bounds of their own
+    case FieldType::seed:
+      return number_of<std::uint64_t>(field, text);
+    case FieldType::whole:
+      return checked(field, number_of<std::int64_t>(field, text), text);
+    case FieldType::text:
+      return checked(field, std::string(text), text);
+    case FieldType::texts:
+      if (!field.words.empty()) return list_in<std::string>(field, FieldType::text, text);
+      return std::vector{std::string(text)};
+    case FieldType::wholes:
+      return list_in<std::int64_t>(field, FieldType::whole, text);
+    case FieldType::size:
+      if (const auto bytes = size_in(text)) return *bytes;
+      refuse(field, expected_of(field), fmt::format("\"{}\"", text));
+  }
+  __builtin_unreachable();
+}
+
+void require_company(std::span<const FieldInfo> fields, const FieldValues& values) {
+  for (const auto& [n, value] : values) {
+    for (const std::string& other : fields[n].needs) {
+      const bool there = std::ranges::any_of(values, [&](const auto& one) { return fields[one.first].name == other; });
+      if (!there) refuse(fields[n], fmt::format("`{}` beside it", other), "none");
+    }
+    for (const std::string& other : fields[n].excludes) {
+      const bool there = std::ranges::any_of(values, [&](const auto& one) { return fields[one.first].name == other; });
+      if (there) refuse(fields[n], fmt::format("none beside `{}`", other), "one");
+    }
+  }
+  for (std::size_t n = 0; n < fields.size(); ++n) {
+    const bool there = std::ranges::any_of(values, [&](const auto& one) { return one.first == n; });
+    if (fields[n].required && !there) refuse(fields[n], "a value", "none");
+  }
+}
+
+FieldValues field_values(std::span<const FieldInfo> fields, std::string_view json) {
+  const Json object = object_in(json);
+  FieldValues values;
+  for (const auto& [name, member] : object.items()) {
+    const std::size_t n = index_of(fields, name);
+    if (member.is_null()) continue;
+    const std::string shown = member.dump(-1, ' ', false, Json::error_handler_t::replace);
+    auto value = typed(fields[n].type, member);
+    if (!value) refuse(fields[n], expected_of(fields[n]), shown);
+    values.emplace_back(n, checked(fields[n], std::move(*value), shown));
+  }
+  require_company(fields, values);
+  return values;
+}
+
+std::string FieldTable::json_of(const void* request, const void* plain) const {
+  Json json = Json::object();
+  for (std::size_t n = 0; n < infos_.size(); ++n) {
+    const std::optional<FieldValue> value = get(request, n);
+    if (!value || is_equal(request, plain, n)) continue;
+    std::visit([&](const auto& held) { json[infos_[n].name] = held; }, *value);
+  }
+  return json.dump();
+}
+
+std::string fields_as_markdown(std::span<const FieldInfo> fields) {
+  std::string text = "| field | type | default | what |\n|---|---|---|---|\n";
+  for (const FieldInfo& field : fields) {
+    std::string type(name_of(field.type));
+    if (field.type == FieldType::whole || field.type == FieldType::number || !field.words.empty())
+      type = expected_of(field);
+    if (type.starts_with("a ")) type.erase(0, 2);
+    if (!field.form.empty() && field.type == FieldType::text && field.words.empty()) type += " `" + field.form + "`";
+    text +=
+        fmt::format("| `{}` | {} | {} | {} |\n", field.name, api_detail::table_cell(type),
+                    field.fallback.empty() ? "" : "`" + field.fallback + "`", api_detail::table_cell(field.meaning));
+  }
+  return text;
+}
+
+}  // namespace qkv

@@ -1,0 +1,22 @@
+// Changes inside a model as a request has them: "remove 1.0; cut 7:3".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "qkv/insight/interventions.h"
+
+namespace qkv::api_detail {
+
+/// The parts between separators, without the spaces around them; empty ones are left out.
+[[nodiscard]] std::vector<std::string> parts_of(std::string_view text, char separator);
+
+/// Throws InvalidArgument naming `changes`.
+[[nodiscard]] std::vector<Intervention> changes_in(const std::string& text);
+
+/// The field of a request at which the library's argument is to be said: `changes` for a kind of change, `text` for
+/// what a tokenizer says of what it reads.
+[[nodiscard]] std::string field_of_change(const std::string& argument);
+
+}  // namespace qkv::api_detail

@@ -1,0 +1,199 @@
+#include "api/heads/model_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "api/fields/refuse.h"
+#include "api/heads/changes.h"
+#include "api/probe/probe_parts.h"
+#include "api/studio/question_watch.h"
+#include "insight/asked_text.h"
+#include "insight/text_batch.h"
+#include "qkv/explain/model.h"
+#include "qkv/insight/interventions.h"
+#include "qkv/number_text.h"
+
+namespace qkv::api_detail {
+namespace {
+
+TaskExample example_shown(const TrainedModel& trained, const ShownText& shown) {
+  if (shown.text.empty() == !shown.example) {
+    refuse("model", "`text` or `example` beside it, one of them", shown.example ? "both" : "none");
+  }
+  ModelQuestion question{.title = shown.model, .example = shown.example};
+  if (!shown.text.empty()) question.text = shown.text;
+  return of_fields([&] { return shown_example(trained, question); });
+}
+
+std::vector<RunSite> sites_of(const Model& model, const HeadText& text) {
+  std::vector<RunSite> sites;
+  for (const AttentionSite site : {AttentionSite::cross, AttentionSite::tokens, AttentionSite::source}) {
+    // A decoder has one matrix, whatever it reads.
+    const bool is_part = model.kind() == ModelKind::decoder && site != AttentionSite::tokens;
+    if (is_part || !insight::runs_site(model, text, site)) continue;
+    sites.push_back({.site = site, .scope = *model.scope_of(site), .queries = {}, .keys = {}});
+  }
+  return sites;
+}
+
+std::vector<std::string> patterns_of(const std::vector<RunSite>& sites) {
+  std::vector<std::string> patterns;
+  for (const RunSite& site : sites) {
+    for (std::int64_t layer = 0; layer < site.scope.layers; ++layer) {
+      patterns.push_back(site.scope.name(static_cast<std::size_t>(layer)));
+    }
+  }
+  return patterns;
+}
+
+// Places of the longer of the two sides.
+std::int64_t tokens_of(const HeadText& text) {
+  return std::ssize(text.ids.size() > text.source.size() ? text.ids : text.source);
+}
+
+// About what a pass allocates at its height: scores of the vocabulary twice, and the vectors of each layer that the
+// trace keeps.
+std::uint64_t bytes_of_pass(const TrainedModel& trained, const std::vector<RunSite>& sites, std::int64_t tokens) {
+  constexpr double kScores = 2;
+  constexpr double kKept = 5;  // q, k, v, out, and what is joined from them
+  constexpr double kOneLayer = 16;
+  const ModelConfig config = trained.model().config();
+  const auto width = config.find("d_model");
+  const double d_model =
+      static_cast<double>(width == config.end() ? 1024 : number_from<std::int64_t>(width->second).value_or(1024));
+  double layers = 0;
+  for (const RunSite& site : sites) layers += static_cast<double>(site.scope.layers);
+  const double each =
+      kScores * static_cast<double>(trained.task().vocabulary().size()) + (kKept * layers + kOneLayer) * d_model;
+  return static_cast<std::uint64_t>(static_cast<double>(tokens) * each * static_cast<double>(sizeof(float)));
+}
+
+void require_within(const PassBounds& bounds, const TrainedModel& trained, const std::vector<RunSite>& sites,
+                    std::int64_t tokens) {
+  if (tokens > bounds.tokens) {
+    refuse("text", fmt::format("at most {} tokens; longer texts are for the page Far", bounds.tokens),
+           std::to_string(tokens));
+  }
+  const std::uint64_t bytes = bytes_of_pass(trained, sites, tokens);
+  if (bytes <= bounds.bytes) return;
+  const double share = static_cast<double>(bounds.bytes) / static_cast<double>(bytes);
+  refuse("text",
+         fmt::format("at most about {} tokens, whose pass takes {:.1f} GB here",
+                     static_cast<std::int64_t>(share * static_cast<double>(tokens)),
+                     static_cast<double>(bounds.bytes) / 1e9),
+         fmt::format("{}, whose pass takes {:.1f} GB", tokens, static_cast<double>(bytes) / 1e9));
+}
+
+}  // namespace
+
+ModelRun::ModelRun(std::shared_ptr<const TrainedModel> trained, const ShownText& shown, const PassBounds& bounds)
+    : trained_(std::move(trained)),
+      example_(example_shown(*trained_, shown)),
+      text_(insight::head_text_of(*trained_, example_)),
+      trace_(std::vector<std::string>{}) {
+  if (!shown.second.empty()) {
+    PairedText paired = paired_text(*trained_, shown);
+    text_ = std::move(paired.text);
+    second_from_ = paired.second_from;
+  }
+  sites_ = sites_of(trained_->model(), text_);
+  require_within(bounds, *trained_, sites_, tokens_of(text_));
+  trace_ = Trace(patterns_of(sites_));
+  tell_of_layers();
+  change(shown);
+  if (second_from_) {
+    insight::run_text(trained_->model(), text_, trace_);
+  } else {
+    trained_->model().run(input_of(trained_->batch_of(example_)), trace_);
+  }
+  for (RunSite& site : sites_) {
+    const Trace::Attention& first = trace_.attention(site.scope.name(0));
+    PlaceNames names =
+        names_of_places(*trained_, text_, example_, site.site, first.q.value().dim(2), first.k.value().dim(2));
+    site.queries = std::move(names.queries);
+    site.keys = std::move(names.keys);
+  }
+}
+
+void ModelRun::tell_of_layers() {
+  std::int64_t total = 0;
+  for (const RunSite& site : sites_) total += site.scope.layers;
+  const auto done = std::make_shared<std::int64_t>(0);
+  for (const RunSite& site : sites_) {
+    for (std::int64_t layer = 0; layer < site.scope.layers; ++layer) {
+      trace_.edit(site.scope.name(static_cast<std::size_t>(layer), "q"), [done, total](const Variable& q) {
+        QuestionWatch::doing("the text", {.done = std::min((*done)++, total), .total = total});
+        return q;
+      });
+    }
+  }
+}
+
+void ModelRun::change(const ShownText& shown) {
+  const std::vector<Intervention> changes = changes_in(shown.changes);
+  if (changes.empty()) return;
+  of_fields(
+      [&] {
+        std::optional<HeadText> other;
+        if (!shown.from_text.empty()) {
+          other = of_field("from_text",
+                           [&] { return insight::head_text_of(*trained_, trained_->example_of(shown.from_text)); });
+        }
+        Intervener(trained_->model(), text_, other ? &*other : nullptr).add(changes, trace_);
+      },
+      field_of_change);
+}
+
+std::size_t ModelRun::bytes() const {
+  std::int64_t numbers = 0;
+  for (const RunSite& site : sites_) {
+    for (std::int64_t layer = 0; layer < site.scope.layers; ++layer) {
+      const Trace::Attention& one = call(site, layer);
+      for (const Variable* value : {&one.q, &one.k, &one.v, &one.out, &one.lse}) numbers += value->value().size();
+    }
+  }
+  return static_cast<std::size_t>(numbers) * sizeof(float);
+}
+
+const RunSite& ModelRun::site(const std::string& name) const {
+  if (name.empty()) return sites_.front();
+  std::string known;
+  for (const RunSite& one : sites_) {
+    if (name == name_of(one.site)) return one;
+    known += (known.empty() ? "" : ", ") + std::string(name_of(one.site));
+  }
+  refuse("site", "one that the model has: " + known, "\"" + name + "\"");
+}
+
+const Trace::Attention& ModelRun::call(const RunSite& site, std::int64_t layer) const {
+  if (layer < 0 || layer >= site.scope.layers) {
+    refuse("layer", "0 to " + std::to_string(site.scope.layers - 1), std::to_string(layer));
+  }
+  return trace_.attention(site.scope.name(static_cast<std::size_t>(layer)));
+}
+
+Tensor ModelRun::weights(const RunSite& site, std::int64_t layer) const {
+  return trace_[site.scope.name(static_cast<std::size_t>(layer), "weights")].select(0, 0);
+}
+
+Probe ModelRun::probe(const RunSite& site, std::int64_t layer) const {
+  return trace_.probe(site.scope.name(static_cast<std::size_t>(layer)));
+}
+
+// Patches, and a class token that is none, have no names but their numbers.
+PlaceNames names_of_places(const TrainedModel& trained, const HeadText& text, const TaskExample& example,
+                           AttentionSite site, std::int64_t queries, std::int64_t keys) {
+  const std::vector<std::string> own = insight::shown_tokens(trained, text);
+  std::vector<std::string> source;
+  for (const std::int32_t id : example.source) source.push_back(shown_token(trained.task().source_vocabulary(), id));
+  const auto named = [](const std::vector<std::string>& names, std::int64_t count) {
+    return std::ssize(names) == count ? names : numbers_from_to(0, count);
+  };
+  return {.queries = named(site == AttentionSite::source ? source : own, queries),
+          .keys = named(site == AttentionSite::tokens ? own : source, keys)};
+}
+
+}  // namespace qkv::api_detail

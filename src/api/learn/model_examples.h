@@ -1,0 +1,14 @@
+// What to try first with each model of the box.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "qkv/api/about.h"
+
+namespace qkv::api_detail {
+
+/// Empty for a model that is none of the box.
+[[nodiscard]] std::vector<AboutExample> examples_of_model(std::string_view model);
+
+}  // namespace qkv::api_detail

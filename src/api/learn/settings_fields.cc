@@ -1,0 +1,91 @@
+// The settings of a training run as fields: the command's options, and Python's arguments.
+#include <utility>
+
+#include "qkv/api/train.h"
+
+namespace qkv {
+namespace {
+
+constexpr const char* kOfTask = "the task's";
+
+void add_what(Fields<TrainSettings>& fields) {
+  using S = TrainSettings;
+  fields.add(&S::task, {.name = "task",
+                        .form = "NAME",
+                        .meaning = "One that `qkv task` lists, or text, pictures, tokenizer",
+                        .required = true});
+  fields.add(&S::data, {.name = "data",
+                        .form = "PATH",
+                        .meaning = "For text and tokenizer a file, UTF-8; for pictures a directory of PNG files with "
+                                   "captions"});
+}
+
+void add_model(Fields<TrainSettings>& fields) {
+  using S = TrainSettings;
+  const auto add = [&](auto place, const char* name, const char* form, const char* meaning, const char* fallback) {
+    fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = "The model", .fallback = fallback});
+  };
+  add(&S::tokenizer, "tokenizer", "PATH", "Of text: tokens of this file or model folder [characters]", "");
+  add(&S::from, "from", "MODEL", "Of text: go on from this model of the box, file or folder, with its tokenizer", "");
+  add(&S::model, "model", "NAME", "decoder, encoder, encoder-decoder, captioner or two-tower", kOfTask);
+  add(&S::layers, "layers", "N", "Blocks of each stack", kOfTask);
+  add(&S::d_model, "d_model", "N", "Width", kOfTask);
+  add(&S::heads, "heads", "N", "Heads of a block", kOfTask);
+  add(&S::d_ff, "d_ff", "N", "Width inside the feed-forward layer (4 d_model)", "");
+  add(&S::positions, "positions", "NAME", "none, sinusoidal, learned, rotary, alibi or t5", kOfTask);
+}
+
+void add_training(Fields<TrainSettings>& fields) {
+  using S = TrainSettings;
+  const auto add = [&](auto place, const char* name, const char* form, const char* meaning, const char* fallback = "") {
+    fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = "Training", .fallback = fallback});
+  };
+  add(&S::steps, "steps", "N", "Steps", kOfTask);
+  add(&S::batch, "batch", "N", "Examples of a batch", kOfTask);
+  add(&S::accumulation, "accumulation", "N", "Batches of a step");
+  add(&S::optimizer, "optimizer", "NAME", "adamw or sgd");
+  add(&S::momentum, "momentum", "X", "Of sgd");
+  add(&S::learning_rate, "learning_rate", "X", "The highest", kOfTask);
+  add(&S::schedule, "schedule", "NAME", "cosine (down to 0) or constant");
+  add(&S::warm_up, "warm_up", "N", "Steps up to the highest rate");
+  add(&S::weight_decay, "weight_decay", "X", "Of matrices");
+  add(&S::clip, "clip", "X", "Largest norm of the gradients");
+  add(&S::dropout, "dropout", "X", "Share of numbers left out");
+  add(&S::dtype, "dtype", "TYPE", "What is computed in: f32 or bf16; parameters are f32");
+  add(&S::stored, "store", "TYPE", "What the model's file holds: f32, bf16 or f16 [f32]");
+  add(&S::length, "length", "N", "Of the examples, in the task's unit");
+  add(&S::image_side, "image_side", "N", "Pixels that pictures are brought to (48)");
+  add(&S::patch_side, "patch_side", "N", "Pixels of a patch of pictures (8)");
+  add(&S::seed, "seed", "N", "Of the model, the examples and dropout");
+}
+
+}  // namespace
+
+const Fields<TrainSettings>& train_settings_fields() {
+  static const Fields<TrainSettings> kFields = [] {
+    Fields<TrainSettings> fields;
+    add_what(fields);
+    add_model(fields);
+    add_training(fields);
+    return fields;
+  }();
+  return kFields;
+}
+
+const Fields<TrainReporting>& train_reporting_fields() {
+  static const Fields<TrainReporting> kFields = [] {
+    using R = TrainReporting;
+    Fields<R> fields;
+    const auto add = [&](std::int64_t R::* place, const char* name, const char* meaning) {
+      fields.add(place, {.name = name, .form = "N", .meaning = meaning, .group = "The run"});
+    };
+    add(&R::save_every, "save_every", "Steps between checkpoints");
+    add(&R::keep_every, "keep_every", "Steps between models that are kept, to watch heads form; 0: none");
+    add(&R::examine_every, "examine_every", "Steps between examinations");
+    add(&R::examples, "examples", "Held-out examples of an examination");
+    return fields;
+  }();
+  return kFields;
+}
+
+}  // namespace qkv

@@ -1,0 +1,117 @@
+#include "qkv/api/train.h"
+
+namespace qkv {
+namespace {
+
+// Of a relation that the examples have no row of, there is nothing to say.
+TrainedScore score_of(const PatternScore& score) {
+  if (score.rows == 0) return {};
+  return {.weight = score.mean_weight(), .hit = score.accuracy()};
+}
+
+TrainedPattern pattern_of(const RelationScores& scores) {
+  TrainedPattern pattern;
+  pattern.relation = scores.relation;
+  pattern.site = name_of(scores.site);
+  for (const std::vector<PatternScore>& heads : scores.layers) {
+    auto& layer = pattern.layers.emplace_back();
+    for (const PatternScore& head : heads) layer.push_back(score_of(head));
+  }
+  if (scores.layers.empty()) return pattern;
+  const BestHead best = best_head(scores);
+  if (best.score.rows == 0) return pattern;
+  TrainedHead head;
+  static_cast<TrainedScore&>(head) = score_of(best.score);
+  head.layer = static_cast<std::int64_t>(best.layer);
+  head.head = static_cast<std::int64_t>(best.head);
+  pattern.best = head;
+  return pattern;
+}
+
+}  // namespace
+
+TrainReply train_reply(const TrainReport& report) {
+  TrainReply reply;
+  reply.task = report.settings.task;
+  reply.model.assign(report.model.begin(), report.model.end());
+  reply.parameters = report.parameters;
+  reply.steps = report.steps;
+  reply.batch = report.settings.batch * report.settings.accumulation;
+  reply.learning_rate = report.settings.learning_rate;
+  reply.seconds = report.seconds;
+  if (report.reached) reply.reached_at = {.step = report.reached->step, .seconds = report.reached->seconds};
+  reply.examples = report.examples;
+  reply.answers = report.accuracy.asked;
+  reply.accuracy = report.accuracy.share();
+  reply.goal = report.goal;
+  reply.held_out_loss = report.accuracy.loss();
+  reply.pattern_examples = report.pattern_examples;
+  for (const RelationScores& scores : report.patterns) reply.patterns.push_back(pattern_of(scores));
+  return reply;
+}
+
+const Members<TrainedStep>& members_of(const TrainedStep* /*type*/) {
+  static const auto kMembers = Members<TrainedStep>("TrainedStep")
+                                   .add(&TrainedStep::step, "step", "Counted from 1")
+                                   .add(&TrainedStep::seconds, "seconds", "Of the run until then");
+  return kMembers;
+}
+
+const Members<TrainedScore>& members_of(const TrainedScore* /*type*/) {
+  static const auto kMembers =
+      Members<TrainedScore>("TrainedScore")
+          .add(&TrainedScore::weight, "weight", "Mean weight on the pattern's keys; null where no query has any")
+          .add(&TrainedScore::hit, "hit", "Share of the queries whose largest weight is there; null likewise");
+  return kMembers;
+}
+
+const Members<TrainedHead>& members_of(const TrainedHead* /*type*/) {
+  static const auto kMembers = Members<TrainedHead>("TrainedHead")
+                                   .add(&TrainedHead::layer, "layer", "Its layer")
+                                   .add(&TrainedHead::head, "head", "Its place there")
+                                   .add(members_of(static_cast<const TrainedScore*>(nullptr)));
+  return kMembers;
+}
+
+const Members<TrainedPattern>& members_of(const TrainedPattern* /*type*/) {
+  static const auto kMembers = Members<TrainedPattern>("TrainedPattern")
+                                   .add(&TrainedPattern::relation, "relation", "Its name")
+                                   .add(&TrainedPattern::site, "site", "tokens, source or cross")
+                                   .add(&TrainedPattern::layers, "layers", "Of each layer its heads")
+                                   .add(&TrainedPattern::best, "best", "The head with the largest mean weight");
+  return kMembers;
+}
+
+const Members<TrainReply>& members_of(const TrainReply* /*type*/) {
+  using R = TrainReply;
+  static const auto kMembers =
+      Members<R>("TrainReply")
+          .add(&R::task, "task", "What was learnt")
+          .add(&R::model, "model", "Its config, as the model's file has it")
+          .add(&R::parameters, "parameters", "How many")
+          .add(&R::steps, "steps", "That are done")
+          .add(&R::batch, "batch", "Examples of a step")
+          .add(&R::learning_rate, "learning_rate", "The highest")
+          .add(&R::seconds, "seconds", "Of the whole run")
+          .add(&R::reached_at, "reached_at", "Where the goal was first met")
+          .add(&R::examples, "examples", "Held out, of the last examination")
+          .add(&R::answers, "answers", "Tokens of them that were asked for")
+          .add(&R::accuracy, "accuracy", "Share of the answers that are right")
+          .add(&R::goal, "goal", "Share that the task asks for")
+          .add(&R::held_out_loss, "held_out_loss", "Mean over these examples, in nats")
+          .add(&R::pattern_examples, "pattern_examples", "Held out, by which the heads are scored")
+          .add(&R::patterns, "patterns", "Those that a solved model must show");
+  return kMembers;
+}
+
+const Members<TrainTokenizerReply>& members_of(const TrainTokenizerReply* /*type*/) {
+  using R = TrainTokenizerReply;
+  static const auto kMembers = Members<R>("TrainTokenizerReply")
+                                   .add(&R::pieces, "pieces", "Of the vocabulary")
+                                   .add(&R::bytes, "bytes", "Of the text")
+                                   .add(&R::tokens, "tokens", "That the text is in these pieces")
+                                   .add(&R::out, "out", "Where the tokenizer is written");
+  return kMembers;
+}
+
+}  // namespace qkv

@@ -1,0 +1,134 @@
+// A probe's inputs out of a model that reads a text: what its attention was given, and the gradient that it got.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "api/fields/refuse.h"
+#include "api/fields/text_file.h"
+#include "api/heads/model_run.h"
+#include "api/probe/probe_parts.h"
+#include "insight/asked_text.h"
+#include "insight/text_batch.h"
+#include "qkv/autograd/softmax.h"
+#include "qkv/explain/model.h"
+#include "qkv/files.h"
+#include "qkv/nn/trace.h"
+#include "qkv/png.h"
+#include "qkv/train/examine.h"
+
+namespace qkv {
+namespace {
+
+using api_detail::refuse;
+
+TaskExample example_for(const ProbeRequest& request, const TrainedModel& trained) {
+  ModelQuestion question{.title = request.model, .example = request.example};
+  if (!request.text.empty()) question.text = request.text;
+  if (!request.text_file.empty()) question.text = api_detail::text_of_file(request.text_file);
+  if (!request.picture.empty()) question.picture = decode_png(read_file(request.picture), request.picture);
+  return api_detail::of_fields([&] { return shown_example(trained, question); },
+                               [&](const std::string& argument) {
+                                 return argument == "text" && !request.text_file.empty() ? "text_file" : argument;
+                               });
+}
+
+AttentionSite site_for(const ProbeRequest& request, const Model& model, const HeadText& text) {
+  std::string known;
+  for (const AttentionSite site : {AttentionSite::cross, AttentionSite::tokens, AttentionSite::source}) {
+    // A decoder has one matrix, whatever it reads.
+    const bool is_part = model.kind() == ModelKind::decoder && site != AttentionSite::tokens;
+    if (is_part || !insight::runs_site(model, text, site)) continue;
+    if (request.site.empty() || request.site == name_of(site)) return site;
+    known += (known.empty() ? "" : ", ") + std::string(name_of(site));
+  }
+  refuse("site", "one that the model has: " + known, "\"" + request.site + "\"");
+}
+
+std::string attention_of(const ProbeRequest& request, const SiteScope& scope) {
+  if (request.layer < 0 || request.layer >= scope.layers) {
+    refuse("layer", "0 to " + std::to_string(scope.layers - 1), std::to_string(request.layer));
+  }
+  return scope.name(static_cast<std::size_t>(request.layer));
+}
+
+// Of the loss of what the task asks for; of a decoder's text, for which none does, of each next token.
+void run_for_gradients(const TrainedModel& trained, const HeadText& text, const TaskBatch& batch, Trace& trace) {
+  if (trained.kind() == ModelKind::two_tower) {
+    if (text.ids.empty() || text.image.empty()) {
+      refuse("stage", "an example of the model's task: the loss of two towers is that of a picture and a text together",
+             text.ids.empty() ? "a picture alone" : "a text alone");
+    }
+    return backward(batch_loss(trained.model(), batch, {.trace = &trace}));
+  }
+  if (std::ranges::all_of(text.targets, [](std::int64_t target) { return target == kNothingAsked; })) {
+    refuse("stage", "an example of the model's task, or a text of a decoder, for a loss that has gradients",
+           "a text of a model of kind " + std::string(name_of(trained.kind())));
+  }
+  const Tensor targets(text.targets, {1, std::ssize(text.targets)});
+  backward(cross_entropy(trained.model().forward(input_of(batch), {.trace = &trace}), targets));
+}
+
+void require_alone(const ProbeRequest& request) {
+  const auto require_default = [](const std::string& field, bool is_default) {
+    if (!is_default) refuse(field, "nothing of it beside `model`, which has its own", "one");
+  };
+  const ProblemRequest usual;
+  const Fields<ProblemRequest>& fields = problem_fields();
+  for (std::size_t n = 0; n < fields.infos().size(); ++n) {
+    const std::string& field = fields.infos()[n].name;
+    if (field == "threads" || field == "target") continue;
+    require_default(field, fields.is_equal(static_cast<const ProblemRequest*>(&request), &usual, n));
+  }
+  require_default("lse", request.lse.empty());
+  require_default("random", request.random.empty());
+  require_default("planted", !request.planted);
+}
+
+}  // namespace
+
+void api_detail::check_model(const ProbeRequest& request) {
+  require_alone(request);
+  const auto given = std::ranges::count(std::array{!request.text.empty(), !request.text_file.empty(),
+                                                   !request.picture.empty(), request.example.has_value()},
+                                        true);
+  if (given != 1) {
+    refuse("model", "`text`, `text_file`, `picture` or `example` beside it, one of them",
+           given == 0 ? "none" : "several");
+  }
+}
+
+ProbeInputs api_detail::load_model_inputs(const ProbeRequest& request, const ProbeChoice& choice) {
+  const TrainedModel trained = of_field("model", [&] { return TrainedModel::read(trained_model_path(request.model)); });
+  const TaskExample example = example_for(request, trained);
+  const TaskBatch batch = trained.batch_of(example);
+  const HeadText text = insight::head_text_of(trained, example);
+  const AttentionSite site = site_for(request, trained.model(), text);
+  const std::string name = attention_of(request, *trained.model().scope_of(site));
+  Trace trace({name, name + ".heads"});
+  if (choice.stage.gradient) {
+    run_for_gradients(trained, text, batch, trace);
+  } else {
+    trained.model().run(input_of(batch), trace);
+  }
+  const Trace::Attention& ran = trace.attention(name);
+  ProbeInputs inputs;
+  inputs.problem = {.layout = Layout::heads,
+                    .q = Tensor(ran.q.value()),
+                    .k = Tensor(ran.k.value()),
+                    .v = Tensor(ran.v.value()),
+                    .options = ran.options};
+  inputs.problem.options.target = request.target;
+  inputs.lse = Tensor(ran.lse.value());
+  if (choice.stage.gradient) inputs.upstream.d_out = trace.gradient(name + ".heads");
+  inputs.model = request.model + ", " + name;
+  inputs.cautions = trained.model().cautions();
+  api_detail::PlaceNames names =
+      api_detail::names_of_places(trained, text, example, site, inputs.problem.q.dim(2), inputs.problem.k.dim(2));
+  inputs.queries = std::move(names.queries);
+  inputs.keys = std::move(names.keys);
+  return inputs;
+}
+
+}  // namespace qkv

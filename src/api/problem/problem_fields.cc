@@ -1,0 +1,122 @@
+#include "qkv/api/problem.h"
+
+namespace qkv {
+namespace {
+
+constexpr const char* kInputs =
+    "Inputs as [T, D], [B, T, H*D] or [B, H, T, D]: FILE.npy, FILE.npz:NAME, FILE.safetensors:NAME, or numbers as "
+    "\"[[1, 0], [0, 1]]\"";
+constexpr const char* kMask = "Who sees whom (what several of these hide is hidden)";
+constexpr const char* kScores = "Scores, in the order in which they act";
+constexpr const char* kBackward = "The backward pass (of a loss whose gradient with respect to the result is known)";
+constexpr const char* kRun = "How it runs";
+constexpr int kMostThreads = 65536;
+
+using Problem = ProblemRequest;
+
+void add_inputs(Fields<Problem>& fields) {
+  fields.add(&Problem::q, {.name = "q", .form = "FILE", .meaning = "Queries", .group = kInputs})
+      .add(&Problem::k, {.name = "k", .form = "FILE", .meaning = "Keys", .group = kInputs})
+      .add(&Problem::v, {.name = "v", .form = "FILE", .meaning = "Values", .group = kInputs})
+      .add(&Problem::heads,
+           {.name = "heads", .form = "N", .meaning = "Heads packed into the last axis of q [1]", .group = kInputs})
+      .add(&Problem::kv_heads,
+           {.name = "kv_heads", .form = "N", .meaning = "Those of the keys and values [heads]", .group = kInputs})
+      .add(&Problem::past_k,
+           {.name = "past_k", .form = "FILE", .meaning = "Keys of earlier steps, put in front of k", .group = kInputs})
+      .add(&Problem::past_v, {.name = "past_v",
+                              .form = "FILE",
+                              .meaning = "Values of earlier steps, put in front of v",
+                              .group = kInputs,
+                              .needs = {"v", "past_k"}});
+}
+
+void add_mask(Fields<Problem>& fields) {
+  fields
+      .add(&Problem::mask, {.name = "mask",
+                            .form = "EXPR",
+                            .meaning = "A mask, e.g. \"causal & window(512) | global(4)\"",
+                            .group = kMask})
+      .add(&Problem::mask_file, {.name = "mask_file",
+                                 .form = "FILE",
+                                 .meaning = "b8 or u8 that broadcasts to [B, Hq, Tq, Tk]; nonzero is visible",
+                                 .group = kMask})
+      .add(&Problem::causal, {.name = "causal",
+                              .form = "",
+                              .meaning = "No key after the query; the last query meets the last key",
+                              .group = kMask})
+      .add(&Problem::window,
+           {.name = "window",
+            .form = "WIDTH|LEFT,RIGHT",
+            .meaning = "Keys nearer than WIDTH, or up to LEFT before and RIGHT after the query; a side "
+                       "left out (\"64,\") has no bound",
+            .group = kMask})
+      .add(&Problem::kv_lengths, {.name = "kv_lengths",
+                                  .form = "FILE|N,…",
+                                  .meaning = "Keys that count, of each batch entry: a file [B], or 3,5,…",
+                                  .group = kMask});
+}
+
+void add_scores(Fields<Problem>& fields) {
+  fields.add(&Problem::scale, {.name = "scale", .form = "X", .meaning = "Factor of q.k [1/sqrt(D)]", .group = kScores})
+      .add(&Problem::softcap, {.name = "softcap", .form = "C", .meaning = "c * tanh(x / c)", .group = kScores})
+      .add(&Problem::bias, {.name = "bias", .form = "EXPR", .meaning = "A bias, e.g. \"alibi\"", .group = kScores})
+      .add(&Problem::bias_file,
+           {.name = "bias_file",
+            .form = "FILE",
+            .meaning = "Numbers that broadcast to [B, Hq, Tq, Tk]; -inf forbids. Added after bias: the last d_bias_N",
+            .group = kScores})
+      .add(&Problem::dropout,
+           {.name = "dropout", .form = "P", .meaning = "Drop weights with probability P", .group = kScores})
+      .add(&Problem::seed,
+           {.name = "seed", .form = "N", .meaning = "Seed of the dropout [0]", .group = kScores, .needs = {"dropout"}})
+      .add(&Problem::sinks,
+           {.name = "sinks",
+            .form = "FILE|X,…",
+            .meaning = "A logit for each query head that takes weight and has no value: a file [Hq], or 0.5,-1,…",
+            .group = kScores});
+}
+
+void add_backward(Fields<Problem>& fields) {
+  fields
+      .add(&Problem::d_out, {.name = "d_out",
+                             .form = "FILE",
+                             .meaning = "The loss's gradient with respect to out, in its layout",
+                             .group = kBackward})
+      .add(&Problem::d_lse, {.name = "d_lse",
+                             .form = "FILE",
+                             .meaning = "The same with respect to lse [zeros]",
+                             .group = kBackward,
+                             .needs = {"d_out"}});
+}
+
+void add_run(Fields<Problem>& fields) {
+  fields
+      .add(&Problem::threads, {.name = "threads",
+                               .form = "N",
+                               .meaning = "Threads to use [QKV_THREADS, or all cores]",
+                               .group = kRun,
+                               .least = 1,
+                               .most = kMostThreads})
+      .add(&Problem::target, {.name = "target",
+                              .form = "NAME",
+                              .meaning = "One that `qkv info` lists as ready [the chosen one]",
+                              .group = kRun});
+}
+
+}  // namespace
+
+const Fields<ProblemRequest>& problem_fields() {
+  static const Fields<ProblemRequest> kFields = [] {
+    Fields<ProblemRequest> fields;
+    add_inputs(fields);
+    add_mask(fields);
+    add_scores(fields);
+    add_backward(fields);
+    add_run(fields);
+    return fields;
+  }();
+  return kFields;
+}
+
+}  // namespace qkv

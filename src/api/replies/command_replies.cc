@@ -1,0 +1,66 @@
+// What each command prints as JSON, for the document and for TypeScript.
+#include "qkv/api/command_replies.h"
+
+#include <algorithm>
+
+#include "qkv/api/attend.h"
+#include "qkv/api/cost.h"
+#include "qkv/api/explain.h"
+#include "qkv/api/mask.h"
+#include "qkv/api/probe.h"
+#include "qkv/api/roles.h"
+#include "qkv/api/studio.h"
+#include "qkv/api/syntax.h"
+#include "qkv/api/train.h"
+
+namespace qkv {
+namespace {
+
+template <class Reply>
+CommandReply printed(const char* command) {
+  return {.command = command, .reply = api_detail::reply_type<Reply>()};
+}
+
+// The question of the studio that has the same reply; empty if there is none.
+std::string question_with(const ReplyType& reply) {
+  const auto questions = Studio::questions();
+  const auto found =
+      std::ranges::find_if(questions, [&](const Question& question) { return question.reply.name == reply.name; });
+  return found == questions.end() ? "" : found->name;
+}
+
+std::string described(const ReplyType& reply) {
+  const std::string question = question_with(reply);
+  if (!question.empty()) return "The reply of the question [" + question + "](#" + question + ").\n";
+  const std::string list = reply.kind == ReplyType::Kind::list ? "A list of " : "";
+  return list + members_as_markdown(reply);
+}
+
+}  // namespace
+
+std::span<const CommandReply> command_replies() {
+  static const std::vector<CommandReply> kAll = {
+      printed<AttendFigures>("qkv attend --json"),
+      printed<ProbeFigures>("qkv probe --json"),
+      printed<MaskFigures>("qkv mask EXPR --json"),
+      printed<MaskWordList>("qkv mask --json"),
+      printed<CostFigures>("qkv cost --json"),
+      printed<ExplainReply>("qkv explain --json"),
+      printed<std::vector<WorkedExample>>("qkv explain --worked list --json"),
+      printed<RolesReply>("qkv analyze --json"),
+      printed<SyntaxReply>("qkv analyze --syntax --json"),
+      printed<TrainReply>("qkv train --json"),
+      printed<TrainTokenizerReply>("qkv train tokenizer --json"),
+  };
+  return kAll;
+}
+
+std::string command_replies_as_markdown() {
+  std::string text = "\n## What commands print as JSON\n";
+  for (const CommandReply& one : command_replies()) {
+    text += "\n### `" + one.command + "`\n\n" + described(one.reply);
+  }
+  return text;
+}
+
+}  // namespace qkv

@@ -1,0 +1,20 @@
+// JSON of what several replies hold.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "qkv/tensor.h"
+
+namespace qkv::api_detail {
+
+using Json = nlohmann::ordered_json;
+
+/// Two blanks a level, one line break at the end; bytes that are no UTF-8 become U+FFFD.
+[[nodiscard]] inline std::string text_of(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+[[nodiscard]] Json json_of(const Shape& shape);
+
+}  // namespace qkv::api_detail

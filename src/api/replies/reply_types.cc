@@ -1,0 +1,77 @@
+#include "api/replies/reply_types.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
+#include <utility>
+
+namespace qkv {
+namespace {
+
+std::string table_of(const ReplyType& type) {
+  std::string text = fmt::format("`{}`\n\n| member | type | what |\n|---|---|---|\n", type.name);
+  for (const ReplyMember& member : type.members) {
+    text += fmt::format("| `{}` | {} | {} |\n", member.name, api_detail::type_in_words(member.type),
+                        api_detail::table_cell(member.meaning));
+  }
+  return text;
+}
+
+}  // namespace
+
+void api_detail::add_member(ReplyType& type, std::string_view name, std::string_view meaning, ReplyType of) {
+  type.members.push_back({std::string(name), std::string(meaning), std::move(of)});
+}
+
+std::string api_detail::table_cell(std::string_view text) {
+  std::string cell;
+  for (const char letter : text) {
+    if (letter == '|') cell += '\\';
+    cell += letter;
+  }
+  return cell;
+}
+
+std::string api_detail::type_in_words(const ReplyType& type) {
+  using Kind = ReplyType::Kind;
+  switch (type.kind) {
+    case Kind::flag:
+      return "true or false";
+    case Kind::whole:
+      return "whole number";
+    case Kind::number:
+      return "number";
+    case Kind::text:
+      return "text";
+    case Kind::tensor:
+      return "tensor";
+    case Kind::list:
+      return "list of " + type_in_words(type.of.front());
+    case Kind::named:
+      return type_in_words(type.of.front()) + " by name";
+    case Kind::nullable:
+      return type_in_words(type.of.front()) + ", or null";
+    case Kind::object:
+      return type.name;
+  }
+  __builtin_unreachable();
+}
+
+void api_detail::collect_objects(const ReplyType& type, std::vector<const ReplyType*>& objects) {
+  for (const ReplyType& element : type.of) collect_objects(element, objects);
+  for (const ReplyMember& member : type.members) collect_objects(member.type, objects);
+  const bool is_new = std::ranges::none_of(objects, [&](const ReplyType* one) { return one->name == type.name; });
+  const bool is_whole = type.kind == ReplyType::Kind::object && !type.members.empty();
+  if (is_whole && is_new) objects.push_back(&type);
+}
+
+std::string members_as_markdown(const ReplyType& type) {
+  std::vector<const ReplyType*> objects;
+  api_detail::collect_objects(type, objects);
+  std::string text;
+  for (const ReplyType* object : objects | std::views::reverse) text += (text.empty() ? "" : "\n") + table_of(*object);
+  return text;
+}
+
+}  // namespace qkv

@@ -1,0 +1,155 @@
+// What the replies about roles hold, and what they are asked.
+#include "qkv/api/roles.h"
+
+namespace qkv {
+
+const Fields<RolesRequest>& roles_fields() {
+  static const Fields<RolesRequest> kFields = [] {
+    constexpr std::int64_t kMost = 1000;
+    Fields<RolesRequest> fields;
+    fields.add(&RolesRequest::model, {.name = "model", .form = "MODEL", .meaning = "Whose heads"});
+    fields.add(&RolesRequest::texts,
+               {.name = "texts",
+                .form = "TEXT",
+                .meaning = "Texts, a line each [held-out examples of its task, or English sentences]"});
+    fields.add(
+        &RolesRequest::count,
+        {.name = "count", .meaning = "Examples or sentences, where `texts` are not given", .least = 1, .most = kMost});
+    fields.add(
+        &RolesRequest::importance,
+        {.name = "importance", .meaning = "Texts on which each head is removed; 0: none", .least = 0, .most = kMost});
+    return fields;
+  }();
+  return kFields;
+}
+
+const Fields<ChangeRequest>& change_fields() {
+  static const Fields<ChangeRequest> kFields = [] {
+    Fields<ChangeRequest> fields;
+    fields.add(heads_fields());
+    const auto add = [&](std::string ChangeRequest::* place, const char* name, const char* form, const char* meaning) {
+      fields.add(place, {.name = name, .form = form, .meaning = meaning});
+    };
+    add(&ChangeRequest::changes, "changes", "CHANGE;…",
+        "remove 1.0; pattern 2.3=uniform; cut 7:3; patch blocks.1@5; set 1.0=k:2,5:0.7; freeze norms");
+    add(&ChangeRequest::from_text, "from_text", "TEXT", "The other text, of as many tokens, that a patch takes from");
+    add(&ChangeRequest::query, "query", "TOKEN",
+        "Where it is looked at: a token or its number [the last that is asked]");
+    add(&ChangeRequest::token, "token", "TOKEN", "The answer [the expected token, or the likeliest]");
+    add(&ChangeRequest::against, "against", "TOKEN", "What the answer is held against");
+    return fields;
+  }();
+  return kFields;
+}
+
+const Members<RolesPattern>& members_of(const RolesPattern* /*type*/) {
+  static const auto kMembers = Members<RolesPattern>("RolesPattern")
+                                   .add(&RolesPattern::word, "word", "A word")
+                                   .add(&RolesPattern::name, "name", "A phrase");
+  return kMembers;
+}
+
+const Members<RolesHead>& members_of(const RolesHead* /*type*/) {
+  using R = RolesHead;
+  static const auto kMembers =
+      Members<R>("RolesHead")
+          .add(&R::site, "site", "tokens, source or cross")
+          .add(&R::layer, "layer", "From 0")
+          .add(&R::head, "head", "From 0")
+          .add(&R::word, "word", "What it does, in a word")
+          .add(&R::evidence, "evidence", "Why it is called so")
+          .add(&R::rows, "rows", "Queries that were counted")
+          .add(&R::entropy, "entropy", "Mean, in nats")
+          .add(&R::evenness, "evenness", "Mean of entropy over the largest possible")
+          .add(&R::distance, "distance", "Mean distance of query and key, in tokens")
+          .add(&R::shares, "shares", "Mean weight on each pattern's keys")
+          .add(&R::even, "even", "What an even head would have there")
+          .add(&R::share_rows, "share_rows", "Queries that see such a key; 0: the share says nothing")
+          .add(&R::induction, "induction", "On repeated random tokens: weight on the token after the same one")
+          .add(&R::duplicate, "duplicate", "Likewise on the same one")
+          .add(&R::similarity, "similarity", "Spearman's correlation of weights with how alike tokens are")
+          .add(&R::removal, "removal", "Rise of the loss without it, in nats")
+          .add(&R::gradient, "gradient", "Mean of |gradient times output|")
+          .add(&R::nearest, "nearest", "The head of its layer that is most alike")
+          .add(&R::nearest_distance, "nearest_distance", "How far that is, 0 to 1; 0 where there is none");
+  return kMembers;
+}
+
+const Members<RolesTaskPattern>& members_of(const RolesTaskPattern* /*type*/) {
+  using P = RolesTaskPattern;
+  static const auto kMembers = Members<P>("RolesTaskPattern")
+                                   .add(&P::pattern, "pattern", "Its name")
+                                   .add(&P::description, "description", "Which keys it is on")
+                                   .add(&P::site, "site", "tokens, source or cross")
+                                   .add(&P::layer, "layer", "Of the head that shows it best")
+                                   .add(&P::head, "head", "That head")
+                                   .add(&P::weight, "weight", "Its mean weight on the pattern's keys")
+                                   .add(&P::largest, "largest", "Share of the queries whose largest weight is there");
+  return kMembers;
+}
+
+const Members<RolesSite>& members_of(const RolesSite* /*type*/) {
+  static const auto kMembers =
+      Members<RolesSite>("RolesSite")
+          .add(&RolesSite::site, "site", "tokens, source or cross")
+          .add(&RolesSite::layers, "layers", "How many")
+          .add(&RolesSite::heads, "heads", "Of a layer")
+          .add(&RolesSite::distances, "distances", "f64 [heads, heads] of each layer: how far heads are apart, 0 to 1");
+  return kMembers;
+}
+
+const Members<RolesReply>& members_of(const RolesReply* /*type*/) {
+  using R = RolesReply;
+  static const auto kMembers =
+      Members<R>("RolesReply")
+          .add(&R::title, "title", "The model")
+          .add(&R::texts, "texts", "What was read")
+          .add(&R::text_count, "text_count", "How many texts")
+          .add(&R::tokens, "tokens", "How many tokens")
+          .add(&R::patterns, "patterns", "What shares are of, in their order")
+          .add(&R::heads, "heads", "Of all sites, layer by layer")
+          .add(&R::sites, "sites", "Those that the model has")
+          .add(&R::task_patterns, "task_patterns",
+               "Of its task, on its held-out examples; none over texts of one's own")
+          .add(&R::loss, "loss", "Mean over the targets, in nats")
+          .add(&R::importance_texts, "importance_texts", "Texts by which importance is measured")
+          .add(&R::masked_tokens, "masked_tokens", "Tokens of these texts that were masked to ask for them")
+          .add(&R::no_importance, "no_importance", "Why removal and gradient are null; empty where they are not");
+  return kMembers;
+}
+
+const Members<ChangeScore>& members_of(const ChangeScore* /*type*/) {
+  static const auto kMembers = Members<ChangeScore>("ChangeScore")
+                                   .add(&ChangeScore::logit, "logit", "Before the softmax over the vocabulary")
+                                   .add(&ChangeScore::probability, "probability", "After it")
+                                   .add(&ChangeScore::rank, "rank", "1 is the likeliest");
+  return kMembers;
+}
+
+const Members<ChangeToken>& members_of(const ChangeToken* /*type*/) {
+  static const auto kMembers = Members<ChangeToken>("ChangeToken")
+                                   .add(&ChangeToken::token, "token", "As people read it")
+                                   .add(&ChangeToken::before, "before", "Of the untouched run")
+                                   .add(&ChangeToken::after, "after", "Of the changed one");
+  return kMembers;
+}
+
+const Members<ChangeReply>& members_of(const ChangeReply* /*type*/) {
+  using R = ChangeReply;
+  static const auto kMembers =
+      Members<R>("ChangeReply")
+          .add(&R::title, "title", "The model")
+          .add(&R::changes, "changes", "As they were read")
+          .add(&R::tokens, "tokens", "The text")
+          .add(&R::place, "place", "Where it is looked at")
+          .add(&R::answer, "answer", "The token that is asked for")
+          .add(&R::against, "against", "What it is held against")
+          .add(&R::moved, "moved", "By the change of their probability, the largest first")
+          .add(&R::divergence, "divergence", "KL(before, after) in nats, at each place")
+          .add(&R::state_cosines, "state_cosines", "Of a model of states: each token's before and after")
+          .add(&R::vector_cosine, "vector_cosine", "Likewise of the text's vector")
+          .add(&R::sentence, "sentence", "In words");
+  return kMembers;
+}
+
+}  // namespace qkv

@@ -1,0 +1,223 @@
+#include "qkv/api/studio.h"
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include "api/fields/refuse.h"
+#include "api/replies/reply_json.h"
+#include "api/studio/question_watch.h"
+#include "api/studio/studio_questions.h"
+#include "core/shortened.h"
+#include "files/reading.h"
+#include "qkv/mask.h"
+#include "qkv/nearest_word.h"
+#include "train/box.h"
+
+namespace qkv {
+namespace {
+
+using api_detail::Answerer;
+using api_detail::Json;
+using api_detail::StudioState;
+
+const std::vector<Answerer>& answerers() {
+  static const std::vector<Answerer> kAll = {
+      api_detail::about_question(),       //
+      api_detail::explain_question(),     //
+      api_detail::bench_question(),       //
+      api_detail::number_question(),      //
+      api_detail::heads_question(),       //
+      api_detail::head_question(),        //
+      api_detail::head_parts_question(),  //
+      api_detail::pair_question(),        //
+      api_detail::mask_question(),        //
+      api_detail::positions_question(),   //
+      api_detail::cost_question(),       api_detail::roles_question(),       api_detail::change_question(),
+      api_detail::far_open_question(),   api_detail::far_tile_question(),    api_detail::far_walk_question(),
+      api_detail::far_row_question(),    api_detail::far_largest_question(), api_detail::far_find_question(),
+      api_detail::learn_question(),      api_detail::train_question(),       api_detail::pictures_question(),
+      api_detail::operations_question(), api_detail::bottleneck_question(),  api_detail::bottleneck_lengths_question(),
+  };
+  return kAll;
+}
+
+const Answerer& answerer_named(std::string_view name) {
+  std::vector<std::string_view> names;
+  std::string known;
+  for (const Answerer& one : answerers()) {
+    if (one.question.name == name) return one;
+    names.emplace_back(one.question.name);
+    known += (known.empty() ? "" : ", ") + one.question.name;
+  }
+  const auto nearest = nearest_word(name, names);
+  throw InvalidArgument(
+      "studio", "question", "one of " + known,
+      "\"" + std::string(name) + "\"" + (nearest ? "; did you mean " + std::string(*nearest) + "?" : ""));
+}
+
+constexpr double kLongAnswer = 0.5;  // seconds, after which an answer may have left much behind
+constexpr std::size_t kMostFile = std::size_t{1} << 30U;
+constexpr std::size_t kKeptModels = 8;
+constexpr std::size_t kKeptRuns = 6;
+
+// What was freed goes back to the system, which otherwise sees it grow with the largest question so far.
+void give_memory_back() {
+#if defined(__GLIBC__)
+  ::malloc_trim(0);
+#endif
+}
+
+// What a studio may read for whoever asks.
+files::ReadPlaces places_for(const StudioOptions& options) {
+  files::ReadPlaces places{.roots = {}, .only_regular = true, .most_bytes = kMostFile};
+  if (options.root.empty()) return places;
+  places.roots = {options.root};
+  for (const std::string& one : training::box_directories()) places.roots.push_back(one);
+  if (!options.file.empty()) places.roots.push_back(options.file);
+  if (!options.model.empty()) places.roots.push_back(trained_model_path(options.model));
+  return places;
+}
+
+std::size_t bytes_of_model(const TrainedModel& trained) {
+  std::size_t bytes = 0;
+  for (const auto& [name, parameter] : trained.model().parameters()) {
+    bytes += static_cast<std::size_t>(parameter.value().size()) * size_of(parameter.value().dtype());
+  }
+  return bytes;
+}
+
+// The path without turns, and when what is there was written: a name for the file as it is now.
+std::string key_of_path(const std::string& path) {
+  std::error_code none;
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(path, none);
+  const auto written = std::filesystem::last_write_time(whole, none);
+  return whole.string() + '\n' + std::to_string(static_cast<std::int64_t>(written.time_since_epoch().count()));
+}
+
+StudioReply reply_of(api_detail::WireWriter& writer) {
+  return {.json = writer.json().dump(-1, ' ', false, Json::error_handler_t::replace),
+          .blocks = std::move(writer.blocks())};
+}
+
+}  // namespace
+
+StudioState::StudioState(StudioOptions options)
+    : options_(std::move(options)),
+      places_(places_for(options_)),
+      models_({.count = kKeptModels, .bytes = options_.limits.model_bytes}, bytes_of_model),
+      runs_({.count = kKeptRuns, .bytes = options_.limits.run_bytes},
+            [](const api_detail::ModelRun& run) { return run.bytes(); }),
+      bottleneck_({.count = 1, .bytes = options_.limits.model_bytes},
+                  [](const BottleneckModels& /*small*/) { return std::size_t{0}; }) {}
+
+std::string StudioState::model_key(const std::string& name) const {
+  return api_detail::of_model([&] { return key_of_path(trained_model_path(name)); });
+}
+
+std::shared_ptr<const TrainedModel> StudioState::model(const std::string& name) {
+  return models_.get(model_key(name), [&] { return open_model(name); });
+}
+
+void StudioState::keep(const std::string& name, OpenedModel model) {
+  static_cast<void>(models_.get(model_key(name), [&] { return std::move(model); }));
+}
+
+std::shared_ptr<const api_detail::ModelRun> StudioState::run(const api_detail::ShownText& shown,
+                                                             std::int64_t most_tokens) {
+  const auto trained = model(shown.model);
+  api_detail::ShownText key = shown;
+  key.model = model_key(shown.model);
+  const api_detail::PassBounds bounds{.tokens = most_tokens, .bytes = options_.limits.pass_bytes};
+  return runs_.get(key, [&] { return std::make_shared<const api_detail::ModelRun>(trained, shown, bounds); });
+}
+
+std::shared_ptr<const BottleneckModels> StudioState::bottleneck() {
+  return bottleneck_.get(0, [] { return std::make_shared<const BottleneckModels>(bottleneck_models_of_the_box()); });
+}
+
+std::shared_ptr<const Bench> StudioState::bench(const BenchRequest& request, const std::function<Bench()>& lay_out) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (bench_.second && bench_.first == request) return bench_.second;
+  }
+  auto made = std::make_shared<const Bench>(lay_out());
+  const std::scoped_lock lock(mutex_);
+  bench_ = {request, made};
+  return made;
+}
+
+struct Studio::State : StudioState {
+  using StudioState::StudioState;
+};
+
+Studio::Studio(StudioOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+Studio::~Studio() = default;
+
+void Studio::keep(const std::string& name, std::shared_ptr<const TrainedModel> model) {
+  state_->keep(name, std::move(model));
+}
+
+std::span<const Question> Studio::questions() {
+  static const std::vector<Question> kAll = [] {
+    std::vector<Question> all;
+    for (const Answerer& one : answerers()) all.push_back(one.question);
+    return all;
+  }();
+  return kAll;
+}
+
+StudioReply Studio::ask(std::string_view name, std::string_view request, const StudioWatch& watch) {
+  const Answerer& one = answerer_named(name);
+  api_detail::WireWriter writer;
+  api_detail::QuestionWatch watched(watch, state_->options().limits.seconds);
+  const files::ReadWithin within(state_->places());
+  one.answer(*state_, request, watched.told(), writer);
+  if (watched.seconds_so_far() > kLongAnswer) give_memory_back();
+  return reply_of(writer);
+}
+
+StudioReply studio_reply(const std::function<void(ReplyWriter&)>& write) {
+  api_detail::WireWriter writer;
+  write(writer);
+  return reply_of(writer);
+}
+
+std::string error_as_json(const std::exception& error) {
+  Json json{{"message", error.what()}, {"field", ""}, {"column", nullptr}};
+  if (const auto* invalid = dynamic_cast<const InvalidArgument*>(&error)) {
+    json["field"] = api_detail::field_of(*invalid);
+    json["message"] = invalid->fault();
+  }
+  if (const auto* missing = dynamic_cast<const api_detail::NotThere*>(&error)) json["field"] = missing->field();
+  if (const auto* syntax = dynamic_cast<const MaskSyntaxError*>(&error)) {
+    const std::string field = syntax->function() == "parse_bias" ? "bias" : "mask";
+    json["field"] = field;
+    // The reader wrote a mask, and called no parse_mask.
+    json["message"] = field + std::string(syntax->what()).substr(syntax->function().size());
+    json["column"] = syntax->column();
+  }
+  constexpr std::size_t kLongest = 4096;  // a request may have megabytes, of which a message may name a part
+  json["message"] = core::shortened_between(json["message"].get_ref<const std::string&>(), kLongest);
+  json["field"] = core::shortened(json["field"].get_ref<const std::string&>());
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string framed(StudioFrame kind, std::string_view payload) {
+  constexpr std::size_t kAlignment = 8;
+  std::string frame;
+  const auto put = [&](std::uint32_t number) {
+    for (int byte = 0; byte < 4; ++byte) frame += static_cast<char>(number >> (8 * byte) & 0xFFU);
+  };
+  put(static_cast<std::uint32_t>(kind));
+  put(static_cast<std::uint32_t>(payload.size()));
+  frame += payload;
+  frame.resize((frame.size() + kAlignment - 1) / kAlignment * kAlignment, '\0');
+  return frame;
+}
+
+}  // namespace qkv

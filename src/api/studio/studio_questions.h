@@ -1,0 +1,108 @@
+// One question of the studio, and what all of them share: the models that are open.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/far/far_head.h"
+#include "api/heads/model_run.h"
+#include "api/studio/shared_work.h"
+#include "files/reading.h"
+#include "qkv/api/bench.h"
+#include "qkv/api/explain.h"
+#include "qkv/api/studio.h"
+#include "qkv/study/bottleneck.h"
+#include "qkv/train/trained_model.h"
+
+namespace qkv::api_detail {
+
+/// What answers of one studio have in common. Several threads may use it at once.
+class StudioState {
+ public:
+  explicit StudioState(StudioOptions options);
+
+  [[nodiscard]] const StudioOptions& options() const noexcept { return options_; }
+  /// What may be read for whoever asks.
+  [[nodiscard]] const files::ReadPlaces& places() const noexcept { return places_; }
+  /// The model of this name or path, opened once. Throws InvalidArgument naming `model`.
+  [[nodiscard]] std::shared_ptr<const TrainedModel> model(const std::string& name);
+  /// Keeps a model that is open already.
+  void keep(const std::string& name, OpenedModel model);
+  /// The model's pass over what it is shown; the last few are kept. Throws InvalidArgument naming the field, before the
+  /// pass for a text of more than `most_tokens`.
+  [[nodiscard]] std::shared_ptr<const ModelRun> run(const ShownText& shown, std::int64_t most_tokens = kAnyTokens);
+  /// The two models of the box, read once. Throws Error if the box does not have them.
+  [[nodiscard]] std::shared_ptr<const BottleneckModels> bottleneck();
+  /// What the request lays out: `lay_out()`, or what was laid out last, if it was for the same request.
+  [[nodiscard]] std::shared_ptr<const Bench> bench(const BenchRequest& request, const std::function<Bench()>& lay_out);
+  /// The heads that the page Far looks at.
+  [[nodiscard]] FarHeads& far() noexcept { return far_; }
+  /// What makes a model's name or path another one: "./gpt.safetensors" and "././gpt.safetensors" are the same, and a
+  /// file that was written anew is not.
+  [[nodiscard]] std::string model_key(const std::string& name) const;
+
+ private:
+  StudioOptions options_;
+  files::ReadPlaces places_;
+  SharedWork<std::string, const TrainedModel> models_;
+  SharedWork<ShownText, const ModelRun> runs_;
+  SharedWork<int, const BottleneckModels> bottleneck_;
+  std::mutex mutex_;
+  std::pair<BenchRequest, std::shared_ptr<const Bench>> bench_;
+  FarHeads far_;
+};
+
+struct Answerer {
+  Question question;
+  std::function<void(StudioState&, std::string_view request, const StudioWatch&, ReplyWriter&)> answer;
+};
+
+/// A question whose request is read by `fields` and whose reply is what `answer` returns.
+template <class Request, class Reply>
+Answerer answerer(const std::string& name, const std::string& meaning, const Fields<Request>& fields,
+                  Reply (*answer)(StudioState&, const Request&, const StudioWatch&),
+                  const std::vector<std::string>& examples) {
+  const auto& members = members_of(static_cast<const Reply*>(nullptr));
+  return {.question = {.name = name,
+                       .meaning = meaning,
+                       .fields = fields.infos(),
+                       .reply = members.type(),
+                       .examples = examples},
+          .answer = [&fields, &members, answer](StudioState& state, std::string_view request, const StudioWatch& watch,
+                                                ReplyWriter& writer) {
+            members.write(writer, answer(state, fields.from_json(request), watch));
+          }};
+}
+
+[[nodiscard]] Answerer about_question();
+[[nodiscard]] Answerer bench_question();
+[[nodiscard]] Answerer number_question();
+[[nodiscard]] Answerer heads_question();
+[[nodiscard]] Answerer head_question();
+[[nodiscard]] Answerer head_parts_question();
+[[nodiscard]] Answerer pair_question();
+[[nodiscard]] Answerer mask_question();
+[[nodiscard]] Answerer positions_question();
+[[nodiscard]] Answerer cost_question();
+[[nodiscard]] Answerer roles_question();
+[[nodiscard]] Answerer change_question();
+[[nodiscard]] Answerer learn_question();
+[[nodiscard]] Answerer train_question();
+[[nodiscard]] Answerer pictures_question();
+[[nodiscard]] Answerer operations_question();
+[[nodiscard]] Answerer bottleneck_question();
+[[nodiscard]] Answerer bottleneck_lengths_question();
+[[nodiscard]] Answerer explain_question();
+[[nodiscard]] Answerer far_open_question();
+[[nodiscard]] Answerer far_tile_question();
+[[nodiscard]] Answerer far_walk_question();
+[[nodiscard]] Answerer far_row_question();
+[[nodiscard]] Answerer far_largest_question();
+[[nodiscard]] Answerer far_find_question();
+
+}  // namespace qkv::api_detail

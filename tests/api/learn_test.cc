@@ -1,0 +1,86 @@
+// A training run, as the page Learn sees it.
+#include "qkv/api/learn.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "ask.h"
+#include "files/temporary_directory.h"
+#include "qkv/train/run.h"
+
+namespace qkv {
+namespace {
+
+TEST(LearnQuestion, ShowsCurvesAndTheModelsThatWereKept) {
+  const tests::TemporaryDirectory directory;
+  const TrainPlace place{directory / "run"};
+  TrainSettings settings = recipe_for("previous");
+  settings.steps = 6;
+  settings.d_model = 16;
+  settings.heads = 2;
+  settings.batch = 4;
+  const TrainReporting reporting{.examine_every = 3, .save_every = 200, .keep_every = 3, .examples = 8};
+  ASSERT_TRUE(run_training(settings, reporting, place, TrainStart::anew).has_value());
+  EXPECT_EQ(kept_steps(place), (std::vector<std::int64_t>{0, 3, 6}));
+  const Answer answer = ask("learn", Json{{"run", place.directory}}.dump());
+  EXPECT_EQ(answer.json["run"]["done"], 6);
+  EXPECT_EQ(answer.json["run"]["task"], "previous");
+  EXPECT_EQ(answer.numbers<std::int64_t>(answer.json["step"]), (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(answer.numbers(answer.json["loss"]).size(), 6U);
+  EXPECT_EQ(answer.json["examined"].size(), 2U);
+  ASSERT_EQ(answer.json["kept"].size(), 3U);
+  const Json heads{{"model", answer.json["kept"][1]["path"]}, {"example", 0}};
+  EXPECT_EQ(ask("heads", heads.dump()).json["sites"][0]["heads"], 2);
+}
+
+/// The directory in which qkv works, while the value lives.
+class WorkingDirectory {
+ public:
+  explicit WorkingDirectory(const std::string& path) { std::filesystem::current_path(path); }
+  WorkingDirectory(const WorkingDirectory&) = delete;
+  WorkingDirectory& operator=(const WorkingDirectory&) = delete;
+  ~WorkingDirectory() { std::filesystem::current_path(before_); }
+
+ private:
+  std::filesystem::path before_ = std::filesystem::current_path();
+};
+
+TEST(TrainQuestion, LearnsWhereQkvWasStartedAndGoesOnAfterAStop) {
+  const tests::TemporaryDirectory directory;
+  const WorkingDirectory inside(directory.path());
+  Studio studio;
+  const std::string request = R"({"task": "previous", "steps": 24})";
+  const auto stop_after = [](std::int64_t last) {
+    return [last](std::string_view what, const ProbeProgress& progress) {
+      EXPECT_EQ(what, "training");
+      EXPECT_EQ(progress.total, 24);
+      EXPECT_TRUE(ask("learn", R"({"run": "qkv-previous"})").json["run"]["at_work"]);
+      return progress.done < last ? Proceed::go_on : Proceed::stop;
+    };
+  };
+  EXPECT_THROW(static_cast<void>(studio.ask("train", request, stop_after(5))), Cancelled);
+  EXPECT_EQ(ask("learn", R"({"run": "qkv-previous"})").json["run"]["done"], 5);
+  EXPECT_FALSE(ask("learn", R"({"run": "qkv-previous"})").json["run"]["at_work"]);
+  const Json done = Json::parse(studio.ask("train", request).json);
+  EXPECT_EQ(done["steps"], 24);
+  const Json run = ask("learn", R"({"run": "qkv-previous"})").json;
+  EXPECT_EQ(run["run"]["done"], 24);
+  EXPECT_EQ(run["kept"].size(), 25U);
+  EXPECT_EQ(refused_field("train", request), "task");  // what is learnt is kept
+}
+
+TEST(TrainQuestion, RefusesWhatItCannotLearn) {
+  EXPECT_EQ(refused_field("train", R"({"task": "text"})"), "task");
+  EXPECT_EQ(refused_field("train", R"({"task": "previos"})"), "task");
+  EXPECT_EQ(refused_field("train", R"({"task": "previous", "steps": 0})"), "steps");
+  EXPECT_EQ(ask("learn", "{}").json["tasks"].size(), tasks().size());
+}
+
+TEST(LearnQuestion, RefusesWhatIsNoRun) {
+  EXPECT_EQ(refused_field("learn", R"({"run": "/nowhere"})"), "run");
+  EXPECT_TRUE(ask("learn", "{}").json["run"].is_null());
+}
+
+}  // namespace
+}  // namespace qkv

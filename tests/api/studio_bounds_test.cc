@@ -1,0 +1,317 @@
+// What the studio refuses, before it costs anything, and what it reads for whoever asks.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/ask.h"
+#include "files/temporary_directory.h"
+#include "qkv/api/explain.h"
+#include "qkv/error.h"
+#include "qkv/files.h"
+#include "qkv/train/trained_model.h"
+
+namespace qkv::studio_bounds_test {
+namespace {
+
+using testing::HasSubstr;
+using tests::TemporaryDirectory;
+
+std::string message_of(Studio& studio, const std::string& question, const Json& request,
+                       const StudioWatch& watch = {}) {
+  try {
+    static_cast<void>(studio.ask(question, request.dump(), watch));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string message_of(const std::string& question, const Json& request) {
+  Studio studio;
+  return message_of(studio, question, request);
+}
+
+std::string words(int count) {
+  std::string text;
+  for (int n = 0; n < count; ++n) text += "the ";
+  return text;
+}
+
+TEST(StudioBounds, HoldForEveryNumberOfEveryQuestion) {
+  for (const Question& question : Studio::questions()) {
+    for (const FieldInfo& field : question.fields) {
+      if (field.type != FieldType::whole && field.type != FieldType::number) continue;
+      EXPECT_NE(field.least, std::numeric_limits<std::int64_t>::min()) << question.name << "." << field.name;
+      ASSERT_NE(field.most, std::numeric_limits<std::int64_t>::max()) << question.name << "." << field.name;
+      EXPECT_THAT(message_of(question.name, {{field.name, field.most + 1}}), HasSubstr(field.name + ": expected a "))
+          << question.name;
+    }
+  }
+}
+
+TEST(StudioBounds, OfAnAnswerAreThoseOfTheCommand) {
+  EXPECT_EQ(message_of("explain", {{"model", "induction"}, {"text", "ab"}, {"answer", 1'000'000'000}}),
+            "request: answer: expected a whole number from 1 to 4096, got 1000000000");
+}
+
+TEST(StudioBounds, OfACostAreThoseOfItsFigures) {
+  EXPECT_EQ(message_of("cost", {{"preset", "gpt2"}, {"heads", 0}}),
+            "request: heads: expected a whole number from 1 to 10000, got 0");
+  EXPECT_EQ(message_of("cost", {{"preset", "gpt2"}, {"d_k", 100'001}}),
+            "request: d_k: expected a whole number from 1 to 100000, got 100001");
+}
+
+TEST(StudioBounds, OfAMapsMaskLeaveSomethingToDraw) {
+  EXPECT_EQ(message_of("mask", {{"batch", 0}}),
+            "request: batch: expected a whole number from 1 to 1099511627776, got 0");
+  EXPECT_EQ(message_of("mask", {{"tk", 0}}), "request: tk: expected a whole number from 1 to 131072, got 0");
+  EXPECT_THAT(message_of("mask", {{"batch", std::int64_t{1} << 40}, {"heads", std::int64_t{1} << 40}}),
+              HasSubstr("request: batch: expected fewer than 2^63 elements"));
+  EXPECT_EQ(message_of("mask", {{"batch_entry", 2}, {"batch", 2}}),
+            "request: batch_entry: expected 0 to 1 for a map, got 2");
+}
+
+TEST(StudioBounds, OfWordsHoldForEachAndForAll) {
+  EXPECT_EQ(message_of("explain", {{"text", std::string(15'000'000, 'a')}}),
+            "request: text: expected a text of at most 1048576 bytes, got one of 15000000");
+  EXPECT_EQ(message_of("explain", {{"text", "a " + std::string(1025, 'b')}}),
+            "request: text: expected words of at most 1024 bytes, got one of 1025");
+  EXPECT_EQ(message_of("explain", {{"text", "a"}, {"context", std::string(1025, 'b')}}),
+            "request: context: expected words of at most 1024 bytes, got one of 1025");
+  EXPECT_EQ(message_of("explain", {{"text", std::string(1024, 'b')}}), "");
+}
+
+TEST(StudioBounds, OfNumbersHoldBeforeTheWork) {
+  Studio studio;
+  int asked = 0;
+  const StudioWatch watch = [&](std::string_view /*what*/, const ProbeProgress& /*at*/) {
+    ++asked;
+    return Proceed::go_on;
+  };
+  const Json large = {{"text", words(1000)}, {"heads", 16}, {"d_model", 64}, {"numbers", true}, {"block", "pre-norm"}};
+  EXPECT_THAT(message_of(studio, "explain", large, watch),
+              HasSubstr("numbers: expected an explanation of at most 67108864 numbers"));
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(message_of("explain", {{"text", words(300)}, {"numbers", true}, {"block", "pre-norm"}}), "");
+}
+
+TEST(StudioBounds, StopADrawnModelOnceItsClientLeaves) {
+  Studio studio;
+  for (const auto& [question, request] :
+       std::vector<std::pair<std::string, Json>>{{"explain", {{"text", "a b"}, {"d_model", 1024}}},
+                                                 {"bench", {{"tokens", "a b"}, {"seed", 1}, {"d_model", 1024}}}}) {
+    int asked = 0;
+    const StudioWatch leaves = [&](std::string_view /*what*/, const ProbeProgress& /*at*/) {
+      return ++asked > 9 ? Proceed::stop : Proceed::go_on;
+    };
+    EXPECT_THROW(static_cast<void>(studio.ask(question, request.dump(), leaves)), Cancelled) << question;
+  }
+}
+
+// Each pair of fields that the command refuses, and single ones that need a model.
+TEST(ExplainRules, HoldForTheQuestion) {
+  const Json own = {{"q", "[[1,0],[0,1]]"}, {"k", "[[1,0],[1,1]]"}, {"v", "[[2],[3]]"}};
+  const Json model = {{"model", "induction"}, {"text", "abcab"}};
+  const Json worked = {{"worked", "vectors"}};
+  const auto refused = [](Json request, const Json& more) {
+    request.update(more);
+    return refused_field("explain", request.dump());
+  };
+  const std::vector<Json> drawn = {{{"heads", 4}}, {{"kv_heads", 1}}, {{"d_model", 16}},
+                                   {{"d_k", 4}},   {{"d_v", 4}},      {{"positions", "none"}}};
+  const std::vector<Json> scores = {{{"causal", true}}, {{"mask", "causal"}}, {{"bias", "alibi"}}, {{"scale", 2}},
+                                    {{"softcap", 2}},   {{"context", "a b"}}, {{"dropout", 0.5}},  {{"seed", 1}}};
+  const auto name_of = [](const Json& one) { return one.begin().key(); };
+  for (const Json& one : drawn) {
+    for (const Json& beside : {own, model, worked}) EXPECT_EQ(refused(beside, one), name_of(one)) << beside << one;
+  }
+  for (const Json& one : scores) {
+    for (const Json& beside : {model, worked}) EXPECT_EQ(refused(beside, one), name_of(one)) << beside << one;
+  }
+  for (const char* block : {"pre-norm", "post-norm"}) {
+    EXPECT_EQ(refused(own, {{"block", block}}), "block");
+    EXPECT_EQ(refused(worked, {{"block", block}}), "block");
+  }
+  EXPECT_EQ(refused(model, {{"block", "post-norm"}}), "block");
+  EXPECT_EQ(refused(model, {{"block", "pre-norm"}}), "");
+  EXPECT_EQ(refused(own, {{"seed", 1}}), "seed");
+  EXPECT_EQ(refused(own, {{"seed", 1}, {"dropout", 0.5}}), "");
+  EXPECT_EQ(refused(own, {{"bias", "t5"}}), "bias");
+  EXPECT_EQ(refused(own, {{"npz", "x.npz"}}), "npz");
+  EXPECT_EQ(refused(own, {{"model", "induction"}}), "model");
+  EXPECT_EQ(refused(worked, {{"model", "induction"}}), "model");
+  EXPECT_EQ(refused(worked, {{"query", "a"}}), "query");
+  EXPECT_EQ(refused({{"text", "a b"}}, {{"bias", "t5"}, {"positions", "rotary"}}), "bias");
+  for (const Json& one : std::vector<Json>{{{"example", 1}},
+                                           {{"site", "tokens"}},
+                                           {{"layer", 0}},
+                                           {{"head", 1}},
+                                           {{"answer", 2}},
+                                           {{"captions", "a|b"}},
+                                           {{"picture", "x.png"}},
+                                           {{"match", true}}}) {
+    EXPECT_EQ(refused({{"text", "a b"}}, one), name_of(one)) << one;
+  }
+  EXPECT_EQ(refused(model, {{"example", 1}}), "example");
+}
+
+TEST(ExplainRules, HoldForTheLibrary) {
+  const Tensor one(std::vector<double>{1}, {1, 1});
+  ExplainOptions options;
+  options.own = OwnTensors{.q = one, .k = one, .v = one};
+  options.surroundings = Surroundings::post_norm_block;
+  EXPECT_THROW(static_cast<void>(explain(options)), InvalidArgument);
+}
+
+TEST(StudioBounds, RefuseALongTextBeforeItsPass) {
+  Studio studio;
+  int layers = 0;
+  const StudioWatch watch = [&](std::string_view what, const ProbeProgress& /*at*/) {
+    layers += what == "the text" ? 1 : 0;
+    return Proceed::go_on;
+  };
+  for (const char* question : {"heads", "head", "head_parts", "pair", "bench"}) {
+    const Json request = {{"model", "gpt"}, {"text", words(3000)}};
+    EXPECT_THAT(message_of(studio, question, request, watch), HasSubstr("text: expected at most 1024 tokens"))
+        << question;
+  }
+  EXPECT_EQ(layers, 0);
+}
+
+TEST(StudioBounds, RefuseAPassThatTakesTooMuch) {
+  StudioOptions options;
+  options.limits.pass_bytes = 1 << 20;
+  Studio studio(options);
+  EXPECT_THAT(message_of(studio, "far_open", {{"model", "gpt"}, {"text", words(2000)}}),
+              testing::AllOf(HasSubstr("text: expected at most about "), HasSubstr("whose pass takes 0.0 GB here")));
+}
+
+TEST(StudioBounds, StopAPassOnceItsClientLeaves) {
+  Studio studio;
+  int asked = 0;
+  const StudioWatch leaves = [&](std::string_view /*what*/, const ProbeProgress& /*at*/) {
+    return ++asked > 3 ? Proceed::stop : Proceed::go_on;
+  };
+  for (const auto& [question, request] : std::vector<std::pair<std::string, Json>>{
+           {"far_open", {{"model", "gpt"}, {"text", words(600)}}},
+           {"heads", {{"model", "gpt"}, {"text", words(300)}}},
+           {"explain", {{"model", "induction"}, {"text", "abcxyzab"}}},
+           {"change", {{"model", "induction"}, {"text", "abcxyzab"}, {"changes", "remove 1.0"}}},
+           {"roles", {{"model", "induction"}, {"count", 4}, {"importance", 2}}}}) {
+    asked = 0;
+    EXPECT_THROW(static_cast<void>(studio.ask(question, request.dump(), leaves)), Cancelled) << question;
+    EXPECT_EQ(asked, 4) << question;
+  }
+}
+
+TEST(StudioBounds, OpenAModelOnceHoweverItsPathIsSpelt) {
+  const TemporaryDirectory directory;
+  std::filesystem::copy_file(trained_model_path("induction"), directory / "m.safetensors");
+  Studio studio;
+  const Json request = {{"model", directory / "m.safetensors"}, {"text", "abcxyzab"}};
+  static_cast<void>(studio.ask("heads", request.dump()));
+  int layers = 0;
+  const StudioWatch watch = [&](std::string_view what, const ProbeProgress& /*at*/) {
+    layers += what == "the text" ? 1 : 0;
+    return Proceed::go_on;
+  };
+  const std::string spelt = directory / "././m.safetensors";
+  static_cast<void>(studio.ask("heads", Json{{"model", spelt}, {"text", "abcxyzab"}}.dump(), watch));
+  EXPECT_EQ(layers, 0) << "the pass is kept";
+}
+
+TEST(StudioFiles, ArePlainOnes) {
+  const TemporaryDirectory directory;
+  const std::string pipe = directory / "pipe.safetensors";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(message_of("heads", {{"model", pipe}, {"text", "a"}}),
+              HasSubstr("expected a file or a folder, got a pipe"));
+  EXPECT_THAT(message_of("explain", {{"model", "shapes"}, {"picture", pipe}}),
+              HasSubstr("expected a file, got a pipe"));
+  const std::string array = directory / "pipe.npy";
+  ASSERT_EQ(::mkfifo(array.c_str(), 0600), 0);
+  EXPECT_THAT(message_of("explain", {{"q", array}, {"k", array}, {"v", array}}),
+              HasSubstr("expected a file, got a pipe"));
+  EXPECT_THAT(message_of("explain", {{"model", "shapes"}, {"picture", "/dev/zero"}}),
+              HasSubstr("got a pipe or a device"));
+  EXPECT_THAT(message_of("explain", {{"model", "shapes"}, {"picture", directory.path()}}),
+              HasSubstr("it is a directory"));
+  EXPECT_THROW(static_cast<void>(TrainedModel::read(pipe)), Error) << "by the command, too";
+}
+
+TEST(StudioFiles, HaveNamesWithoutNul) {
+  EXPECT_THAT(message_of("heads", {{"model", std::string("./a\0b", 5)}, {"text", "a"}}), HasSubstr("a NUL byte"));
+  EXPECT_THAT(message_of("heads", {{"model", std::string("induction\0b", 11)}, {"text", "a"}}),
+              HasSubstr("a NUL byte"));
+}
+
+class Rooted : public testing::Test {
+ protected:
+  Rooted() {
+    std::filesystem::create_directories(directory_ / "in/deep");
+    for (const char* name : {"in/a.npy", "in/deep/b.npy", "out.npy"}) {
+      write_tensor(directory_ / name, Tensor(std::vector<double>{1, 2}, {1, 2}));
+    }
+    std::filesystem::create_symlink(directory_ / "out.npy", directory_ / "in/link.npy");
+    std::filesystem::create_directory_symlink(directory_.path(), directory_ / "in/up");
+    std::filesystem::create_symlink(directory_ / "in/a.npy", directory_ / "way_in.npy");
+  }
+
+  std::string asked(const std::string& path) {
+    StudioOptions options;
+    options.root = directory_ / "in";
+    Studio studio(options);
+    const std::string whole = directory_ / path;
+    return message_of(studio, "explain", {{"q", whole}, {"k", whole}, {"v", whole}});
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(Rooted, ReadsWhatIsBelow) {
+  EXPECT_EQ(asked("in/a.npy"), "");
+  EXPECT_EQ(asked("in/deep/b.npy"), "");
+  EXPECT_EQ(asked("in/deep/../a.npy"), "");
+  EXPECT_EQ(asked("in/./deep//b.npy"), "");
+  EXPECT_EQ(asked("way_in.npy"), "") << "a link is what it leads to";
+  EXPECT_THAT(asked("in/none.npy"), HasSubstr("No such file"));
+}
+
+TEST_F(Rooted, TellsNothingOfWhatLiesOutside) {
+  for (const char* path : {"out.npy", "none.npy", "in/../out.npy", "in/../none.npy", "in/link.npy", "in/up/out.npy",
+                           "in/deep/../../out.npy", "in/up/none.npy"}) {
+    EXPECT_THAT(asked(path), HasSubstr("it lies outside of " + (directory_ / "in"))) << path;
+  }
+  EXPECT_THAT(asked("none/../in/a.npy"), HasSubstr("outside")) << "or it would tell whether the folder is there";
+}
+
+TEST_F(Rooted, HasTheBoxAllTheSame) {
+  StudioOptions options;
+  options.root = directory_ / "in";
+  Studio studio(options);
+  EXPECT_EQ(message_of(studio, "heads", {{"model", "induction"}, {"text", "abcxyzab"}}), "");
+  EXPECT_THAT(message_of(studio, "heads", {{"model", directory_ / "out"}, {"text", "a"}}), HasSubstr("outside"));
+  EXPECT_THAT(message_of(studio, "learn", {{"run", directory_.path()}}), HasSubstr("outside"));
+}
+
+TEST(StudioWeight, TellsLightQuestionsFromHeavyOnes) {
+  EXPECT_TRUE(Studio::is_light("about", "{}"));
+  EXPECT_TRUE(Studio::is_light("bench", R"({"q": "1,0;0,1"})"));
+  EXPECT_TRUE(Studio::is_light("heads", R"({"model": "induction", "text": "ab"})"));
+  EXPECT_TRUE(Studio::is_light("heads", "no JSON, refused at once"));
+  EXPECT_TRUE(Studio::is_light("nope", "{}"));  // likewise
+  EXPECT_FALSE(Studio::is_light("heads", Json{{"model", "gpt"}, {"text", words(300)}}.dump()));
+  EXPECT_FALSE(Studio::is_light("heads", R"({"model": "./mine", "text": "ab"})"));
+  EXPECT_FALSE(Studio::is_light("explain", R"({"model": "induction", "text": "ab"})"));
+  EXPECT_FALSE(Studio::is_light("explain", R"({"text": "a b", "d_model": 4096})"));
+  EXPECT_FALSE(Studio::is_light("far_walk", R"({"tokens": 4096})"));
+  EXPECT_FALSE(Studio::is_light("mask", R"({"mask": "causal", "tq": 1000000})"));
+}
+
+}  // namespace
+}  // namespace qkv::studio_bounds_test
