@@ -1,5 +1,6 @@
 #include "kernels/few_rows.h"
 
+#include "kernels/built_targets.h"
 #include "kernels/targets.h"
 
 namespace qkv::kernels {
@@ -8,9 +9,11 @@ namespace {
 using Run = void (*)(const FewRows&, std::int64_t, std::int64_t);
 
 Run chosen() {
-#if defined(__x86_64__)
-  const std::string_view name = target_for("linear", DType::f32, {});
+  [[maybe_unused]] const std::string_view name = target_for("linear", DType::f32, {});
+#if defined(QKV_BUILDS_AVX512)
   if (has_avx512(name)) return avx512::few_rows;
+#endif
+#if defined(QKV_BUILDS_AVX2)
   if (name == "avx2") return avx2::few_rows;
 #endif
   return baseline::few_rows;

@@ -5,6 +5,7 @@
 
 #include "core/bytes.h"
 #include "core/parallel.h"
+#include "kernels/built_targets.h"
 #include "kernels/cpu/split_panels.h"
 #include "kernels/targets.h"
 
@@ -29,7 +30,7 @@ struct Chunk {
 };
 
 const cpu::SplitLoops& loops() {
-#if defined(__x86_64__)
+#if defined(QKV_BUILDS_AMX)
   return cpu::kAmxSplit;
 #else
   static const cpu::SplitLoops kNone = {};
@@ -57,7 +58,7 @@ bool pack_right(const SplitProduct& shape, const Chunk& chunk, const float* b, i
 }  // namespace
 
 bool can_split() {
-#if defined(__x86_64__)
+#if defined(QKV_BUILDS_AMX)
   static const bool kCan = target_for("Variable", DType::f32, {}).starts_with("amx");
   return kCan;
 #else

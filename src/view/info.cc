@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <thread>
 #include <vector>
 
@@ -24,6 +25,16 @@ std::string words(const std::vector<std::string>& list) {
   return list.empty() ? "none that matter here" : fmt::format("{}", fmt::join(list, " "));
 }
 
+Json words_of(std::string_view text) {
+  Json words = Json::array();
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    words.push_back(word);
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+  }
+  return words;
+}
+
 std::string state_of(const CpuTarget& target) {
   if (target.chosen) return "chosen";
   if (target.compiled) return target.runs_here ? "ready" : "in this build, but this machine cannot run it";
@@ -39,6 +50,8 @@ std::string info_as_text(int width) {
   add("build", fmt::format("{}, {}", build.compiler, build.build_type.empty() ? "no type" : build.build_type));
   add("flags", build.flags.empty() ? "none" : std::string(build.flags));
   add("commit", build.commit.empty() ? "not known" : std::string(build.commit));
+  add("holds", std::string(build.targets));
+  if (!build.left_out.empty()) add("left out", fmt::format("{}; QKV_TARGETS=all compiles them", build.left_out));
   add("cpu", fmt::format("{}, {} threads", cpu_model(), std::thread::hardware_concurrency()));
   add("uses", fmt::format("{} threads; QKV_THREADS=N sets them", threads()));
   add("offers", words(cpu_instructions()));
@@ -63,6 +76,8 @@ std::string info_as_json() {
   json["version"] = build.version;
   json["build"] = {{"compiler", build.compiler}, {"type", build.build_type}, {"flags", build.flags}};
   json["build"]["commit"] = build.commit.empty() ? Json() : Json(build.commit);
+  json["build"]["targets"] = words_of(build.targets);
+  json["build"]["left_out"] = words_of(build.left_out);
   json["cpu"] = {{"model", cpu_model()},
                  {"threads", std::thread::hardware_concurrency()},
                  {"used", threads()},

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/built_targets.h"
 #include "qkv/info.h"
 #include "qkv/tensor.h"
 
@@ -25,12 +26,15 @@ struct Set {
 
 std::vector<Set> sets() {
   std::vector<Set> all = {{"baseline", baseline::few_rows}};
-#if defined(__x86_64__)
   for (const CpuTarget& target : cpu_targets()) {
-    if (target.runs_here && target.name == "avx2") all.push_back({"avx2", avx2::few_rows});
-    if (target.runs_here && target.name == "avx512") all.push_back({"avx512", avx512::few_rows});
-  }
+    if (!target.runs_here) continue;
+#if defined(QKV_BUILDS_AVX2)
+    if (target.name == "avx2") all.push_back({"avx2", avx2::few_rows});
 #endif
+#if defined(QKV_BUILDS_AVX512)
+    if (target.name == "avx512") all.push_back({"avx512", avx512::few_rows});
+#endif
+  }
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/built_targets.h"
 #include "kernels/linear/loops.h"
 #include "qkv/info.h"
 #include "qkv/random.h"
@@ -22,12 +23,14 @@ struct Named {
 
 std::vector<Named> loops_of_this_machine() {
   std::vector<Named> all = {{"baseline", &baseline::loops(float{})}};
-#if defined(__x86_64__)
-  const auto offered = [](std::string_view target) {
+  [[maybe_unused]] const auto offered = [](std::string_view target) {
     const std::vector<CpuTarget> targets = cpu_targets();
     return std::ranges::find(targets, target, &CpuTarget::name)->runs_here;
   };
+#if defined(QKV_BUILDS_AVX2)
   if (offered("avx2")) all.push_back({"avx2", &avx2::loops(float{})});
+#endif
+#if defined(QKV_BUILDS_AVX512)
   if (offered("avx512")) all.push_back({"avx512", &avx512::loops(float{})});
 #endif
   return all;
