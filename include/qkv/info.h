@@ -23,6 +23,8 @@ struct BuildInfo {
 struct CpuTarget {
   std::string name;          // "reference", "avx2", …
   std::string instructions;  // what the machine must offer
+  std::string line;          // what it multiplies
+  std::string substitute;    // the target that does the rest; empty: there is none
   bool compiled = false;     // this build holds kernels for it
   bool runs_here = false;    // the machine offers the instructions
   bool chosen = false;       // attention() uses it; exactly one target is chosen

@@ -12,9 +12,10 @@ namespace qkv::kernels {
 struct ListedTarget {
   std::string_view name;
   std::string_view needs;            // words of cpu_instructions()
-  bool (*serves)(DType) = nullptr;   // types that it multiplies itself; null: all
+  std::string_view line;             // what it does, for `qkv info` and the table of docs/semantics.md
+  bool (*serves)(DType) = nullptr;   // types of queries that it multiplies itself; null: all
   std::string_view substitute = {};  // the target that serves the others
-  bool (*is_fast_here)() = nullptr;  // null: wherever it runs. Else chosen only where this is true
+  bool (*is_fast_here)() = nullptr;  // else it runs only where it is asked for; null: wherever it runs
 };
 
 /// Every target that qkv knows, of any processor, slowest first.

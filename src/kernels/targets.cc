@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "kernels/cpu/forward.h"
+#include "kernels/cpu/task.h"
 #include "kernels/target_list.h"
+#include "kernels/vector_loops.h"
 #include "qkv/error.h"
 #include "qkv/info.h"
 
@@ -33,6 +34,8 @@ std::vector<CpuTarget> survey() {
     targets.push_back(
         {.name = std::string(listed.name),
          .instructions = std::string(listed.needs).append(note_on(listed.name)),
+         .line = std::string(listed.line),
+         .substitute = std::string(listed.substitute),
          .compiled = &listed == &kernels::target_list().front() || kernels::cpu::find_target(listed.name) != nullptr,
          .runs_here = kernels::runs_here(listed),
          .chosen = false});
@@ -103,6 +106,32 @@ std::string_view kernels::serving_target(std::string_view target, DType dtype) {
   return listed->name;
 }
 
-bool kernels::has_avx512(std::string_view target) { return target.starts_with("avx512") || target.starts_with("amx"); }
+namespace kernels {
+namespace {
+
+// What the chosen target has of this, or the first of its substitutes that has any.
+template <class Part>
+const Part* chosen_part(const Part* cpu::Target::* part) {
+  const ListedTarget* listed = &target_list()[chosen_place()];
+  for (; listed != nullptr; listed = find_listed(listed->substitute)) {
+    const cpu::Target* target = cpu::find_target(listed->name);
+    if (target != nullptr && target->*part != nullptr) return target->*part;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const VectorLoops& chosen_loops() {
+  static const VectorLoops* const kOwn = chosen_part(&cpu::Target::loops);
+  return kOwn == nullptr ? baseline::kLoops : *kOwn;
+}
+
+const cpu::SplitLoops* chosen_split() {
+  static const cpu::SplitLoops* const kSplit = chosen_part(&cpu::Target::split);
+  return kSplit;
+}
+
+}  // namespace kernels
 
 }  // namespace qkv

@@ -41,6 +41,10 @@ std::string state_of(const CpuTarget& target) {
   return target.runs_here ? "this machine could run it; not in this build" : "not on this machine, not in this build";
 }
 
+std::string work_of(const CpuTarget& target) {
+  return target.substitute.empty() ? target.line : target.line + "; the rest: " + target.substitute;
+}
+
 }  // namespace
 
 std::string info_as_text(int width) {
@@ -56,18 +60,22 @@ std::string info_as_text(int width) {
   add("uses", fmt::format("{} threads; QKV_THREADS=N sets them", threads()));
   add("offers", words(cpu_instructions()));
   text += "\ntargets\n";
-  for (const CpuTarget& target : cpu_targets()) {
+  const std::vector<CpuTarget> targets = cpu_targets();
+  for (const CpuTarget& target : targets) {
     text += fmt::format("  {} {:<10} {}\n", target.chosen ? '*' : ' ', target.name, state_of(target));
+  }
+  constexpr int kColumn = 15;
+  text += "\nwhat each multiplies\n";
+  for (const CpuTarget& target : targets) {
+    if (!target.compiled) continue;
+    text +=
+        view_detail::prose(work_of(target), width, kColumn).replace(0, kColumn, fmt::format("    {:<11}", target.name));
   }
   std::vector<std::string> types;
   for (const DType dtype : kDTypes) types.push_back(fmt::format("{} on {}", name_of(dtype), attention_target(dtype)));
   text += '\n';
   add("runs", fmt::format("{}", fmt::join(types, ", ")));
-  return text + "\n" +
-         view_detail::prose(
-             "QKV_FORCE_TARGET=NAME forces a target that is ready; amx, amxf32, avx512vnni and avx512bf16 leave to "
-             "avx512, neonbf16 to neon, what they do not multiply.",
-             width);
+  return text + "\n" + view_detail::prose("QKV_FORCE_TARGET=NAME forces a target that is ready.", width);
 }
 
 std::string info_as_json() {
@@ -86,6 +94,8 @@ std::string info_as_json() {
   for (const CpuTarget& target : cpu_targets()) {
     json["targets"].push_back({{"name", target.name},
                                {"instructions", target.instructions},
+                               {"line", target.line},
+                               {"substitute", target.substitute.empty() ? Json() : Json(target.substitute)},
                                {"compiled", target.compiled},
                                {"runs_here", target.runs_here},
                                {"chosen", target.chosen}});

@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <random>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +14,6 @@
 #include "kernels/cpu/forward.h"
 #include "kernels/fused_call.h"
 #include "kernels/plain.h"
-#include "kernels/target_list.h"
-#include "kernels/targets.h"
 #include "qkv/info.h"
 
 namespace qkv::kernels::each_target_test {
@@ -35,11 +30,6 @@ struct Sizes {
   std::int64_t D = 24;
   std::int64_t Dv = 40;
 };
-
-std::vector<std::string> words_of(std::string_view text) {
-  std::istringstream words{std::string(text)};
-  return {std::istream_iterator<std::string>(words), {}};
-}
 
 struct Options {
   std::optional<double> softcap = std::nullopt;
@@ -112,40 +102,6 @@ class EachTarget : public testing::TestWithParam<std::string_view> {
 };
 INSTANTIATE_TEST_SUITE_P(Targets, EachTarget, testing::ValuesIn(fused_targets()),
                          [](const auto& target) { return std::string(target.param); });
-
-TEST(FusedTargets, AreThoseOfTheProcessor) {
-#if defined(__x86_64__)
-  const std::vector<std::string_view> wanted = {"scalar",     "avx2", "avx512", "avx512vnni",
-                                                "avx512bf16", "amx",  "amxf32"};
-#elif defined(__aarch64__)
-  const std::vector<std::string_view> wanted = {"scalar", "neon", "neonbf16"};
-#else
-  const std::vector<std::string_view> wanted = {"scalar"};
-#endif
-  const std::vector<std::string> built = words_of(build_info().targets);
-  std::vector<std::string> known = words_of(build_info().left_out);
-  known.insert(known.end(), built.begin(), built.end());
-  EXPECT_THAT(known, testing::UnorderedElementsAreArray(wanted));
-  for (const CpuTarget& target : cpu_targets()) {
-    const bool is_built = std::ranges::count(built, target.name) > 0;
-    EXPECT_EQ(target.compiled, is_built || target.name == "reference") << target.name;
-    EXPECT_EQ(cpu::find_target(target.name) != nullptr, is_built) << target.name;
-  }
-}
-
-TEST(FusedTargets, OfABuildForThisMachineAloneAreTheChosenOneAndItsSubstitutes) {
-  const std::vector<std::string_view> native = native_targets();
-  EXPECT_TRUE(runs_here(*find_listed(native.front())));
-  for (const std::string_view name : native) {
-    EXPECT_NE(cpu::find_target(name), nullptr) << name;
-    for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-      EXPECT_EQ(std::ranges::count(native, serving_target(name, dtype)), 1) << name << ", " << name_of(dtype);
-    }
-  }
-  if (std::getenv("QKV_FORCE_TARGET") != nullptr) GTEST_SKIP() << "QKV_FORCE_TARGET chooses";
-  const std::vector<CpuTarget> targets = cpu_targets();
-  EXPECT_EQ(std::ranges::find_if(targets, &CpuTarget::chosen)->name, native.front());
-}
 
 TEST_P(EachTarget, ServesEachDtypeAndOddWidths) {
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {

@@ -3,6 +3,7 @@
 #include "kernels/cpu/amx_row_products.h"
 #include "kernels/cpu/beside.h"
 #include "kernels/cpu/in_order.h"
+#include "kernels/cpu/split_panels.h"
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/tile_types.h"
 #include "kernels/cpu/workers.h"
@@ -70,6 +71,7 @@ constinit const Target amx::kTarget = {.name = "amx",
                                        .merge = amx::Rest::merge,
                                        .multiply = amx::Rest::multiply,
                                        .weigh = amx::Rest::weigh,
-                                       .backward = amx::Rest::backward()};
+                                       .backward = amx::Rest::backward(),
+                                       .split = &kAmxSplit};
 
 }  // namespace qkv::kernels::cpu

@@ -7,6 +7,7 @@
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/tile_loops.h"
 #include "kernels/cpu/workers.h"
+#include "kernels/vector_loops.h"
 
 namespace qkv::kernels::cpu {
 
@@ -19,6 +20,7 @@ constinit const Target avx2::kTarget = {.name = "avx2",
                                         .merge = Avx2Workers::merge,
                                         .multiply = TileLoops<avx2::Simd>::multiply,
                                         .weigh = TileLoops<avx2::Simd>::weigh,
-                                        .backward = backward_target<FmaGradients<avx2::Simd>>()};
+                                        .backward = backward_target<FmaGradients<avx2::Simd>>(),
+                                        .loops = &kernels::avx2::kLoops};
 
 }  // namespace qkv::kernels::cpu

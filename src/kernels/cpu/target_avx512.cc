@@ -8,6 +8,7 @@
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/tile_loops.h"
 #include "kernels/cpu/workers.h"
+#include "kernels/vector_loops.h"
 
 namespace qkv::kernels::cpu {
 
@@ -22,6 +23,7 @@ constinit const Target avx512::kTarget = {.name = "avx512",
                                           .merge = Avx512Workers::merge,
                                           .multiply = TileLoops<avx512::Simd>::multiply,
                                           .weigh = TileLoops<avx512::Simd>::weigh,
-                                          .backward = backward_target<FmaGradients<avx512::Simd>>()};
+                                          .backward = backward_target<FmaGradients<avx512::Simd>>(),
+                                          .loops = &kernels::avx512::kLoops};
 
 }  // namespace qkv::kernels::cpu

@@ -1,10 +1,9 @@
 // Loops compiled for the vectors of the machine that runs them.
 #pragma once
 
-#include <cstdint>
 #include <type_traits>
 
-#include "kernels/built_targets.h"
+#include "kernels/vector_loops.h"
 
 // On a lambda that vectorised() takes or calls: it must be inlined to be compiled for the machine's vectors.
 #define QKV_INLINED __attribute__((always_inline))
@@ -16,12 +15,7 @@
 #define QKV_SAME_INDEX _Pragma("GCC ivdep")
 #endif
 
-namespace qkv::autograd {
-
-enum class Vectors : std::uint8_t { baseline, avx2, avx512 };
-
-/// The vectors of the target that attention chooses for f32, so that forcing a target forces these.
-[[nodiscard]] Vectors chosen_vectors();
+namespace qkv::kernels {
 
 #if defined(QKV_BUILDS_AVX512)
 // The compilers' tuning prefers 256 bits unless told.
@@ -50,11 +44,12 @@ __attribute__((target("avx2"), flatten)) void run_unfused(const Body& body) {
 }
 #endif
 
-/// body(), which computes in the type of T, compiled for the chosen vectors. In f32 products and sums are fused where
-/// the vectors can, so that the digits are the target's; in f64 they never are, and every target gives the same digits.
+/// body(), which computes in the type of T, compiled for the vectors of chosen_loops(). In f32 products and sums are
+/// fused where the vectors can, so that the digits are the target's; in f64 they never are, and every target gives the
+/// same digits.
 template <class T, class Body>
 void vectorised(const Body& body) {
-  [[maybe_unused]] const Vectors vectors = chosen_vectors();
+  [[maybe_unused]] const Vectors vectors = chosen_loops().vectors;
   if constexpr (std::is_same_v<T, double>) {
 #if defined(QKV_BUILDS_AVX2) || defined(QKV_BUILDS_AVX512)
     if (vectors != Vectors::baseline) return run_unfused(body);
@@ -70,4 +65,4 @@ void vectorised(const Body& body) {
   body();
 }
 
-}  // namespace qkv::autograd
+}  // namespace qkv::kernels
