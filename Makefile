@@ -14,7 +14,7 @@ PYTHON = $(CURDIR)/build/python-environment/bin/python
 
 demo:
 	scripts/install-packages build studio
-	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=OFF
+	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=OFF -D QKV_TARGETS=native
 	cmake --build --preset release --target qkv_cli
 	mkdir -p build/demo
 	$(QKV) explain "The cat sat down" --causal --query cat

@@ -23,7 +23,7 @@ function(qkv_compile_options target)
   endif()
 endfunction()
 
-# qkv_loop_options(<target> <sources>): for the loops of autograd (src/autograd/vectorised.h). GCC vectorises a loop with a
+# qkv_loop_options(<target> <sources>): for the loops of autograd (src/kernels/vectorised.h). GCC vectorises a loop with a
 # comparison of floats or a root only where nobody looks at exceptions and errno. Products and sums of f32 are fused where
 # the chosen vectors can; if what is compiled for any machine could too, f64 would be fused with them.
 function(qkv_loop_options target)

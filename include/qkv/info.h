@@ -14,6 +14,8 @@ struct BuildInfo {
   std::string_view flags;       // as CMake passed them for this build type
   std::string_view build_type;  // "Release"
   std::string_view commit;      // of the source tree when it was configured
+  std::string_view targets;     // CPU targets that it holds beside "reference": "avx512 avx512vnni avx512bf16"
+  std::string_view left_out;    // those of this kind of processor that it does not hold (QKV_TARGETS=native)
 };
 [[nodiscard]] const BuildInfo& build_info() noexcept;
 
@@ -21,6 +23,8 @@ struct BuildInfo {
 struct CpuTarget {
   std::string name;          // "reference", "avx2", …
   std::string instructions;  // what the machine must offer
+  std::string line;          // what it multiplies
+  std::string substitute;    // the target that does the rest; empty: there is none
   bool compiled = false;     // this build holds kernels for it
   bool runs_here = false;    // the machine offers the instructions
   bool chosen = false;       // attention() uses it; exactly one target is chosen

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "autograd/elementwise.h"
-#include "kernels/few_rows.h"
+#include "kernels/vector_loops.h"
 
 namespace qkv::autograd {
 namespace {
@@ -33,7 +33,8 @@ void few_rows(Value& out, const TensorView& x, const TensorView& weight, const V
                                     .out = sums.data<float>(),
                                     .out_row = N};
   const std::int64_t piece = std::max<std::int64_t>(1, kLeastWork / std::max<std::int64_t>(1, product.K * product.M));
-  for_pieces(N, piece, [&](std::int64_t begin, std::int64_t end) { kernels::few_rows(product, begin, end); });
+  for_pieces(N, piece,
+             [&](std::int64_t begin, std::int64_t end) { kernels::chosen_loops().few_rows(product, begin, end); });
   if (sums.storage != out.storage) copy_elements(sums.view, out.writable());
 }
 

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "autograd/vectorised.h"
 #include "autograd/with_real.h"
+#include "kernels/vectorised.h"
 #include "qkv/dtype.h"
 
 namespace qkv::autograd {
+
+using kernels::vectorised;
 
 /// The type in which elements of T are computed.
 template <class T>

@@ -5,9 +5,9 @@
 #include <limits>
 #include <numbers>
 
-#include "autograd/vectorised.h"
 #include "core/exact_math.h"
 #include "kernels/exponential.h"
+#include "kernels/vectorised.h"
 
 namespace qkv::autograd {
 

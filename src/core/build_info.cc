@@ -9,6 +9,8 @@ const BuildInfo& build_info() noexcept {
       .flags = QKV_FLAGS,
       .build_type = QKV_BUILD_TYPE,
       .commit = QKV_COMMIT,
+      .targets = QKV_TARGETS,
+      .left_out = QKV_TARGETS_LEFT_OUT,
   };
   return kInfo;
 }

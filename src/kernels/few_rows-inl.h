@@ -1,4 +1,4 @@
-// Compiled once for each instruction set: QKV_ROWS names it, QKV_VECTOR_BYTES is its width. Nothing of the standard
+// Compiled once for each width of vectors: QKV_LOOPS names it, QKV_VECTOR_BYTES is its width. Nothing of the standard
 // library that could be shared between those copies is used here.
 #if QKV_VECTOR_BYTES > 16
 #include <immintrin.h>
@@ -12,7 +12,7 @@
 
 #include "kernels/few_rows.h"
 
-namespace qkv::kernels::QKV_ROWS {
+namespace qkv::kernels::QKV_LOOPS {
 namespace {  // NOLINT(cert-dcl59-cpp,misc-anonymous-namespace-in-header): compiled once per target
 
 constexpr std::int64_t kLanes = QKV_VECTOR_BYTES / sizeof(float);
@@ -184,14 +184,11 @@ void columns(const FewRows& p, std::int64_t begin, std::int64_t end) {
   }
 }
 
-}  // namespace
-
-// NOLINTBEGIN(misc-definitions-in-headers): compiled once per target
 void few_rows(const FewRows& product, std::int64_t begin, std::int64_t end) {
   if (product.dtype == DType::f32) return columns<float>(product, begin, end);
   if (product.dtype == DType::bf16) return columns<BFloat16>(product, begin, end);
   columns<Half>(product, begin, end);
 }
-// NOLINTEND(misc-definitions-in-headers)
 
-}  // namespace qkv::kernels::QKV_ROWS
+}  // namespace
+}  // namespace qkv::kernels::QKV_LOOPS

@@ -1,4 +1,4 @@
-// Products of a few rows with a weight as it lies, compiled once for each instruction set.
+// Products of a few rows with a weight as it lies: VectorLoops::few_rows.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,5 @@ struct FewRows {
   float* out = nullptr;         // [M][N]; rows begin `out_row` floats apart
   std::int64_t out_row = 0;
 };
-
-namespace baseline {
-void few_rows(const FewRows& product, std::int64_t begin, std::int64_t end);
-}
-#if defined(__x86_64__)
-namespace avx2 {
-void few_rows(const FewRows& product, std::int64_t begin, std::int64_t end);
-}
-namespace avx512 {
-void few_rows(const FewRows& product, std::int64_t begin, std::int64_t end);
-}
-#endif
-
-/// Columns [begin, end) of `out`, by the instruction set of the target that qkv::cpu_targets() chooses. Each sum is
-/// f32, in an order that depends on K and that set alone. The weight is read about once from memory, whatever M is;
-/// from some 16 rows on a product of matrices is faster. Allocates nothing.
-void few_rows(const FewRows& product, std::int64_t begin, std::int64_t end);
 
 }  // namespace qkv::kernels

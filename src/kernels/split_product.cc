@@ -28,15 +28,6 @@ struct Chunk {
   std::int64_t column, columns, depth, depths;
 };
 
-const cpu::SplitLoops& loops() {
-#if defined(__x86_64__)
-  return cpu::kAmxSplit;
-#else
-  static const cpu::SplitLoops kNone = {};
-  return kNone;
-#endif
-}
-
 bool pack_right(const SplitProduct& shape, const Chunk& chunk, const float* b, int threads, std::uint16_t* panels) {
   const std::int64_t strips = pieces_of(chunk.columns, kSplitLanes);
   std::atomic<bool> fits = true;
@@ -49,21 +40,14 @@ bool pack_right(const SplitProduct& shape, const Chunk& chunk, const float* b, i
         .depth_stride = shape.b_row,
         .lanes = std::min(kSplitLanes, chunk.columns - column),
         .depth = std::min(kSplitDepth, chunk.depths - depth)};
-    if (!loops().pack_right(source, panels + task * kSplitPanel)) fits.store(false, std::memory_order_relaxed);
+    if (!chosen_split()->pack_right(source, panels + task * kSplitPanel)) fits.store(false, std::memory_order_relaxed);
   });
   return fits;
 }
 
 }  // namespace
 
-bool can_split() {
-#if defined(__x86_64__)
-  static const bool kCan = target_for("Variable", DType::f32, {}).starts_with("amx");
-  return kCan;
-#else
-  return false;
-#endif
-}
+bool can_split() { return chosen_split() != nullptr; }
 
 std::size_t split_scratch_bytes(const SplitProduct& shape, int threads) {
   const std::int64_t blocks = std::min(kBlocks, pieces_of(shape.K, kSplitDepth));
@@ -99,7 +83,7 @@ bool split_multiply(const SplitProduct& shape, const float* a, const float* b, c
                                    .bias = bias == nullptr ? nullptr : bias + column,
                                    .sum = depth == 0 ? cpu::SplitSum::first : cpu::SplitSum::onto,
                                    .scratch = left + worker * blocks * kSplitPanel};
-        if (!loops().run(row)) fits.store(false, std::memory_order_relaxed);
+        if (!chosen_split()->run(row)) fits.store(false, std::memory_order_relaxed);
       });
       if (!fits) return false;
     }

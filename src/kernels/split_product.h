@@ -12,7 +12,7 @@ struct SplitProduct {
   std::int64_t a_row, a_column, b_row, b_column, c_row;
 };
 
-/// Whether the chosen target has such a unit (amx). The machine is looked at once.
+/// Whether the chosen target has such a unit (amx). The machine is queried once.
 [[nodiscard]] bool can_split();
 
 /// Of split_multiply(), 64-byte aligned.

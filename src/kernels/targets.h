@@ -5,6 +5,12 @@
 
 #include "qkv/dtype.h"
 
+namespace qkv::kernels::cpu {
+
+struct SplitLoops;
+
+}  // namespace qkv::kernels::cpu
+
 namespace qkv::kernels {
 
 /// The name of the target that a call on `dtype` runs on: `wanted`, or the chosen one (cpu_targets) where `wanted` is
@@ -18,7 +24,7 @@ namespace qkv::kernels {
 /// "avx512". Over a cache of i8 avx512bf16 leaves few queries, and those that are not bf16, to avx512vnni.
 [[nodiscard]] std::string_view serving_target(std::string_view target, DType dtype);
 
-/// True for the targets that loops for AVX-512 go with.
-[[nodiscard]] bool has_avx512(std::string_view target);
+/// The loops of f32 products on a unit that multiplies bf16, where the chosen target has one; else null.
+[[nodiscard]] const cpu::SplitLoops* chosen_split();
 
 }  // namespace qkv::kernels

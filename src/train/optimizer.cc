@@ -7,8 +7,8 @@
 
 #include "autograd/pieces.h"
 #include "autograd/real.h"
-#include "autograd/vectorised.h"
 #include "core/plain_number.h"
+#include "kernels/vectorised.h"
 
 namespace qkv {
 namespace {
@@ -40,7 +40,7 @@ double sum_of_squares(const Real* values, std::int64_t count) {
   double sum = 0;
   // Eight sums side by side, so that the loop vectorises; added in a fixed order.
   std::array<double, 8> sums{};
-  autograd::vectorised<Real>([&]() QKV_INLINED {
+  kernels::vectorised<Real>([&]() QKV_INLINED {
     std::array<double, 8> lanes{};
     const std::int64_t whole = count / 8 * 8;
     for (std::int64_t i = 0; i < whole; i += 8) {
@@ -135,7 +135,7 @@ void scale_gradients(std::span<const Parameter> parameters, double factor) {
       auto* values = static_cast<Real*>(gradient.data());
       const auto by = static_cast<autograd::Computed<Real>>(factor);
       autograd::for_pieces(gradient.size(), autograd::kPiece, [&](std::int64_t begin, std::int64_t end) {
-        autograd::vectorised<Real>([&]() QKV_INLINED {
+        kernels::vectorised<Real>([&]() QKV_INLINED {
           for (std::int64_t i = begin; i < end; ++i) autograd::store(values[i], autograd::load(values[i]) * by);
         });
       });

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "autograd/pieces.h"
-#include "autograd/vectorised.h"
 #include "core/plain_number.h"
+#include "kernels/vectorised.h"
 #include "qkv/train/optimizer.h"
 
 namespace qkv::training {
@@ -18,7 +18,7 @@ template <class Body>
 void for_numbers(const Parameter& parameter, const Body& body) {
   const auto run = [&]<class Real>(Real real) {
     autograd::for_pieces(parameter.value.size(), autograd::kPiece, [&](std::int64_t begin, std::int64_t end) {
-      autograd::vectorised<Real>([&]() QKV_INLINED { body(real, begin, end); });
+      kernels::vectorised<Real>([&]() QKV_INLINED { body(real, begin, end); });
     });
   };
   if (parameter.value.dtype() == DType::f64) return run(double{});

@@ -243,6 +243,7 @@ TEST(Info, TellsVersionBuildProcessorAndTargets) {
   const Outcome outcome = run_qkv({"info"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("qkv " + std::string(build_info().version)), HasSubstr(cpu_model()),
+                                 HasSubstr("holds     " + std::string(build_info().targets) + "\n"),
                                  ContainsRegex("\\* [a-z0-9]+ +chosen")));
 }
 

@@ -103,22 +103,6 @@ class EachTarget : public testing::TestWithParam<std::string_view> {
 INSTANTIATE_TEST_SUITE_P(Targets, EachTarget, testing::ValuesIn(fused_targets()),
                          [](const auto& target) { return std::string(target.param); });
 
-TEST(FusedTargets, AreThoseOfTheProcessor) {
-#if defined(__x86_64__)
-  const std::vector<std::string_view> wanted = {"scalar",     "avx2", "avx512", "avx512vnni",
-                                                "avx512bf16", "amx",  "amxf32"};
-#elif defined(__aarch64__)
-  const std::vector<std::string_view> wanted = {"scalar", "neon", "neonbf16"};
-#else
-  const std::vector<std::string_view> wanted = {"scalar"};
-#endif
-  for (const CpuTarget& target : cpu_targets()) {
-    const bool is_wanted = std::ranges::find(wanted, target.name) != wanted.end();
-    EXPECT_EQ(target.compiled, is_wanted || target.name == "reference") << target.name;
-    EXPECT_EQ(cpu::find_target(target.name) != nullptr, is_wanted) << target.name;
-  }
-}
-
 TEST_P(EachTarget, ServesEachDtypeAndOddWidths) {
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
     for (const Sizes& sizes : {Sizes{}, Sizes{.Hk = 2, .group = 3, .Tq = 1, .D = 7, .Dv = 1},

@@ -10,13 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "kernels/vector_loops.h"
 #include "qkv/info.h"
 #include "qkv/tensor.h"
 
 namespace qkv::kernels::few_rows_test {
 namespace {
 
-using Run = void (*)(const FewRows&, std::int64_t, std::int64_t);
+using Run = decltype(VectorLoops::few_rows);
 
 struct Set {
   std::string name;
@@ -24,13 +25,16 @@ struct Set {
 };
 
 std::vector<Set> sets() {
-  std::vector<Set> all = {{"baseline", baseline::few_rows}};
-#if defined(__x86_64__)
+  std::vector<Set> all = {{"baseline", baseline::kLoops.few_rows}};
   for (const CpuTarget& target : cpu_targets()) {
-    if (target.runs_here && target.name == "avx2") all.push_back({"avx2", avx2::few_rows});
-    if (target.runs_here && target.name == "avx512") all.push_back({"avx512", avx512::few_rows});
-  }
+    if (!target.runs_here) continue;
+#if defined(QKV_BUILDS_AVX2)
+    if (target.name == "avx2") all.push_back({"avx2", avx2::kLoops.few_rows});
 #endif
+#if defined(QKV_BUILDS_AVX512)
+    if (target.name == "avx512") all.push_back({"avx512", avx512::kLoops.few_rows});
+#endif
+  }
   return all;
 }
 

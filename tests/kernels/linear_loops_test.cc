@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/linear/loops.h"
+#include "kernels/vector_loops.h"
 #include "qkv/info.h"
 #include "qkv/random.h"
 
@@ -21,14 +22,16 @@ struct Named {
 };
 
 std::vector<Named> loops_of_this_machine() {
-  std::vector<Named> all = {{"baseline", &baseline::loops(float{})}};
-#if defined(__x86_64__)
-  const auto offered = [](std::string_view target) {
+  std::vector<Named> all = {{"baseline", &kernels::baseline::kLoops.linear}};
+  [[maybe_unused]] const auto offered = [](std::string_view target) {
     const std::vector<CpuTarget> targets = cpu_targets();
     return std::ranges::find(targets, target, &CpuTarget::name)->runs_here;
   };
-  if (offered("avx2")) all.push_back({"avx2", &avx2::loops(float{})});
-  if (offered("avx512")) all.push_back({"avx512", &avx512::loops(float{})});
+#if defined(QKV_BUILDS_AVX2)
+  if (offered("avx2")) all.push_back({"avx2", &kernels::avx2::kLoops.linear});
+#endif
+#if defined(QKV_BUILDS_AVX512)
+  if (offered("avx512")) all.push_back({"avx512", &kernels::avx512::kLoops.linear});
 #endif
   return all;
 }
@@ -103,7 +106,7 @@ TEST_P(LinearLoops, ProductIsASumOverSteps) {
 }
 
 TEST(ChosenLoops, AreThoseOfTheChosenTarget) {
-  const Loops<float>* chosen = &chosen_loops<float>();
+  const Loops<float>* chosen = &loops_for<float>();
   bool known = false;
   for (const Named& target : loops_of_this_machine()) known = known || target.loops == chosen;
   EXPECT_TRUE(known);

@@ -9,7 +9,7 @@
 #include "core/parallel.h"
 #include "kernels/cpu/lanes.h"
 #include "kernels/cpu/rows.h"
-#include "kernels/cpu/targets.h"
+#include "kernels/cpu/task.h"
 
 namespace qkv::kernels::cpu {
 namespace {
@@ -202,22 +202,6 @@ Settings settings_of(const Forward& call) {
                         .kept_scale = static_cast<float>(1 / (1 - call.dropout->p))};
   }
   return settings;
-}
-
-const Target* find_target(std::string_view name) {
-#if defined(__x86_64__)
-  const Target* const targets[] = {&kScalar, &kAvx2, &kAvx512, &kAvx512Vnni, &kAvx512Bf16, &kAmx, &kAmxF32};
-#elif defined(__aarch64__)
-  const Target* const targets[] = {&kScalar, &kNeon, &kNeonBf16};
-#elif defined(__wasm_simd128__)
-  const Target* const targets[] = {&kSimd128};  // each engine has it, and a page asks for no other
-#else
-  const Target* const targets[] = {&kScalar};
-#endif
-  for (const Target* target : targets) {
-    if (target->name == name) return target;
-  }
-  return nullptr;
 }
 
 std::size_t scratch_bytes(const Target& target, const Forward& call, int threads) {

@@ -3,6 +3,7 @@
 #include "kernels/cpu/amx_row_products.h"
 #include "kernels/cpu/beside.h"
 #include "kernels/cpu/in_order.h"
+#include "kernels/cpu/split_panels.h"
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/tile_types.h"
 #include "kernels/cpu/workers.h"
@@ -24,11 +25,11 @@ bool multiplies(const Forward& call) {
 
 // Both types have 16 bits.
 std::int64_t blocks_a_task(const Forward& call) {
-  return multiplies(call) ? ManyBf16::blocks_a_task(call) : kAvx512.blocks_a_task(call);
+  return multiplies(call) ? ManyBf16::blocks_a_task(call) : avx512::kTarget.blocks_a_task(call);
 }
 
 std::size_t worker_bytes(const Forward& call) {
-  std::size_t bytes = kAvx512.worker_bytes(call);
+  std::size_t bytes = avx512::kTarget.worker_bytes(call);
   const std::size_t many = tiles_multiply(call.dtype) ? ManyBf16::worker_bytes(call) : 0;
   bytes = bytes > many ? bytes : many;
   const std::size_t few = FewI8::worker_bytes(call);
@@ -53,23 +54,24 @@ Run worker_for(const Settings& settings, const Task& task) {
 
 void run(const Settings& settings, const Task& task, std::byte* scratch) {
   const Run run_here = worker_for(settings, task);
-  if (run_here == nullptr) return kAvx512.run(settings, task, scratch);
+  if (run_here == nullptr) return avx512::kTarget.run(settings, task, scratch);
   const TileUnit tiles;
   run_here(settings, task, scratch);
 }
 
-using Rest = Beside<kAvx512, Gradients, TileUnit>;
+using Rest = Beside<avx512::kTarget, Gradients, TileUnit>;
 
 }  // namespace
 }  // namespace amx
 
-constinit const Target kAmx = {.name = "amx",
-                               .blocks_a_task = amx::blocks_a_task,
-                               .worker_bytes = amx::worker_bytes,
-                               .run = amx::run,
-                               .merge = amx::Rest::merge,
-                               .multiply = amx::Rest::multiply,
-                               .weigh = amx::Rest::weigh,
-                               .backward = amx::Rest::backward()};
+constinit const Target amx::kTarget = {.name = "amx",
+                                       .blocks_a_task = amx::blocks_a_task,
+                                       .worker_bytes = amx::worker_bytes,
+                                       .run = amx::run,
+                                       .merge = amx::Rest::merge,
+                                       .multiply = amx::Rest::multiply,
+                                       .weigh = amx::Rest::weigh,
+                                       .backward = amx::Rest::backward(),
+                                       .split = &kAmxSplit};
 
 }  // namespace qkv::kernels::cpu

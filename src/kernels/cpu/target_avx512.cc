@@ -8,6 +8,7 @@
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/tile_loops.h"
 #include "kernels/cpu/workers.h"
+#include "kernels/vector_loops.h"
 
 namespace qkv::kernels::cpu {
 
@@ -15,13 +16,14 @@ using Avx512FewWorkers =
     Either<Worker<InOrder<RegisterRowProducts<avx512::Simd>>>, Worker<InOrder<RowProducts<avx512::Simd>>>>;
 using Avx512Workers = Workers<Worker<InOrder<FmaProducts<avx512::Simd>>>, Avx512FewWorkers>;
 
-constinit const Target kAvx512 = {.name = "avx512",
-                                  .blocks_a_task = Avx512Workers::blocks_a_task,
-                                  .worker_bytes = Avx512Workers::worker_bytes,
-                                  .run = Avx512Workers::run,
-                                  .merge = Avx512Workers::merge,
-                                  .multiply = TileLoops<avx512::Simd>::multiply,
-                                  .weigh = TileLoops<avx512::Simd>::weigh,
-                                  .backward = backward_target<FmaGradients<avx512::Simd>>()};
+constinit const Target avx512::kTarget = {.name = "avx512",
+                                          .blocks_a_task = Avx512Workers::blocks_a_task,
+                                          .worker_bytes = Avx512Workers::worker_bytes,
+                                          .run = Avx512Workers::run,
+                                          .merge = Avx512Workers::merge,
+                                          .multiply = TileLoops<avx512::Simd>::multiply,
+                                          .weigh = TileLoops<avx512::Simd>::weigh,
+                                          .backward = backward_target<FmaGradients<avx512::Simd>>(),
+                                          .loops = &kernels::avx512::kLoops};
 
 }  // namespace qkv::kernels::cpu

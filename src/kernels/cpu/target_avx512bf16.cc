@@ -10,7 +10,7 @@ namespace qkv::kernels::cpu {
 namespace avx512bf16 {
 namespace {
 
-using OfBf16 = Bf16Forward<kAvx512Vnni, PairProducts<Simd, Dots>, PairRowProducts>;
+using OfBf16 = Bf16Forward<avx512vnni::kTarget, PairProducts<Simd, Dots>, PairRowProducts>;
 // Blocks of queries over a cache of i8; few of them are avx512vnni's.
 using OfI8 = Worker<InOrder<I8PairProducts<Simd, Dots>>>;
 
@@ -33,12 +33,13 @@ void run(const Settings& settings, const Task& task, std::byte* scratch) {
   const Forward& call = *settings.call;
   if (!is_over_i8(call)) return OfBf16::run(settings, task, scratch);
   const bool few = lanes_of(settings, task).value_or(kTile) <= most_queries_over_i8(call);
-  (few ? kAvx512Vnni.run : OfI8::run)(settings, task, scratch);
+  (few ? avx512vnni::kTarget.run : OfI8::run)(settings, task, scratch);
 }
 
 constexpr Target make() noexcept {
   Target target =
-      bf16_target<kAvx512Vnni, PairProducts<Simd, Dots>, PairRowProducts, PairGradients<Simd, Dots>>("avx512bf16");
+      bf16_target<avx512vnni::kTarget, PairProducts<Simd, Dots>, PairRowProducts, PairGradients<Simd, Dots>>(
+          "avx512bf16");
   target.blocks_a_task = blocks_a_task;
   target.worker_bytes = worker_bytes;
   target.run = run;
@@ -49,6 +50,6 @@ constexpr Target make() noexcept {
 }  // namespace avx512bf16
 
 // In pairs; avx512vnni does the other types.
-constinit const Target kAvx512Bf16 = avx512bf16::make();
+constinit const Target avx512bf16::kTarget = avx512bf16::make();
 
 }  // namespace qkv::kernels::cpu

@@ -18,7 +18,7 @@ using Run16Bits = Worker<InOrder<FewOf16Bits>>;
 bool is_own(const Forward& call) { return holds(call, DType::i8) && FewOfF32::takes(call); }
 
 std::size_t worker_bytes(const Forward& call) {
-  const std::size_t bytes = kAvx512.worker_bytes(call);
+  const std::size_t bytes = avx512::kTarget.worker_bytes(call);
   const std::size_t own = is_own(call) ? RunF32::worker_bytes(call) : 0;
   return bytes > own ? bytes : own;
 }
@@ -26,11 +26,11 @@ std::size_t worker_bytes(const Forward& call) {
 void run(const Settings& settings, const Task& task, std::byte* scratch) {
   const Forward& call = *settings.call;
   const bool few = lanes_of(settings, task).value_or(kTile) <= FewOfF32::kMostLanes;
-  if (!few || !is_own(call)) return kAvx512.run(settings, task, scratch);
+  if (!few || !is_own(call)) return avx512::kTarget.run(settings, task, scratch);
   (call.dtype == DType::f32 ? RunF32::run : Run16Bits::run)(settings, task, scratch);
 }
 
-using Rest = LeftTo<kAvx512, FewOfF32>;
+using Rest = LeftTo<avx512::kTarget, FewOfF32>;
 
 }  // namespace
 }  // namespace avx512vnni
@@ -39,13 +39,13 @@ std::int64_t most_queries_over_i8(const Forward& call) {
   return avx512vnni::is_own(call) ? avx512vnni::FewOfF32::kMostLanes : RowProducts<avx512vnni::Simd>::kMostLanes;
 }
 
-constinit const Target kAvx512Vnni = {.name = "avx512vnni",
-                                      .blocks_a_task = avx512vnni::Rest::blocks_a_task,
-                                      .worker_bytes = avx512vnni::worker_bytes,
-                                      .run = avx512vnni::run,
-                                      .merge = avx512vnni::Rest::merge,
-                                      .multiply = avx512vnni::Rest::multiply,
-                                      .weigh = avx512vnni::Rest::weigh,
-                                      .backward = avx512vnni::Rest::backward()};
+constinit const Target avx512vnni::kTarget = {.name = "avx512vnni",
+                                              .blocks_a_task = avx512vnni::Rest::blocks_a_task,
+                                              .worker_bytes = avx512vnni::worker_bytes,
+                                              .run = avx512vnni::run,
+                                              .merge = avx512vnni::Rest::merge,
+                                              .multiply = avx512vnni::Rest::multiply,
+                                              .weigh = avx512vnni::Rest::weigh,
+                                              .backward = avx512vnni::Rest::backward()};
 
 }  // namespace qkv::kernels::cpu

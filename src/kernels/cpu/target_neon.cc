@@ -12,13 +12,13 @@ namespace qkv::kernels::cpu {
 
 using NeonWorkers = Workers<Worker<InOrder<FmaProducts<neon::Simd>>>, Worker<InOrder<RowProducts<neon::Simd>>>>;
 
-constinit const Target kNeon = {.name = "neon",
-                                .blocks_a_task = NeonWorkers::blocks_a_task,
-                                .worker_bytes = NeonWorkers::worker_bytes,
-                                .run = NeonWorkers::run,
-                                .merge = NeonWorkers::merge,
-                                .multiply = TileLoops<neon::Simd>::multiply,
-                                .weigh = TileLoops<neon::Simd>::weigh,
-                                .backward = backward_target<FmaGradients<neon::Simd>>()};
+constinit const Target neon::kTarget = {.name = "neon",
+                                        .blocks_a_task = NeonWorkers::blocks_a_task,
+                                        .worker_bytes = NeonWorkers::worker_bytes,
+                                        .run = NeonWorkers::run,
+                                        .merge = NeonWorkers::merge,
+                                        .multiply = TileLoops<neon::Simd>::multiply,
+                                        .weigh = TileLoops<neon::Simd>::weigh,
+                                        .backward = backward_target<FmaGradients<neon::Simd>>()};
 
 }  // namespace qkv::kernels::cpu

@@ -9,12 +9,12 @@ namespace qkv::kernels::cpu {
 namespace neonbf16 {
 namespace {
 
-constexpr auto kMake = bf16_target<kNeon, QuadProducts<Simd>, RowProducts<Simd>, PairGradients<Simd, Dots>>;
+constexpr auto kMake = bf16_target<neon::kTarget, QuadProducts<Simd>, RowProducts<Simd>, PairGradients<Simd, Dots>>;
 
 }  // namespace
 }  // namespace neonbf16
 
 // Forward in quads (BFMMLA), backward in pairs (BFDOT); NEON does the other types.
-constinit const Target kNeonBf16 = neonbf16::kMake("neonbf16");
+constinit const Target neonbf16::kTarget = neonbf16::kMake("neonbf16");
 
 }  // namespace qkv::kernels::cpu

@@ -11,13 +11,13 @@ namespace qkv::kernels::cpu {
 
 using ScalarWorker = Worker<InOrder<FmaProducts<scalar::Simd>>>;
 
-constinit const Target kScalar = {.name = "scalar",
-                                  .blocks_a_task = ScalarWorker::blocks_a_task,
-                                  .worker_bytes = ScalarWorker::worker_bytes,
-                                  .run = ScalarWorker::run,
-                                  .merge = ScalarWorker::merge,
-                                  .multiply = TileLoops<scalar::Simd>::multiply,
-                                  .weigh = TileLoops<scalar::Simd>::weigh,
-                                  .backward = backward_target<FmaGradients<scalar::Simd>>()};
+constinit const Target scalar::kTarget = {.name = "scalar",
+                                          .blocks_a_task = ScalarWorker::blocks_a_task,
+                                          .worker_bytes = ScalarWorker::worker_bytes,
+                                          .run = ScalarWorker::run,
+                                          .merge = ScalarWorker::merge,
+                                          .multiply = TileLoops<scalar::Simd>::multiply,
+                                          .weigh = TileLoops<scalar::Simd>::weigh,
+                                          .backward = backward_target<FmaGradients<scalar::Simd>>()};
 
 }  // namespace qkv::kernels::cpu

@@ -12,13 +12,13 @@ namespace qkv::kernels::cpu {
 
 using WasmWorkers = Workers<Worker<InOrder<FmaProducts<wasm::Simd>>>, Worker<InOrder<RowProducts<wasm::Simd>>>>;
 
-constinit const Target kSimd128 = {.name = "simd128",
-                                   .blocks_a_task = WasmWorkers::blocks_a_task,
-                                   .worker_bytes = WasmWorkers::worker_bytes,
-                                   .run = WasmWorkers::run,
-                                   .merge = WasmWorkers::merge,
-                                   .multiply = TileLoops<wasm::Simd>::multiply,
-                                   .weigh = TileLoops<wasm::Simd>::weigh,
-                                   .backward = backward_target<FmaGradients<wasm::Simd>>()};
+constinit const Target simd128::kTarget = {.name = "simd128",
+                                           .blocks_a_task = WasmWorkers::blocks_a_task,
+                                           .worker_bytes = WasmWorkers::worker_bytes,
+                                           .run = WasmWorkers::run,
+                                           .merge = WasmWorkers::merge,
+                                           .multiply = TileLoops<wasm::Simd>::multiply,
+                                           .weigh = TileLoops<wasm::Simd>::weigh,
+                                           .backward = backward_target<FmaGradients<wasm::Simd>>()};
 
 }  // namespace qkv::kernels::cpu

@@ -9,7 +9,15 @@
 #include "kernels/cpu/dropout.h"
 #include "kernels/cpu/forward.h"
 
+namespace qkv::kernels {
+
+struct VectorLoops;
+
+}  // namespace qkv::kernels
+
 namespace qkv::kernels::cpu {
+
+struct SplitLoops;
 
 /// Neighbouring lane blocks of one key head, which share each tile of keys and values while it is near.
 struct Task {
@@ -94,6 +102,8 @@ struct Target {
   void (*weigh)(const float* shift, const float* factor, std::int64_t keys, const float* scores,
                 float* weights) = nullptr;
   BackwardTarget backward = {};
+  const VectorLoops* loops = nullptr;  // null: those of the target's substitute
+  const SplitLoops* split = nullptr;   // f32 products on a unit that multiplies bf16; likewise
 };
 
 /// Bytes of scratch from one worker to the next.

@@ -18,7 +18,7 @@ class Features {
   }
 
   Features(const Tokens& tokens, FeatureMap map, std::int64_t b, std::int64_t h, T* scratch)
-      : head_(tokens, b, h, scratch), loops_(chosen_loops<T>()), map_(map) {
+      : head_(tokens, b, h, scratch), loops_(loops_for<T>()), map_(map) {
     const std::int64_t padded_D = padded<T>(head_.D);
     norms_ = scratch + Head<T>::scratch_numbers(tokens);
     peaks_ = norms_ + padded_D;

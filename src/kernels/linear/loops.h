@@ -1,4 +1,4 @@
-// The inner loops over a state [D][width], compiled once for each instruction set.
+// The inner loops over a state [D][width], compiled once for each width of vectors.
 #pragma once
 
 #include <cstdint>
@@ -45,24 +45,12 @@ struct Loops {
   void (*exponential)(T* x, std::int64_t count);  // x = exp(x)
 };
 
-namespace baseline {
-const Loops<float>& loops(float);
-const Loops<double>& loops(double);
-}  // namespace baseline
-
-#if defined(__x86_64__)
-namespace avx2 {
-const Loops<float>& loops(float);
-}  // namespace avx2
-
-namespace avx512 {
-const Loops<float>& loops(float);
-}  // namespace avx512
-#endif
-
-/// In f32 the loops of the instruction set that qkv::cpu_targets() chooses; in f64 those of any machine, which fuse no
-/// product with a sum.
+/// In f32 those of chosen_loops(); in f64 those of any machine, which fuse no product with a sum.
 template <class T>
-const Loops<T>& chosen_loops();
+const Loops<T>& loops_for();
+template <>
+const Loops<float>& loops_for<float>();
+template <>
+const Loops<double>& loops_for<double>();
 
 }  // namespace qkv::kernels::linear

@@ -10,7 +10,7 @@ template <class T>
 class Recurrent {
  public:
   Recurrent(const Tokens& tokens, const Recurrence& recurrence, std::int64_t b, std::int64_t h, T* scratch)
-      : head_(tokens, b, h, scratch), loops_(chosen_loops<T>()), recurrence_(recurrence) {}
+      : head_(tokens, b, h, scratch), loops_(loops_for<T>()), recurrence_(recurrence) {}
 
   void run(Tensor& state, Tensor& out) {
     head_.load_state(state);

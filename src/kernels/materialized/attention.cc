@@ -21,7 +21,7 @@ class Matrix {
  public:
   explicit Matrix(const Call& call)
       : call_(call),
-        loops_(linear::chosen_loops<T>()),
+        loops_(linear::loops_for<T>()),
         D_(call.q.dim(3)),
         Tq_(call.q.dim(2)),
         Tk_(call.k.dim(2)),

@@ -1,8 +1,9 @@
 // Loops compiled for the vectors of the machine that runs them.
 #pragma once
 
-#include <cstdint>
 #include <type_traits>
+
+#include "kernels/vector_loops.h"
 
 // On a lambda that vectorised() takes or calls: it must be inlined to be compiled for the machine's vectors.
 #define QKV_INLINED __attribute__((always_inline))
@@ -14,14 +15,9 @@
 #define QKV_SAME_INDEX _Pragma("GCC ivdep")
 #endif
 
-namespace qkv::autograd {
+namespace qkv::kernels {
 
-enum class Vectors : std::uint8_t { baseline, avx2, avx512 };
-
-/// The vectors of the target that attention chooses for f32, so that forcing a target forces these.
-[[nodiscard]] Vectors chosen_vectors();
-
-#if defined(__x86_64__)
+#if defined(QKV_BUILDS_AVX512)
 // The compilers' tuning prefers 256 bits unless told.
 #if defined(__clang__)
 #define QKV_AVX512 target("avx512f,avx512bw,avx512dq,avx512vl,fma"), min_vector_width(512)
@@ -33,10 +29,14 @@ template <class Body>
 __attribute__((QKV_AVX512, flatten)) void run_avx512(const Body& body) {
   body();
 }
+#endif
+#if defined(QKV_BUILDS_AVX2)
 template <class Body>
 __attribute__((target("avx2,fma"), flatten)) void run_avx2(const Body& body) {
   body();
 }
+#endif
+#if defined(QKV_BUILDS_AVX2) || defined(QKV_BUILDS_AVX512)
 // AVX-512 comes with instructions that fuse a product and a sum; AVX2 alone has none.
 template <class Body>
 __attribute__((target("avx2"), flatten)) void run_unfused(const Body& body) {
@@ -44,20 +44,25 @@ __attribute__((target("avx2"), flatten)) void run_unfused(const Body& body) {
 }
 #endif
 
-/// body(), which computes in the type of T, compiled for the chosen vectors. In f32 products and sums are fused where
-/// the vectors can, so that the digits are the target's; in f64 they never are, and every target gives the same digits.
+/// body(), which computes in the type of T, compiled for the vectors of chosen_loops(). In f32 products and sums are
+/// fused where the vectors can, so that the digits are the target's; in f64 they never are, and every target gives the
+/// same digits.
 template <class T, class Body>
 void vectorised(const Body& body) {
-#if defined(__x86_64__)
-  const Vectors vectors = chosen_vectors();
+  [[maybe_unused]] const Vectors vectors = chosen_loops().vectors;
   if constexpr (std::is_same_v<T, double>) {
+#if defined(QKV_BUILDS_AVX2) || defined(QKV_BUILDS_AVX512)
     if (vectors != Vectors::baseline) return run_unfused(body);
-  } else {
-    if (vectors == Vectors::avx512) return run_avx512(body);
-    if (vectors == Vectors::avx2) return run_avx2(body);
-  }
 #endif
+  } else {
+#if defined(QKV_BUILDS_AVX512)
+    if (vectors == Vectors::avx512) return run_avx512(body);
+#endif
+#if defined(QKV_BUILDS_AVX2)
+    if (vectors == Vectors::avx2) return run_avx2(body);
+#endif
+  }
   body();
 }
 
-}  // namespace qkv::autograd
+}  // namespace qkv::kernels

@@ -1,3 +1,3 @@
 #define QKV_LOOPS avx2
 #define QKV_VECTOR_BYTES 32
-#include "kernels/linear/loops-inl.h"
+#include "kernels/loops-inl.h"

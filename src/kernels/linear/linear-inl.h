@@ -1,4 +1,4 @@
-// Compiled once for each instruction set: QKV_LOOPS names it, QKV_VECTOR_BYTES is its width. Nothing of the standard
+// Compiled once for each width of vectors: QKV_LOOPS names it, QKV_VECTOR_BYTES is its width. Nothing of the standard
 // library that could be shared between those copies is used here.
 #include <bit>
 #include <cstring>
@@ -184,7 +184,7 @@ inline Lanes<float>::Vector splat(float value) { return value - Lanes<float>::Ve
   return p * std::bit_cast<Vector>((half + 127) << 23) * std::bit_cast<Vector>((whole - half + 127) << 23);
 }
 
-void exponential(float* x, std::int64_t count) {
+[[maybe_unused]] void exponential(float* x, std::int64_t count) {
   std::int64_t n = 0;
   for (; n + kLanes<float> <= count; n += kLanes<float>) store(x + n, exponential_of(load(x + n)));
   if (n == count) return;
@@ -194,22 +194,13 @@ void exponential(float* x, std::int64_t count) {
   std::memcpy(x + n, last, static_cast<std::size_t>(count - n) * sizeof(float));
 }
 
-#if QKV_VECTOR_BYTES == 16
-void exponential(double* x, std::int64_t count) {
+[[maybe_unused]] void exponential(double* x, std::int64_t count) {
   for (std::int64_t n = 0; n < count; ++n) x[n] = core::exp(x[n]);
 }
-#endif
 
 template <class T>
 constexpr Loops<T> kLoops = {.product = product<T>, .walk = walk<T>, .exponential = exponential};
 
 }  // namespace
-
-// NOLINTBEGIN(misc-definitions-in-headers): compiled once per target
-const Loops<float>& loops(float /*of this type*/) { return kLoops<float>; }
-#if QKV_VECTOR_BYTES == 16
-const Loops<double>& loops(double /*of this type*/) { return kLoops<double>; }
-#endif
-// NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace qkv::kernels::linear::QKV_LOOPS

@@ -15,7 +15,7 @@ namespace {
 
 using Split = Worker<Engine<SplitProducts>>;
 
-// Up to this many queries kAvx512 has products of their own.
+// Up to this many queries avx512::kTarget has products of their own.
 constexpr std::int64_t kMostVectorLanes = 16;
 
 bool is_split(const Forward& call) {
@@ -24,11 +24,11 @@ bool is_split(const Forward& call) {
 }
 
 std::int64_t blocks_a_task(const Forward& call) {
-  return is_split(call) ? Split::blocks_a_task(call) : kAmx.blocks_a_task(call);
+  return is_split(call) ? Split::blocks_a_task(call) : amx::kTarget.blocks_a_task(call);
 }
 
 std::size_t worker_bytes(const Forward& call) {
-  const std::size_t bytes = kAmx.worker_bytes(call);
+  const std::size_t bytes = amx::kTarget.worker_bytes(call);
   const std::size_t own = is_split(call) ? Split::worker_bytes(call) : 0;
   return bytes > own ? bytes : own;
 }
@@ -83,8 +83,8 @@ void run_split(const Settings& settings, const Task& task, std::byte* scratch) {
 }
 
 void run(const Settings& settings, const Task& task, std::byte* scratch) {
-  if (!is_split(*settings.call)) return kAmx.run(settings, task, scratch);
-  if (lanes_of(settings, task).value_or(kTile) <= kMostVectorLanes) return kAvx512.run(settings, task, scratch);
+  if (!is_split(*settings.call)) return amx::kTarget.run(settings, task, scratch);
+  if (lanes_of(settings, task).value_or(kTile) <= kMostVectorLanes) return avx512::kTarget.run(settings, task, scratch);
   bool fits[Split::kMostBlocks];
   find_fits(settings, task, fits);
   std::int64_t first = 0;
@@ -94,14 +94,14 @@ void run(const Settings& settings, const Task& task, std::byte* scratch) {
     part.first_block += first;
     part.blocks = n - first;
     if (task.partial != nullptr) part.partial += first * task.partial_stride;
-    (fits[first] ? run_split : kAvx512.run)(settings, part, scratch);
+    (fits[first] ? run_split : avx512::kTarget.run)(settings, part, scratch);
     first = n;
   }
 }
 
 // A task of the backward pass is split if all of it can be; else it is avx512's, whose sums lie as its own do.
 using Own = BackwardWorker<SplitGradients>;
-const BackwardTarget& others(const Forward& call) { return (is_split(call) ? kAvx512 : kAmx).backward; }
+const BackwardTarget& others(const Forward& call) { return (is_split(call) ? avx512::kTarget : amx::kTarget).backward; }
 
 // Fewer where the parts of keys take more room than keys.
 std::int64_t columns_a_task(const Forward& call) {
@@ -178,24 +178,24 @@ void finish(const Settings& settings, const BackwardTask& task, std::byte* scrat
   others(*settings.call).finish(settings, task, scratch);
 }
 
-using OfTiles = LeftTo<kAmx, SplitGradients>;
+using OfTiles = LeftTo<amx::kTarget, SplitGradients>;
 
 }  // namespace
 }  // namespace amx
 
-constinit const Target kAmxF32 = {.name = "amxf32",
-                                  .blocks_a_task = amx::blocks_a_task,
-                                  .worker_bytes = amx::worker_bytes,
-                                  .run = amx::run,
-                                  .merge = amx::OfTiles::merge,
-                                  .multiply = amx::OfTiles::multiply,
-                                  .weigh = amx::OfTiles::weigh,
-                                  .backward = {.columns_a_task = amx::columns_a_task,
-                                               .d_q_floats = amx::d_q_floats,
-                                               .worker_bytes = amx::backward_bytes,
-                                               .largest_key = amx::largest_key,
-                                               .sum_rows = amx::sum_rows,
-                                               .run = amx::run_backward,
-                                               .finish = amx::finish}};
+constinit const Target amxf32::kTarget = {.name = "amxf32",
+                                          .blocks_a_task = amx::blocks_a_task,
+                                          .worker_bytes = amx::worker_bytes,
+                                          .run = amx::run,
+                                          .merge = amx::OfTiles::merge,
+                                          .multiply = amx::OfTiles::multiply,
+                                          .weigh = amx::OfTiles::weigh,
+                                          .backward = {.columns_a_task = amx::columns_a_task,
+                                                       .d_q_floats = amx::d_q_floats,
+                                                       .worker_bytes = amx::backward_bytes,
+                                                       .largest_key = amx::largest_key,
+                                                       .sum_rows = amx::sum_rows,
+                                                       .run = amx::run_backward,
+                                                       .finish = amx::finish}};
 
 }  // namespace qkv::kernels::cpu
