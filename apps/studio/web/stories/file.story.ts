@@ -207,6 +207,12 @@ describe.skipIf(!folder)("a page in a file (set STUDIO_FILES to a folder of them
     expect(new Set(gaps).size).toBe(1);
   });
 
+  it("rows of the output stand beside those of the weights", async () => {
+    const page = await open("chapter.html");
+    const tops = await Promise.all(["weights:1,0", "out:1,0"].map((name) => page.locator(`.tables td[data-name="${name}"]`).evaluate((one) => one.getBoundingClientRect().top)));
+    expect(Math.abs(tops[0]! - tops[1]!)).toBeLessThan(0.5);
+  });
+
   it("the mask that was named: what it keeps, and nothing to type where no engine answers", async () => {
     const page = await open("mask.html");
     expect(page.url()).toContain("#/patterns/mask");
