@@ -261,6 +261,15 @@ describe.skipIf(!studioUrl)("far (set STUDIO_URL to what `qkv view --no-open` pr
     await page.waitForFunction((before) => Number(/span=(\d+)/.exec(location.hash)?.[1]) < before / 2, pinched);
   });
 
+  it("the picture of all of it ends where the matrix does, on a phone", async () => {
+    const { page } = await open("#/far?tokens=4096", { viewport: { width: 390, height: 844 } });
+    const box = await page.locator(".far-picture").evaluate((one) => {
+      const gutter = (name: string) => parseFloat(getComputedStyle(one).getPropertyValue(name));
+      return { width: one.clientWidth - gutter("--left"), height: one.clientHeight - gutter("--top") };
+    });
+    expect(Math.abs(box.height - box.width)).toBeLessThan(8);
+  });
+
   const looks: [string, string, object][] = [
     ["all of it, wide, light", "#/far?tokens=16384", {}],
     ["one weight, dark, 820", "#/far?tokens=16384&q=12500&k=12390&at=12500,12390&span=32&find=paris", { colorScheme: "dark", viewport: { width: 820, height: 1000 } }],

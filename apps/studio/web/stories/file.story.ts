@@ -207,6 +207,24 @@ describe.skipIf(!folder)("a page in a file (set STUDIO_FILES to a folder of them
     expect(new Set(gaps).size).toBe(1);
   });
 
+  it("rows of the output stand beside those of the weights", async () => {
+    const page = await open("chapter.html");
+    const tops = await Promise.all(["weights:1,0", "out:1,0"].map((name) => page.locator(`.tables td[data-name="${name}"]`).evaluate((one) => one.getBoundingClientRect().top)));
+    expect(Math.abs(tops[0]! - tops[1]!)).toBeLessThan(0.5);
+  });
+
+  it("formulas are in letters that fonts hold, and titles of matrices are whole on a phone", async () => {
+    const page = await open("explain.html", "", { viewport: { width: 390, height: 800 } });
+    await page.getByRole("link", { name: "Explain" }).click();
+    await page.locator(".part mi").first().waitFor();
+    // An italic α by a character of its own is an empty box where no font has it.
+    const letters = await page.locator(".part mi").evaluateAll((all) => all.filter((one) => /^\p{Script=Greek}$/u.test(one.textContent ?? "")).map((one) => one.getAttribute("mathvariant")));
+    expect(letters.length).toBeGreaterThan(0);
+    expect(new Set(letters)).toEqual(new Set(["normal"]));
+    const cut = await page.locator(".part-map .matrix-title").evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
+    expect(cut).toEqual([]);
+  });
+
   it("the mask that was named: what it keeps, and nothing to type where no engine answers", async () => {
     const page = await open("mask.html");
     expect(page.url()).toContain("#/patterns/mask");

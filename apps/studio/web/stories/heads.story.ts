@@ -52,6 +52,15 @@ describe.skipIf(!studioUrl)("heads (set STUDIO_URL to what `qkv view --no-open` 
     await studio.page.locator(".seen-picture .note", { hasText: "Point at a patch: what does it read?" }).waitFor();
   });
 
+  it("every view is in sight on a phone", async () => {
+    const { page } = await open("#/heads?model=gpt", { viewport: { width: 390, height: 844 } });
+    const beyond = await page.locator(".heads-toolbar .segmented").evaluate((views) => {
+      const { right } = views.getBoundingClientRect();
+      return [...views.children].filter((one) => one.getBoundingClientRect().right > right + 1).map((one) => one.textContent);
+    });
+    expect(beyond).toEqual([]);
+  });
+
   it("keys alone: heads, layers, a pair, another view", async () => {
     const studio = await open("#/heads?model=gpt&head=tokens.0.7");
     const { page } = studio;

@@ -137,9 +137,42 @@ describe.skipIf(!studioUrl)("what is pointed at stays (set STUDIO_URL to what `q
       for (const width of [390, 768, 1280]) {
         const { page } = await open(address, { viewport: { width, height: tall } });
         await page.locator(targets).first().waitFor();
+        await page.locator("main [aria-busy=true]").first().waitFor({ state: "detached" });
         await page.waitForTimeout(300); // what comes with the first replies is there
         expect(await movedUnder(page, targets, 12), `${width} px`).toEqual([]);
+        await page.context().close(); // or the walk of a long text would go on
       }
     }, 60_000);
   }
+
+  it("Far: what is said of a cell moves nothing below it", async () => {
+    for (const width of [320, 390, 768, 1280]) {
+      const { page } = await open("#/far?tokens=1048576", { viewport: { width, height: tall } });
+      await page.locator(".far-picture canvas").evaluate((one) => one.scrollIntoView({ block: "center" }));
+      const below = () => page.locator(".walk-row").evaluate((one) => one.getBoundingClientRect().y);
+      const before = await below();
+      const at = (await page.locator(".far-picture canvas").boundingBox())!;
+      for (const share of [0.3, 0.5, 0.7, 0.9]) {
+        await page.mouse.move(at.x + at.width * 0.35, at.y + at.height * share);
+        await page.locator(".far-below", { hasNotText: "Point at a cell" }).waitFor();
+        expect(Math.abs((await below()) - before), `${width} px, ${share}`).toBeLessThan(1);
+      }
+      await page.context().close();
+    }
+  }, 60_000);
+
+  it("Far: the walk moves nothing, as it goes and when it is done", async () => {
+    for (const width of [390, 768]) {
+      const { page } = await open("#/far?tokens=65536", { viewport: { width, height: tall } });
+      const line = page.locator(".walk-line");
+      await line.locator("progress").waitFor();
+      const height = () => page.locator(".walk-row").evaluate((one) => one.getBoundingClientRect().height);
+      const before = await height();
+      await line.filter({ hasText: /left|Exact/ }).waitFor({ timeout: 60_000 });
+      expect(await height(), `${width} px`).toBeCloseTo(before, 0);
+      await line.filter({ hasText: "Exact" }).waitFor({ timeout: 60_000 });
+      expect(await height(), `${width} px`).toBeCloseTo(before, 0);
+      await page.context().close();
+    }
+  }, 150_000);
 });

@@ -13,6 +13,9 @@ const attributes = new Set(
     "rowspacing columnspacing width height depth linethickness displaystyle scriptlevel").split(" "),
 );
 
+// A browser makes a lone letter italic by another character, and few fonts hold the italic Greek ones.
+const greek = /^[\p{Script=Greek}∂∇]$/u;
+
 function copied(from: Node): Node | null {
   if (from.nodeType === Node.TEXT_NODE) return document.createTextNode(from.textContent ?? "");
   if (!(from instanceof Element) || !elements.has(from.localName)) return null;
@@ -21,6 +24,10 @@ function copied(from: Node): Node | null {
   for (const child of from.childNodes) {
     const copy = copied(child);
     if (copy) to.append(copy);
+  }
+  if (to.localName === "mi" && greek.test(to.textContent ?? "") && !to.hasAttribute("mathvariant")) {
+    to.setAttribute("mathvariant", "normal");
+    to.classList.add("italic");
   }
   return to;
 }

@@ -1,9 +1,10 @@
-// One line below the picture: what is below the pointer, and what a cell stands for.
+// Below the picture: what a cell and its colour stand for, and what is below the pointer.
 
 import { grouped } from "../../drawing/amounts";
 import { cellSide, levelAt } from "../../drawing/tiles";
 import { ranged, type Shown } from "./state";
 import { cellValue, oneIn, weightText, type CellValue } from "./values";
+import { LogLegend } from "./Toolbar";
 import { ordinal } from "./WalkLine";
 import { whereText } from "./Picture";
 import type { Desk, Opened } from "./desk";
@@ -14,10 +15,13 @@ export function Readout({ desk, here }: { desk: Desk; here: Opened }) {
   const side = cellSide(levelAt(view.scale, here.matrix.levels));
   return (
     <div class="far-readout">
+      <div class="far-key">
+        <p class="note">{cellText(side, desk.shown.value)}</p>
+        <LogLegend />
+      </div>
       <p class="far-below">
         <Below desk={desk} here={here} />
       </p>
-      <p class="note far-cell">{cellText(side, desk.shown.value)}</p>
       <p id="far-where" class="said" role="status">
         {whereText(desk)}
       </p>

@@ -2,7 +2,6 @@
 
 import { grouped } from "../../drawing/amounts";
 import { duration, pairsOf } from "./walk";
-import { LogLegend } from "./Toolbar";
 import type { Desk, Opened } from "./desk";
 
 /** Above the picture, while it shows an estimate. */
@@ -17,10 +16,10 @@ export function SampledChip({ desk, here }: { desk: Desk; here: Opened }) {
 }
 
 export function WalkLine({ here }: { here: Opened }) {
+  if (here.reply.overview.every <= 1) return null;
   return (
     <div class="walk-row">
       <Progress here={here} />
-      <LogLegend />
     </div>
   );
 }
@@ -30,8 +29,12 @@ function Progress({ here }: { here: Opened }) {
   const state = walk.state.value;
   const pairs = pairsOf(reply);
   const { every } = reply.overview;
-  if (every <= 1) return <p class="walk-line" />;
-  if (state === "done") return <p class="walk-line">Exact: all {amount(pairs)} pairs were walked.</p>;
+  if (state === "done")
+    return (
+      <p class="walk-line">
+        <span>Exact: all {amount(pairs)} pairs were walked.</span>
+      </p>
+    );
   if (state === "walks") {
     const left = walk.left.value;
     return (
