@@ -6,8 +6,11 @@ include(CheckCXXSourceCompiles)
 # (docs/decisions/0010-exact-f64.md).
 function(qkv_compile_options target)
   target_compile_options(${target} PRIVATE
-    -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow -Wnon-virtual-dtor -Werror
-    -ffp-contract=off)
+    -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow -Wnon-virtual-dtor -ffp-contract=off)
+  # Inside another project a newer compiler's warnings are no reason to stop.
+  if(qkv_IS_TOP_LEVEL)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
   # There, a size is half as long as the int64_t that it comes from; where it may be too large, the code says so.
   if(QKV_WEB)
     target_compile_options(${target} PRIVATE -Wno-shorten-64-to-32)
@@ -50,19 +53,40 @@ function(qkv_quick_to_compile target)
   target_compile_options(${target} PRIVATE ${qkv_quick_options})
 endfunction()
 
-# qkv_library(<target> <exported name>): a library whose rooms add their sources with target_sources.
+# qkv_library(<target> <exported name> [PRECOMPILED <group> <headers> …]): a library whose rooms add their sources with target_sources.
 function(qkv_library target name)
   add_library(${target})
   add_library(qkv::${name} ALIAS ${target})
+  # Below 1.0 a minor version may change what a program was compiled against.
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION}
-                                             SOVERSION ${PROJECT_VERSION_MAJOR})
+                                             SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target}
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
   qkv_compile_options(${target})
   qkv_use_fmt(${target})
-  qkv_precompile(${target} libraries <fmt/format.h>)
+  if(ARGN)
+    list(POP_FRONT ARGN)
+    qkv_precompile(${target} ${ARGN})
+  else()
+    qkv_precompile(${target} libraries <fmt/format.h>)
+  endif()
+endfunction()
+
+# qkv_quick_part(<library> <part>): an object library in <library> for those of its sources that are quick to compile, with
+# what the library includes, links to and defines.
+function(qkv_quick_part library part)
+  add_library(${part} OBJECT)
+  target_sources(${library} PRIVATE $<TARGET_OBJECTS:${part}>)
+  foreach(what IN ITEMS INCLUDE_DIRECTORIES COMPILE_DEFINITIONS)
+    set_property(TARGET ${part} PROPERTY ${what} $<TARGET_PROPERTY:${library},${what}>)
+  endforeach()
+  target_compile_features(${part} PRIVATE cxx_std_20)
+  qkv_compile_options(${part})
+  qkv_use_fmt(${part})
+  qkv_precompile(${part} libraries <fmt/format.h>)
+  qkv_quick_to_compile(${part})
 endfunction()
 
 # qkv_test(<room> SOURCES … [LIBS …]): one executable test_<room>; every test in it carries the room as its label.

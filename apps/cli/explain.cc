@@ -17,10 +17,10 @@
 #include "misuse.h"
 #include "output.h"
 #include "qkv/api/pictures.h"
+#include "qkv/course/worked.h"
 #include "qkv/explain/files.h"
 #include "qkv/explain/model.h"
 #include "qkv/number_text.h"
-#include "qkv/worked.h"
 #include "terminal.h"
 
 namespace qkv::cli {

@@ -159,10 +159,6 @@ inline constexpr std::int64_t kExplainTokens = 4096;
 /// kv_heads, d_v, own, dropout, mask or bias.
 [[nodiscard]] Explanation explain(const ExplainOptions& options);
 
-/// A worked example of qkv/worked.h in the same form: its steps, and what its document prints beside what comes out.
-/// Throws InvalidArgument listing the names.
-[[nodiscard]] Explanation explain_worked(std::string_view name);
-
 /// Keeps only the steps that `selector` names: numbers, ranges and ids joined by commas, e.g. "7", "5-8", "softmax".
 /// Throws InvalidArgument listing the steps there are.
 void keep_steps(Explanation& explanation, std::string_view selector);

@@ -9,7 +9,7 @@ namespace qkv {
 
 /// How the library was built. The texts live as long as the program; `commit` is empty if it is unknown.
 struct BuildInfo {
-  std::string_view version;     // "0.1.0"
+  std::string_view version;     // "0.2.0"
   std::string_view compiler;    // "GNU 12.2.0"
   std::string_view flags;       // as CMake passed them for this build type
   std::string_view build_type;  // "Release"

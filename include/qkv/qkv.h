@@ -75,6 +75,7 @@
 #include "qkv/autograd/variable.h"
 #include "qkv/autograd/watch.h"
 #include "qkv/captions.h"
+#include "qkv/course/worked.h"
 #include "qkv/explain.h"
 #include "qkv/explain/bench.h"
 #include "qkv/explain/files.h"
@@ -158,6 +159,5 @@
 #include "qkv/train/trained_model.h"
 #include "qkv/train/training.h"
 #include "qkv/train/write_text.h"
-#include "qkv/worked.h"
 #include "qkv/written_files.h"
 #endif

@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "python" / "notebooks").glob("*.ipynb"))
 OTHERS = ("torch", "transformers")  # libraries that some notebooks are about
 
-# The figures of the notebook "attention from scratch" beside PyTorch's, of tests/seeds/make_scratch_notebook.py.
+# The figures of the notebook "attention from scratch" beside PyTorch's, of tests/course/make_scratch_notebook.py.
 SCRATCH = f"""
 ours = {{
     "embedding": embedding, "positions": positions, "x": x, "scores": scores, "scaled": scaled_scores,

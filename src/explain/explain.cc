@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "core/watched.h"
-#include "explain/model.h"
+#include "explain/drawn_model.h"
 #include "explain/numbers.h"
 #include "explain/sections.h"
 #include "qkv/number_text.h"
@@ -162,7 +162,7 @@ void keep_tensors(Explanation& explanation, const Scene& scene) {
   if (run.block) keep(explanation, "result", run.block->result);
 }
 
-void keep_parameters(Explanation& explanation, const Model& model) {
+void keep_parameters(Explanation& explanation, const DrawnModel& model) {
   const DrawnParameters& parameters = model.parameters();
   keep(explanation, "embedding_table", parameters.embedding);
   keep(explanation, "w_q", parameters.w_q);
@@ -206,7 +206,7 @@ Explanation explain_detail::explain_run(const Scene& scene) {
 }
 
 Explanation explain(const ExplainOptions& options) {
-  const std::unique_ptr<Model> model = options.own ? nullptr : std::make_unique<Model>(options);
+  const std::unique_ptr<DrawnModel> model = options.own ? nullptr : std::make_unique<DrawnModel>(options);
   const Run run = model ? model->run() : run_own_tensors(options);
   Explanation explanation = explain_run({&options, model.get(), &run});
   if (model) {

@@ -1,7 +1,7 @@
 // The pass that starts at a reader's own Q, K and V.
 #include <fmt/format.h>
 
-#include "explain/model.h"
+#include "explain/drawn_model.h"
 #include "explain/room.h"
 #include "explain/target.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "explain/model.h"
+#include "explain/drawn_model.h"
 #include "explain/run.h"
 #include "explain/words.h"
 #include "insight/find_token.h"
@@ -16,7 +16,7 @@ namespace qkv::explain_detail {
 /// What every maker of sections is given.
 struct Scene {
   const ExplainOptions* options = nullptr;
-  const Model* model = nullptr;  // null for the reader's own tensors
+  const DrawnModel* model = nullptr;  // null for the reader's own tensors
   const Run* run = nullptr;
 };
 

@@ -47,16 +47,16 @@ std::string difference_in_words(double difference) {
 
 // The same words backwards, with and without positions. The mask is left out: it is itself a notion of order.
 Section own_text_why(const Scene& scene) {
-  const Model& model = *scene.model;
+  const DrawnModel& model = *scene.model;
   const std::vector<std::int64_t> order = reversed(scene.run->tq());
   std::vector<std::int64_t> same(order.size());
   std::iota(same.begin(), same.end(), 0);
-  const auto moved_by = [&](Model::Encoding encoding) {
+  const auto moved_by = [&](DrawnModel::Encoding encoding) {
     const Tensor there = model.output_in_order(same, encoding);
     return largest_difference(in_order(there, order, 0), model.output_in_order(order, encoding));
   };
-  const double without = moved_by(Model::Encoding::left_out);
-  const double with = moved_by(Model::Encoding::as_chosen);
+  const double without = moved_by(DrawnModel::Encoding::left_out);
+  const double with = moved_by(DrawnModel::Encoding::as_chosen);
   Section why;
   why.id = "order";
   why.title = "Why positions? The same words backwards";

@@ -109,6 +109,24 @@ std::string document() {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// A JSON value of no field of this type.
+std::string wrong_json(const FieldInfo& field) { return field.type == FieldType::text ? "7" : R"("x7")"; }
+
+TEST(Fields, OfEveryQuestionAreNamedWhereTheirValuesHaveNoMeaning) {
+  Studio studio;
+  for (const Question& question : Studio::questions()) {
+    for (const FieldInfo& field : question.fields) {
+      const std::string request = "{\"" + field.name + "\": " + wrong_json(field) + "}";
+      try {
+        static_cast<void>(studio.ask(question.name, request));
+        ADD_FAILURE() << question.name << " took " << request;
+      } catch (const InvalidArgument& error) {
+        EXPECT_EQ(error.argument(), field.name) << question.name;
+      }
+    }
+  }
+}
+
 TEST(Fields, OfTheStudioAndRepliesOfCommandsAreThoseOfTheDocument) {
   EXPECT_THAT(document(),
               HasSubstr(studio_as_markdown() + command_replies_as_markdown() + "<!-- made by studio_messages: end -->"))

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "explain/formula.h"
+#include "qkv/course/worked.h"
 #include "qkv/explain.h"
 
 namespace qkv::formula_text_test {

@@ -114,13 +114,17 @@ const std::vector<Room>& rooms() {
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "cost", "files",
         "text", "picture", "insight"},
        {"fmt/", "nlohmann/", "utf8.h"}},
+      {"course",
+       {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "cost", "files",
+        "text", "picture", "insight", "explain"},
+       {"fmt/", "nlohmann/", "utf8.h"}},
       {"study",
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "files", "text",
         "picture"},
        {"fmt/", "nlohmann/"}},
       {"api",
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "train", "cost", "files",
-        "text", "picture", "insight", "explain", "study"},
+        "text", "picture", "insight", "explain", "course", "study"},
        {"fmt/", "nlohmann/", "malloc.h"}},
   };
   return kRooms;
@@ -167,7 +171,6 @@ std::string_view room_of_public(std::string_view header) {
       {"safetensors", "files"},
       {"written_files", "files"},
       {"explain", "explain"},
-      {"worked", "explain"},
   };
   if (!header.starts_with("qkv/") || !header.ends_with(".h")) return {};
   header = header.substr(4, header.size() - 6);

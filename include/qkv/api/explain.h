@@ -13,9 +13,9 @@
 
 #include "qkv/api/field.h"
 #include "qkv/api/member.h"
+#include "qkv/course/worked.h"
 #include "qkv/explain.h"
 #include "qkv/train/trained_model.h"
-#include "qkv/worked.h"
 
 namespace qkv {
 

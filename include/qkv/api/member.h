@@ -1,6 +1,7 @@
 // What a reply holds, described once: from it come its JSON, its binary tensors, docs/api.md and the TypeScript types.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -89,9 +90,6 @@ inline constexpr bool kIsNullable<std::optional<Value>> = true;
   return type;
 }
 
-/// Out of line, as are the members' writers below: there are hundreds of members.
-void add_member(ReplyType& type, std::string_view name, std::string_view meaning, ReplyType of);
-
 template <class Value>
 ReplyType reply_type() {
   using Kind = ReplyType::Kind;
@@ -140,8 +138,40 @@ void write_value(ReplyWriter& writer, const Value& value) {
   } else if constexpr (kIsNullable<Value>) {
     value ? write_value(writer, *value) : writer.nothing();
   } else {
-    members_of(&value).write(writer, value);
+    members_of(&value).write(writer, &value);
   }
+}
+
+}  // namespace api_detail
+
+/// The members of a reply of some kind: where their values lie, counted in bytes from its begin, and who writes them.
+class MemberTable {
+ public:
+  [[nodiscard]] const ReplyType& type() const noexcept { return type_; }
+  void write(ReplyWriter& writer, const void* reply) const;
+
+ protected:
+  using Write = void (*)(ReplyWriter&, const void* value);
+
+  explicit MemberTable(std::string name);
+  void add(std::string_view name, std::string_view meaning, ReplyType of, std::ptrdiff_t offset, Write write);
+  void add(const MemberTable& part, std::ptrdiff_t offset);
+
+ private:
+  struct Place {
+    std::ptrdiff_t offset;
+    Write write;
+  };
+  ReplyType type_;
+  std::vector<Place> places_;
+};
+
+namespace api_detail {
+
+// Of each kind of value once, for all members that have it.
+template <class Value>
+void write_at(ReplyWriter& writer, const void* value) {
+  write_value(writer, *static_cast<const Value*>(value));
 }
 
 }  // namespace api_detail
@@ -149,62 +179,39 @@ void write_value(ReplyWriter& writer, const Value& value) {
 /// The members of one kind of reply, in the order in which they are written. A reply has
 /// `const Members<Reply>& members_of(const Reply*)` in its namespace.
 template <class Reply>
-class Members {
+class Members : public MemberTable {
  public:
-  explicit Members(std::string name) : type_(api_detail::type_of_kind(ReplyType::Kind::object)) {
-    type_.name = std::move(name);
-  }
+  explicit Members(std::string name) : MemberTable(std::move(name)) {}
 
   template <class Value>
   Members& add(Value Reply::* place, std::string_view name, std::string_view meaning) {
-    api_detail::add_member(type_, name, meaning, api_detail::reply_type<Value>());
-    write_by(place);
+    MemberTable::add(name, meaning, api_detail::reply_type<Value>(), offset_of(&(plain_.*place)),
+                     api_detail::write_at<Value>);
     return *this;
   }
 
   /// Those of a part that the reply is made from.
   template <class Base>
   Members& add(const Members<Base>& base) {
-    for (const ReplyMember& member : base.type().members) type_.members.push_back(member);
-    for (const auto& writer : base.writers()) {
-      writers_.push_back([writer](ReplyWriter& to, const void* reply) {
-        writer(to, static_cast<const Base*>(static_cast<const Reply*>(reply)));
-      });
-    }
+    MemberTable::add(base, offset_of(static_cast<const Base*>(&plain_)));
     return *this;
   }
 
   /// A list of the same kind of reply: its type is the name alone, which stands for these members.
   Members& add_own(std::vector<Reply> Reply::* place, std::string_view name, std::string_view meaning) {
     ReplyType own = api_detail::type_of_kind(ReplyType::Kind::object);
-    own.name = type_.name;
-    api_detail::add_member(type_, name, meaning, api_detail::type_of_kind(ReplyType::Kind::list, std::move(own)));
-    write_by(place);
+    own.name = type().name;
+    MemberTable::add(name, meaning, api_detail::type_of_kind(ReplyType::Kind::list, std::move(own)),
+                     offset_of(&(plain_.*place)), api_detail::write_at<std::vector<Reply>>);
     return *this;
   }
 
-  [[nodiscard]] const ReplyType& type() const noexcept { return type_; }
-  [[nodiscard]] const auto& writers() const noexcept { return writers_; }
-
-  void write(ReplyWriter& writer, const Reply& reply) const {
-    writer.begin_object();
-    for (std::size_t n = 0; n < writers_.size(); ++n) {
-      writer.key(type_.members[n].name);
-      writers_[n](writer, &reply);
-    }
-    writer.end_object();
-  }
-
  private:
-  template <class Value>
-  void write_by(Value Reply::* place) {
-    writers_.push_back([place](ReplyWriter& writer, const void* reply) {
-      api_detail::write_value(writer, static_cast<const Reply*>(reply)->*place);
-    });
+  [[nodiscard]] std::ptrdiff_t offset_of(const void* value) const {
+    return static_cast<const char*>(value) - reinterpret_cast<const char*>(&plain_);
   }
 
-  ReplyType type_;
-  std::vector<std::function<void(ReplyWriter&, const void*)>> writers_;  // of a Reply
+  Reply plain_ = {};
 };
 
 /// What `write` writes, as JSON: {"name": value, …}, two blanks a level; a tensor is {"dtype", "shape", "values"} in

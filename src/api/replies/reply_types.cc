@@ -20,8 +20,28 @@ std::string table_of(const ReplyType& type) {
 
 }  // namespace
 
-void api_detail::add_member(ReplyType& type, std::string_view name, std::string_view meaning, ReplyType of) {
-  type.members.push_back({std::string(name), std::string(meaning), std::move(of)});
+MemberTable::MemberTable(std::string name) : type_(api_detail::type_of_kind(ReplyType::Kind::object)) {
+  type_.name = std::move(name);
+}
+
+void MemberTable::add(std::string_view name, std::string_view meaning, ReplyType of, std::ptrdiff_t offset,
+                      Write writer) {
+  type_.members.push_back({std::string(name), std::string(meaning), std::move(of)});
+  places_.push_back({offset, writer});
+}
+
+void MemberTable::add(const MemberTable& part, std::ptrdiff_t offset) {
+  type_.members.insert(type_.members.end(), part.type_.members.begin(), part.type_.members.end());
+  for (const Place& place : part.places_) places_.push_back({place.offset + offset, place.write});
+}
+
+void MemberTable::write(ReplyWriter& writer, const void* reply) const {
+  writer.begin_object();
+  for (std::size_t n = 0; n < places_.size(); ++n) {
+    writer.key(type_.members[n].name);
+    places_[n].write(writer, static_cast<const char*>(reply) + places_[n].offset);
+  }
+  writer.end_object();
 }
 
 std::string api_detail::table_cell(std::string_view text) {

@@ -75,7 +75,8 @@ Answerer answerer(const std::string& name, const std::string& meaning, const Fie
                        .examples = examples},
           .answer = [&fields, &members, answer](StudioState& state, std::string_view request, const StudioWatch& watch,
                                                 ReplyWriter& writer) {
-            members.write(writer, answer(state, fields.from_json(request), watch));
+            const Reply reply = answer(state, fields.from_json(request), watch);
+            members.write(writer, &reply);
           }};
 }
 

@@ -1,5 +1,5 @@
 // A head of the drawn model that `qkv explain` shows, on the bench.
-#include "explain/model.h"
+#include "explain/drawn_model.h"
 #include "qkv/explain/bench.h"
 
 namespace qkv {
@@ -12,7 +12,7 @@ Tensor columns(const Tensor& matrix, std::int64_t head, std::int64_t width) {
 }  // namespace
 
 BenchInputs drawn_bench(const ExplainOptions& options, std::int64_t head) {
-  const explain_detail::Model model(options);
+  const explain_detail::DrawnModel model(options);
   const explain_detail::Run run = model.run();
   if (head < 0 || head >= run.heads) {
     throw InvalidArgument("bench", "head", "0 to " + std::to_string(run.heads - 1), std::to_string(head));

@@ -1,5 +1,5 @@
 // Worked examples are the same for everyone and long: a page shows the one that it was made with.
-#include "qkv/worked.h"
+#include "qkv/course/worked.h"
 
 #include "qkv/error.h"
 #include "qkv/explain.h"

@@ -7,7 +7,7 @@
 
 #include "qkv/attention.h"
 #include "qkv/tensor.h"
-#include "qkv/worked.h"
+#include "qkv/course/worked.h"
 
 namespace qkv::worked {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "course/pieces.h"
+#include "course/seeds.h"
 #include "explain/plain.h"
-#include "explain/worked/pieces.h"
-#include "explain/worked/seeds.h"
 #include "qkv/error.h"
 #include "qkv/random.h"
 #include "qkv/softmax.h"

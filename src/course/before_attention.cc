@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "core/exact_math.h"
+#include "course/pieces.h"
+#include "course/seeds.h"
 #include "explain/plain.h"
-#include "explain/worked/pieces.h"
-#include "explain/worked/seeds.h"
 #include "qkv/random.h"
 #include "qkv/softmax.h"
 

@@ -7,8 +7,8 @@
 #include "core/ascii.h"
 #include "explain/formula.h"
 #include "explain/numbers.h"
+#include "qkv/course/worked.h"
 #include "qkv/explain.h"
-#include "qkv/worked.h"
 
 namespace qkv {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "qkv/worked.h"
+#include "qkv/course/worked.h"
 
 namespace qkv::worked {
 

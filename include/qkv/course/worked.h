@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "qkv/explain.h"
 #include "qkv/picture/diagram.h"
 #include "qkv/tensor.h"
 
@@ -67,6 +68,10 @@ struct Worked {
 
 /// Computes one. Throws InvalidArgument listing the names if there is no such example.
 [[nodiscard]] Worked run_worked(std::string_view name);
+
+/// The same as an explanation: its steps, and what its document prints beside what comes out. Throws InvalidArgument
+/// listing the names.
+[[nodiscard]] Explanation explain_worked(std::string_view name);
 
 /// A section of docs/worked-examples.md: heading, steps with their tensors as tables, claims.
 [[nodiscard]] std::string to_markdown(const Worked& worked);

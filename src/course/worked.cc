@@ -1,8 +1,8 @@
-#include "qkv/worked.h"
+#include "qkv/course/worked.h"
 
 #include <algorithm>
 
-#include "explain/worked/seeds.h"
+#include "course/seeds.h"
 #include "qkv/error.h"
 
 namespace qkv {

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
+#include "course/pieces.h"
+#include "course/seeds.h"
 #include "explain/plain.h"
-#include "explain/worked/pieces.h"
-#include "explain/worked/seeds.h"
 #include "qkv/random.h"
 #include "qkv/softmax.h"
 

@@ -1,4 +1,4 @@
-#include "explain/model.h"
+#include "explain/drawn_model.h"
 
 #include <fmt/format.h>
 
@@ -58,7 +58,7 @@ void fill_norm(const Parameters& parameters, const std::string& name, std::int64
 
 }  // namespace
 
-Model::Model(ExplainOptions options) : options_(std::move(options)) {
+DrawnModel::DrawnModel(ExplainOptions options) : options_(std::move(options)) {
   tokens_ = split_words("text", options_.text);
   ids_ = vocabulary_.ids(tokens_);
   if (options_.context) {
@@ -69,7 +69,7 @@ Model::Model(ExplainOptions options) : options_(std::move(options)) {
   draw_parameters();
 }
 
-void Model::resolve_widths() {
+void DrawnModel::resolve_widths() {
   require_width("d_model", options_.d_model);
   require_width("heads", options_.heads);
   if (!options_.d_k && options_.d_model % options_.heads != 0) {
@@ -102,7 +102,7 @@ void Model::resolve_widths() {
   }
 }
 
-void Model::draw_parameters() {
+void DrawnModel::draw_parameters() {
   const std::int64_t width = options_.d_model;
   Generator generator(options_.seed);
   parameters_.embedding = draw(generator, {static_cast<std::int64_t>(vocabulary_.words().size()), width}, 1.0);
@@ -120,7 +120,7 @@ void Model::draw_parameters() {
   if (options_.position == Positions::t5) parameters_.t5 = draw(positions, {kT5.buckets, options_.heads}, 1.0);
 }
 
-Side Model::side_of(const std::vector<std::string>& tokens, const std::vector<std::int64_t>& ids) const {
+Side DrawnModel::side_of(const std::vector<std::string>& tokens, const std::vector<std::int64_t>& ids) const {
   Side side;
   side.tokens = tokens;
   side.ids = ids;
@@ -137,7 +137,7 @@ Side Model::side_of(const std::vector<std::string>& tokens, const std::vector<st
   return side;
 }
 
-AttentionOptions Model::attention_options() const {
+AttentionOptions DrawnModel::attention_options() const {
   AttentionOptions attention = {.target = kTarget};
   attention.scale = options_.scale;
   attention.softcap = options_.softcap;
@@ -150,7 +150,7 @@ AttentionOptions Model::attention_options() const {
   return attention;
 }
 
-MultiHeadOptions Model::layer_options(Encoding encoding) const {
+MultiHeadOptions DrawnModel::layer_options(Encoding encoding) const {
   MultiHeadOptions layer;
   layer.d_model = options_.d_model;
   layer.heads = options_.heads;
@@ -167,20 +167,20 @@ MultiHeadOptions Model::layer_options(Encoding encoding) const {
   return layer;
 }
 
-void Model::assign_attention(const Parameters& parameters, const std::string& scope) const {
+void DrawnModel::assign_attention(const Parameters& parameters, const std::string& scope) const {
   assign_map(parameters, scope + "q", parameters_.w_q);
   assign_map(parameters, scope + "k", parameters_.w_k);
   assign_map(parameters, scope + "v", parameters_.w_v);
   assign_map(parameters, scope + "out", parameters_.w_o);
 }
 
-MultiHeadAttention Model::layer(Encoding encoding) const {
+MultiHeadAttention DrawnModel::layer(Encoding encoding) const {
   MultiHeadAttention made(layer_options(encoding), Init::undrawn(), DType::f64);
   assign_attention(made.parameters(), "");
   return made;
 }
 
-TransformerBlock Model::block() const {
+TransformerBlock DrawnModel::block() const {
   BlockOptions options{.attention = layer_options(Encoding::as_chosen), .d_ff = kFeedForward * options_.d_model};
   options.order = options_.surroundings == Surroundings::pre_norm_block ? NormOrder::pre : NormOrder::post;
   TransformerBlock made(options, Init::undrawn(), DType::f64);
@@ -194,7 +194,7 @@ TransformerBlock Model::block() const {
 }
 
 // Everything that is shown is what the layers computed.
-void Model::read_attention(Run& run, const Trace& trace, const std::string& scope) {
+void DrawnModel::read_attention(Run& run, const Trace& trace, const std::string& scope) {
   run.q = trace[scope + "q"];
   run.k = trace[scope + "k"];
   run.v = trace[scope + "v"];
@@ -209,7 +209,7 @@ void Model::read_attention(Run& run, const Trace& trace, const std::string& scop
   run.output = Tensor(trace[scope + "out"].view().select(0, 0));
 }
 
-void Model::run_attention(Run& run) const {
+void DrawnModel::run_attention(Run& run) const {
   Trace trace;
   const MultiHeadAttention attention = layer(Encoding::as_chosen);
   const MultiHeadCall call{.attention = run.attention, .trace = &trace};
@@ -222,7 +222,7 @@ void Model::run_attention(Run& run) const {
   read_attention(run, trace, "");
 }
 
-void Model::run_block(Run& run) const {
+void DrawnModel::run_block(Run& run) const {
   Trace trace;
   const BlockCall call{.attention = run.attention, .trace = &trace};
   const Variable x = as_batch(run.queries.x);
@@ -244,7 +244,7 @@ void Model::run_block(Run& run) const {
                        .result = value("resid_post")};
 }
 
-Run Model::run() const {
+Run DrawnModel::run() const {
   const NoGradient constant;
   Run run;
   run.heads = options_.heads;
@@ -262,7 +262,7 @@ Run Model::run() const {
   return run;
 }
 
-Tensor Model::output_in_order(const std::vector<std::int64_t>& order, Encoding encoding) const {
+Tensor DrawnModel::output_in_order(const std::vector<std::int64_t>& order, Encoding encoding) const {
   const NoGradient constant;
   MultiHeadCall call;
   call.attention = attention_options();

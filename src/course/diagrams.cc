@@ -1,4 +1,4 @@
-#include "explain/worked/diagrams.h"
+#include "course/diagrams.h"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "explain/worked/pieces.h"
-#include "explain/worked/seeds.h"
+#include "course/pieces.h"
+#include "course/seeds.h"
 #include "qkv/cost.h"
 
 namespace qkv::worked {

@@ -6,10 +6,10 @@
 #include <numbers>
 #include <numeric>
 
+#include "course/diagrams.h"
+#include "course/pieces.h"
+#include "course/seeds.h"
 #include "explain/plain.h"
-#include "explain/worked/diagrams.h"
-#include "explain/worked/pieces.h"
-#include "explain/worked/seeds.h"
 #include "qkv/heads.h"
 #include "qkv/softmax.h"
 

@@ -11,12 +11,12 @@
 #include "qkv/attention.h"
 #include "qkv/autograd/matmul.h"
 #include "qkv/cost.h"
+#include "qkv/course/worked.h"
 #include "qkv/heads.h"
 #include "qkv/nn/norm.h"
 #include "qkv/nn/position.h"
 #include "qkv/random.h"
 #include "qkv/softmax.h"
-#include "qkv/worked.h"
 
 namespace qkv::seeds_test {
 namespace {
@@ -80,7 +80,7 @@ double figure(const CostReport& report, std::string_view key) { return report.it
 class Scratch : public testing::Test {
  protected:
   Scratch() {
-    std::ifstream file(QKV_SOURCE_DIR "/tests/seeds/scratch_notebook.txt");
+    std::ifstream file(QKV_SOURCE_DIR "/tests/course/scratch_notebook.txt");
     for (std::string line; std::getline(file, line);) {
       std::istringstream words(line.substr(line.find(':') + 1));
       Numbers& values = torch_[line.substr(0, line.find(' '))];

@@ -5,9 +5,9 @@
 #include <numbers>
 
 #include "core/exact_math.h"
+#include "course/pieces.h"
+#include "course/seeds.h"
 #include "explain/plain.h"
-#include "explain/worked/pieces.h"
-#include "explain/worked/seeds.h"
 
 namespace qkv::worked {
 namespace {

@@ -12,10 +12,10 @@
 
 namespace qkv::explain_detail {
 
-class Model {
+class DrawnModel {
  public:
   /// Resolves widths, splits the texts into words and draws the parameters. Throws as explain() does.
-  explicit Model(ExplainOptions options);
+  explicit DrawnModel(ExplainOptions options);
 
   /// The pass over the reader's text.
   [[nodiscard]] Run run() const;

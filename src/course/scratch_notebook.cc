@@ -1,13 +1,13 @@
-#include "explain/worked/scratch_notebook.h"
+#include "course/scratch_notebook.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
+#include "course/pieces.h"
+#include "course/seeds.h"
 #include "explain/plain.h"
 #include "explain/target.h"
-#include "explain/worked/pieces.h"
-#include "explain/worked/seeds.h"
 #include "qkv/heads.h"
 #include "qkv/nn/position.h"
 #include "qkv/random.h"

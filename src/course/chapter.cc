@@ -4,9 +4,9 @@
 #include <numbers>
 
 #include "core/exact_math.h"
+#include "course/pieces.h"
+#include "course/seeds.h"
 #include "explain/plain.h"
-#include "explain/worked/pieces.h"
-#include "explain/worked/seeds.h"
 #include "qkv/autograd/rotary.h"
 #include "qkv/cost.h"
 #include "qkv/nn/position.h"

@@ -6,10 +6,10 @@
 #include <map>
 #include <numbers>
 
+#include "course/pieces.h"
+#include "course/scratch_notebook.h"
+#include "course/seeds.h"
 #include "explain/plain.h"
-#include "explain/worked/pieces.h"
-#include "explain/worked/scratch_notebook.h"
-#include "explain/worked/seeds.h"
 
 namespace qkv::worked {
 namespace {

@@ -1,4 +1,4 @@
-#include "explain/worked/pieces.h"
+#include "course/pieces.h"
 
 #include <fmt/format.h>
 

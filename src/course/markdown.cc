@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "qkv/worked.h"
+#include "qkv/course/worked.h"
 
 namespace qkv {
 namespace {

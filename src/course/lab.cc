@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "course/pieces.h"
+#include "course/seeds.h"
 #include "explain/plain.h"
 #include "explain/target.h"
-#include "explain/worked/pieces.h"
-#include "explain/worked/seeds.h"
 #include "qkv/random.h"
 #include "qkv/softmax.h"
 

@@ -1,4 +1,4 @@
-#include "qkv/worked.h"
+#include "qkv/course/worked.h"
 
 #include <gmock/gmock.h>
 
@@ -108,7 +108,7 @@ TEST(Worked, ThePageIsCurrent) {
   ASSERT_NE(marker, std::string::npos) << kPage;
   const std::size_t begin = marker + kMarker.size();
   if (std::getenv("QKV_WRITE_DOCS") != nullptr) write_file(kPage, text.substr(0, begin) + computed_part());
-  EXPECT_EQ(page().substr(begin), computed_part()) << "QKV_WRITE_DOCS=1 test_seeds writes it anew";
+  EXPECT_EQ(page().substr(begin), computed_part()) << "QKV_WRITE_DOCS=1 test_course writes it anew";
 }
 
 }  // namespace

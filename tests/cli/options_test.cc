@@ -1,0 +1,80 @@
+// Every option of every command with a value that has no meaning: the error names it, as it was written.
+#include <gmock/gmock.h>
+
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+
+namespace qkv::options_test {
+namespace {
+
+using testing::Gt;
+using testing::SizeIs;
+using testing::StartsWith;
+using tests::Outcome;
+using tests::run_qkv;
+
+struct Option {
+  std::vector<std::string> command;
+  std::string name, type;
+};
+
+std::string text_between(const std::string& line, const std::string& begin, const std::string& end) {
+  const std::size_t at = line.find(begin) + begin.size();
+  return line.substr(at, line.find(end, at) - at);
+}
+
+// Of the tables that `qkv help --describe` prints.
+std::vector<Option> all_options() {
+  std::vector<Option> options;
+  std::vector<std::string> command;
+  std::istringstream lines(run_qkv({"help", "--describe"}).out);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("### ")) {
+      std::istringstream words(text_between(line, "`qkv ", "`"));
+      command.clear();
+      for (std::string word; words >> word;) command.push_back(word);
+    }
+    if (!line.starts_with("| `--")) continue;
+    const std::string name = text_between(line, "`", "`");
+    options.push_back({command, name, text_between(line, "` | ", " |")});
+  }
+  return options;
+}
+
+// A value without a meaning; none of a text, which may be anything.
+std::optional<std::string> wrong_value(const std::string& type) {
+  if (type == "true or false") return "maybe";
+  if (type.starts_with("text")) return std::nullopt;
+  return "x7";
+}
+
+TEST(Options, AreNamedWhereTheirValuesHaveNoMeaning) {
+  const std::vector<Option> options = all_options();
+  ASSERT_THAT(options, SizeIs(Gt(200)));
+  for (const Option& option : options) {
+    const std::optional<std::string> wrong = wrong_value(option.type);
+    if (!wrong) continue;
+    std::vector<std::string> words = option.command;
+    words.push_back(option.name + "=" + *wrong);
+    std::string name = "qkv";
+    for (const std::string& word : option.command) name += " " + word;
+    const Outcome outcome = run_qkv(words);
+    EXPECT_EQ(outcome.code, 2) << name << " " << option.name;
+    EXPECT_THAT(outcome.err, StartsWith(name + ": " + option.name + ": expected "));
+    EXPECT_THAT(outcome.err, testing::HasSubstr(*wrong));
+  }
+}
+
+TEST(Options, HaveAMeaningInTheirHelp) {
+  std::istringstream lines(run_qkv({"help", "--describe"}).out);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("| `")) EXPECT_FALSE(line.ends_with("|  |")) << line;
+  }
+}
+
+}  // namespace
+}  // namespace qkv::options_test
