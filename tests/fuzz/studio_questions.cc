@@ -191,7 +191,12 @@ Json value_of(Dice& dice, const FieldInfo& field) {
     case FieldType::toggle:
       return dice.once_in(2);
     case FieldType::seed:
+    case FieldType::size:
       return dice.bits();
+    case FieldType::wholes:
+      return Json::array({whole_of(dice, field), whole_of(dice, field)});
+    case FieldType::texts:
+      return Json::array({text_of(dice, field)});
     case FieldType::whole:
       return whole_of(dice, field);
     case FieldType::number:
