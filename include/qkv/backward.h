@@ -17,8 +17,9 @@ struct GradientWants {
   bool sinks = true;
 };
 
-/// The caller's memory for gradients, of the shape and dtype in AttentionGradients, last stride 1. Every element is
-/// written, and nothing between them. The rules for strides and memory are those of attention_into() for out.
+/// The caller's memory for gradients, of the shape and dtype in AttentionGradients, or f32 where that has 16 bits, last
+/// stride 1. Every element is written, and nothing between them. The rules for strides and memory are those of
+/// attention_into() for out.
 struct GradientPlaces {
   std::optional<MutableTensorView> d_q = std::nullopt;
   std::optional<MutableTensorView> d_k = std::nullopt;
@@ -52,6 +53,9 @@ struct AttentionGradients {
 ///
 /// A forbidden pair adds nothing to any gradient, and its q, k and v are not used: a NaN there does not spread. A row
 /// that sees nothing and a key that no query sees get zeros.
+///
+/// With options.within, `out` and `lse` are those of the whole rows: gradients add up over windows, and d_bias has the
+/// shapes of the whole call.
 ///
 /// f64 runs on the reference: sums in f64 in a fixed order, each gradient rounded once. Other dtypes run on a fused
 /// target: sums in f32 in a fixed order, so the same bits for any number of threads. The gradients of sinks

@@ -54,7 +54,7 @@ AttentionGradients allocated(const BackwardProblem& problem, const AttentionOpti
   gradients.d_v = like(problem.v, wants.v, places.d_v);
   if (wants.bias) {
     const MaskShape shape = shape_of_bias(problem, options);
-    for (const bias_detail::TermNode* term : bias_detail::term_nodes(options.bias)) {
+    for (const bias_detail::TermNode* term : bias_detail::term_nodes(problem.problem.bias)) {
       gradients.d_bias.emplace_back(lse_dtype(q.dtype()), term->gradient_shape(shape));
     }
   }

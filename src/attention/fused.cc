@@ -60,15 +60,6 @@ std::span<Segment> segments_in(std::byte* place, std::size_t count) {
   return {first, count};
 }
 
-void write_into(Segment& segment, const MutableTensorView& out, const MutableTensorView& lse) {
-  segment.out = static_cast<std::byte*>(out.data());
-  segment.out_head_stride = out.strides()[0];
-  segment.out_row_stride = out.strides()[1];
-  segment.lse = static_cast<float*>(lse.data());
-  segment.lse_head_stride = lse.strides()[0];
-  segment.lse_row_stride = lse.strides()[1];
-}
-
 void run_in(const FusedCall& call, const Layout& layout, std::byte* place, const MutableTensorView& out,
             const MutableTensorView& lse) {
   const std::span<Segment> segments = segments_in(place, segments_of(call));
@@ -83,7 +74,7 @@ void run_in(const FusedCall& call, const Layout& layout, std::byte* place, const
   for (std::size_t n = 0; n < segments.size(); ++n) {
     const auto b = static_cast<std::int64_t>(n);
     segments[n] = segment_of(call, whole, b);
-    write_into(segments[n], queries_of(call, out, b), queries_of(call, lse, b));
+    segments[n].write_to(queries_of(call, out, b), queries_of(call, lse, b));
   }
   Plans plans(call);
   for (Segment& segment : segments) plans.give(segment);

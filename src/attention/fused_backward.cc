@@ -36,8 +36,10 @@ class RowsOf {
 };
 
 GradientRows rows_of(const MutableTensorView& view) {
-  return {
-      .base = static_cast<std::byte*>(view.data()), .head_stride = view.strides()[0], .row_stride = view.strides()[1]};
+  return {.base = static_cast<std::byte*>(view.data()),
+          .dtype = view.dtype(),
+          .head_stride = view.strides()[0],
+          .row_stride = view.strides()[1]};
 }
 
 struct BackwardTensors {

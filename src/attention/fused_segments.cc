@@ -32,6 +32,7 @@ MaskShape shape_of(const FusedCall& call, std::int64_t b) {
 Segment segment_of(const FusedCall& call, const SegmentTensors& whole, std::int64_t b) {
   return {.b = b,
           .shape = shape_of(call, b),
+          .window = call.options.ragged ? MatrixWindow{} : call.problem.window,
           .q = queries_of(call, whole.q, b),
           .k = heads_of(keys_of(call, whole.k, b)),
           .v = heads_of(keys_of(call, whole.v, b))};

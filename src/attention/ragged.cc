@@ -23,6 +23,7 @@ kernels::Problem document_problem(const kernels::Problem& whole, const Ragged& r
   problem.k = whole.k.slice(2, keys.begin, keys.end);
   problem.shape = document_shape(whole, ragged, n);
   problem.first_b = n;
+  problem.window = {.Tq = problem.shape.Tq, .Tk = problem.shape.Tk};
   return problem;
 }
 

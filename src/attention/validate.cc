@@ -12,6 +12,7 @@
 #include "attention/ragged.h"
 #include "kernels/cpu/forward.h"
 #include "mask/batch_entry.h"
+#include "mask/within.h"
 
 namespace qkv {
 namespace {
@@ -134,23 +135,31 @@ kernels::Problem validated_batch(std::string_view function, const TensorView& q,
   check_shapes(check, q, k);
   validate_numbers(function, options, q.dim(1));
   const MaskShape shape = {.B = q.dim(0), .H = q.dim(1), .Tq = q.dim(2), .Tk = k.dim(2)};
-  const kernels::Problem problem = {.q = q,
-                                    .k = k,
-                                    .shape = shape,
-                                    .group = q.dim(1) / k.dim(1),
-                                    .scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(3)))),
-                                    .softcap = options.softcap,
-                                    .bias = options.bias,
-                                    .mask = options.mask,
-                                    .dropout = options.dropout,
-                                    .sinks = options.sinks};
+  kernels::Problem problem = {.q = q,
+                              .k = k,
+                              .shape = shape,
+                              .window = {.Tq = shape.Tq, .Tk = shape.Tk},
+                              .group = q.dim(1) / k.dim(1),
+                              .scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(3)))),
+                              .softcap = options.softcap,
+                              .bias = options.bias,
+                              .mask = options.mask,
+                              .dropout = options.dropout,
+                              .sinks = options.sinks};
   if (options.ragged) {
+    check.that(!options.within, "within", "none with ragged: call each document's window by itself", "one");
     check_ragged(check, problem, options);
-  } else {
-    options.mask.validate(shape);
-    options.bias.validate(shape);
-    if (options.plan != nullptr) check_plan(check, *options.plan, shape);
+    return problem;
   }
+  if (options.within) {
+    mask_detail::require_window_of(function, "within", *options.within, shape.Tq, shape.Tk);
+    problem.window = *options.within;
+    problem.mask = within(options.mask, problem.window);
+    problem.bias = within(options.bias, problem.window);
+  }
+  problem.mask.validate(shape);
+  problem.bias.validate(shape);
+  if (options.plan != nullptr) check_plan(check, *options.plan, shape);
   return problem;
 }
 

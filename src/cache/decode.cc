@@ -38,6 +38,7 @@ void validate(std::string_view function, const DecodeCall& call) {
   validate_numbers(function, options, q.dim(1));
   check.that(!options.ragged, "ragged", "none: each sequence has its own length", "one");
   check.that(options.plan == nullptr, "plan", "none: each sequence has its own length", "one");
+  check.that(!options.within, "within", "none: a cache holds the first keys of each sequence", "one");
   for (std::int64_t b = 0; b < cache.B(); ++b) {
     validate_entry(options, b, call.shape(b));
   }

@@ -46,14 +46,7 @@ Segment segment_of(const DecodeCall& call, const TensorView& q, std::int64_t b) 
 }
 
 void direct(Segment& segment, const MutableTensorView& out, const MutableTensorView& lse) {
-  const MutableTensorView out_rows = out.select(0, segment.b);
-  const MutableTensorView lse_rows = lse.select(0, segment.b);
-  segment.out = static_cast<std::byte*>(out_rows.data());
-  segment.out_head_stride = out_rows.strides()[0];
-  segment.out_row_stride = out_rows.strides()[1];
-  segment.lse = static_cast<float*>(lse_rows.data());
-  segment.lse_head_stride = lse_rows.strides()[0];
-  segment.lse_row_stride = lse_rows.strides()[1];
+  segment.write_to(out.select(0, segment.b), lse.select(0, segment.b));
 }
 
 Forward forward_of(const DecodeCall& call, std::span<const Segment> segments) {

@@ -261,7 +261,7 @@ class TermGradient {
     std::size_t cell = 0;
     for (std::int64_t row = 0; row < window.rows; ++row) {
       for (std::int64_t column = 0; column < window.columns; ++column) {
-        body(static_cast<std::size_t>(window.offset + row * window.row_stride + column), cell++);
+        body(static_cast<std::size_t>(window.offset + row * window.row_stride + column * window.column_stride), cell++);
       }
     }
   }

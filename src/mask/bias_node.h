@@ -54,8 +54,9 @@ struct GradientAxes {
 struct GradientWindow {
   std::int64_t offset = 0;  // of the first element in the dense tensor
   std::int64_t rows = 1;
-  std::int64_t columns = 1;  // side by side
+  std::int64_t columns = 1;
   std::int64_t row_stride = 0;
+  std::int64_t column_stride = 1;
 
   [[nodiscard]] std::int64_t cells() const { return rows * columns; }
 };

@@ -197,6 +197,7 @@ class Sample {
                                   .k = k_.heads(),
                                   .v = v_.heads(),
                                   .out = static_cast<std::byte*>(results.out.data()),
+                                  .out_dtype = call_.dtype,
                                   .out_head_stride = Tq * call_.Dv,
                                   .out_row_stride = call_.Dv,
                                   .lse = results.lse.values<float>().data(),

@@ -33,6 +33,7 @@ Results fused_call(const cpu::Target& target, const Problem& problem, const Tens
                         .k = heads_of(problem.k, b),
                         .v = heads_of(v, b),
                         .out = static_cast<std::byte*>(result.out.data()) + b * shape.H * shape.Tq * Dv * bytes,
+                        .out_dtype = result.out.dtype(),
                         .out_head_stride = shape.Tq * Dv,
                         .out_row_stride = Dv,
                         .lse = result.lse.values<float>().data() + b * shape.H * shape.Tq,

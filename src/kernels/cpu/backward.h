@@ -10,9 +10,10 @@
 
 namespace qkv::kernels::cpu {
 
-/// The memory for the gradient of q, k or v of a segment: [H, T, width] of the call's dtype, last stride 1.
+/// The memory for the gradient of q, k or v of a segment: [H, T, width] of the call's dtype or f32, last stride 1.
 struct GradientRows {
   std::byte* base = nullptr;  // null: not wanted
+  DType dtype = DType::f32;
   std::int64_t head_stride = 0;
   std::int64_t row_stride = 0;
 };

@@ -124,9 +124,9 @@ class BackwardWorker {
     const std::int64_t stride = round_up(call.D, S::kLanes);
     for (std::int64_t lane = 0; lane < lanes.count(); ++lane) {
       if (lane % S::kLanes == 0) Products::unpack_d_q(d_q, call.D, lane, rows);
-      std::byte* row = to.base + (lanes.head_of(lane) * to.head_stride + lanes.query_of(lane) * to.row_stride) *
-                                     bytes_of(call.dtype);
-      store_row<S>(rows + lane % S::kLanes * stride, stored_scale(call.scale), call.D, call.dtype, row);
+      std::byte* row =
+          to.base + (lanes.head_of(lane) * to.head_stride + lanes.query_of(lane) * to.row_stride) * bytes_of(to.dtype);
+      store_row<S>(rows + lane % S::kLanes * stride, stored_scale(call.scale), call.D, to.dtype, row);
     }
   }
 
@@ -249,7 +249,7 @@ class BackwardWorker {
     for (std::int64_t lane = 0; lane < lanes.count(); ++lane) {
       rows[lane].maximum = maxima[lane];
       rows[lane].sum = totals[lane];
-      set_scale(settings_, rows[lane], segment_.shape.Tk, lanes.head_of(lane), lane, sums);
+      set_scale(settings_, rows[lane], segment_, lanes.head_of(lane), lane, sums);
     }
   }
 
@@ -347,7 +347,7 @@ class BackwardWorker {
     }
     Gradient::weigh_only(sums, settings_.to_log2, keys, lanes, weights_);
     for (std::int64_t n = 0; n < keys * kTile; n += S::kLanes) S::store(dropped_ + n, S::splat(1.0F));
-    drop<S, kTile>(settings_.dropout, segment_.b, block_.lanes, column * kTile, keys, dropped_);
+    drop<S, kTile>(settings_.dropout, segment_, block_.lanes, column * kTile, keys, dropped_);
     Gradient::to_d_scores(sums, keys, lanes, weights_, dropped_, d_scores_);
     return dropped_;
   }
@@ -378,8 +378,8 @@ class BackwardWorker {
                   const GradientRows& to) const {
     if (to.base == nullptr) return;
     for (std::int64_t n = 0; n < count; ++n) {
-      std::byte* row = to.base + (task_.key_head * to.head_stride + (j + n) * to.row_stride) * bytes_of(call_.dtype);
-      Products::store_row(from, n, width, factor, call_.dtype, row);
+      std::byte* row = to.base + (task_.key_head * to.head_stride + (j + n) * to.row_stride) * bytes_of(to.dtype);
+      Products::store_row(from, n, width, factor, to.dtype, row);
     }
   }
 

@@ -36,17 +36,30 @@ struct KvHeads {
 struct Segment {
   std::int64_t b = 0;              // as biases and dropout count
   MaskShape shape;                 // as biases see it
+  MatrixWindow window = {};        // as dropout sees it
   const TilePlan* plan = nullptr;  // of tiles of kTile x kTile
   std::int64_t plan_b = 0;         // the batch entry of the plan
   TensorView q;                    // [Hq, Tq, D], last stride 1
   KvHeads k;
   KvHeads v;
-  std::byte* out = nullptr;  // [Hq, Tq, Dv] of q's dtype, last stride 1
+  std::byte* out = nullptr;  // [Hq, Tq, Dv] of q's dtype or f32, last stride 1
+  DType out_dtype = DType::f32;
   std::int64_t out_head_stride = 0;
   std::int64_t out_row_stride = 0;
   float* lse = nullptr;  // [Hq, Tq]
   std::int64_t lse_head_stride = 0;
   std::int64_t lse_row_stride = 0;
+
+  /// out [Hq, Tq, Dv], lse [Hq, Tq] in f32.
+  void write_to(const MutableTensorView& out_rows, const MutableTensorView& lse_rows) {
+    out = static_cast<std::byte*>(out_rows.data());
+    out_dtype = out_rows.dtype();
+    out_head_stride = out_rows.strides()[0];
+    out_row_stride = out_rows.strides()[1];
+    lse = static_cast<float*>(lse_rows.data());
+    lse_head_stride = lse_rows.strides()[0];
+    lse_row_stride = lse_rows.strides()[1];
+  }
 };
 
 /// A validated call. dtype f32, f16 or bf16; sums in f32.

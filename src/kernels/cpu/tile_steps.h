@@ -111,7 +111,7 @@ class TileSteps {
   void weigh_in_place(Block& block, const Reach& reach, std::int64_t column, float* scores) const {
     weigh(block, reach, scores, InPlace<S, Products::kWidth>{scores});
     if (!call_.dropout) return;
-    drop<S, Products::kWidth>(settings_.dropout, segment_.b, block.lanes, column * kTile, reach, scores);
+    drop<S, Products::kWidth>(settings_.dropout, segment_, block.lanes, column * kTile, reach, scores);
   }
 
   /// Adds NaN and infinite values for the rows that see them. The product left them out, since there 0 times such a

@@ -64,7 +64,9 @@ class BiasSums {
     const double* cell = cells_.data();
     for (std::int64_t row = 0; row < window.rows; ++row) {
       double* place = gradient.data() + window.offset + row * window.row_stride;
-      for (std::int64_t column = 0; column < window.columns; ++column) place[column] += *cell++;
+      for (std::int64_t column = 0; column < window.columns; ++column) {
+        place[column * window.column_stride] += *cell++;
+      }
     }
   }
 
@@ -121,7 +123,8 @@ class Backward {
     RowLse row = {.given = problem_.lse.at({b, h, i}),
                   .unit = problem_.lse.dtype() == DType::f64 ? 0x1p-53 : 0x1p-24,
                   .D = forward_.q.dim(3),
-                  .Tk = forward_.shape.Tk};
+                  .Tk = forward_.shape.Tk,
+                  .of_more_keys = forward_.has_part_of_keys()};
     for (std::int64_t j = 0; j < forward_.shape.Tk; ++j) {
       double& x = scores_[static_cast<std::size_t>(j)];
       const double bias = pairs_.bias(j);
