@@ -1,6 +1,7 @@
 #include "attention/fused_segments.h"
 
 #include "mask/batch_entry.h"
+#include "qkv/threads.h"
 
 namespace qkv {
 namespace {
@@ -25,6 +26,8 @@ std::size_t segments_of(const FusedCall& call) {
   return static_cast<std::size_t>(call.options.ragged ? documents_of(*call.options.ragged) : call.problem.shape.B);
 }
 
+int threads_of(const FusedCall& call) { return call.options.threads.value_or(threads()); }
+
 MaskShape shape_of(const FusedCall& call, std::int64_t b) {
   return call.options.ragged ? document_shape(call.problem, *call.options.ragged, b) : call.problem.shape;
 }
@@ -45,7 +48,7 @@ Forward forward_of(const FusedCall& call, std::span<const Segment> segments) {
           .Hq = problem.q.dim(1),
           .Hk = problem.k.dim(1),
           .D = problem.q.dim(3),
-          .Dv = call.v.dim(3),
+          .Dv = problem.v.dim(3),
           .scale = problem.scale,
           .softcap = problem.softcap,
           .bias = problem.bias.is_zero() ? nullptr : &problem.bias,

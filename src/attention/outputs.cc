@@ -125,27 +125,28 @@ void validate_merged(std::string_view function, const MutableTensorView& out, co
   check_apart(check, inputs, outputs);
 }
 
-void validate_places(std::string_view function, const kernels::BackwardProblem& problem, const GradientPlaces& places) {
+void validate_places(std::string_view function, const kernels::BackwardProblem& problem,
+                     const BackwardOptions& backward) {
   const Check check(function);
+  const GradientPlaces& places = backward.into;
   const TensorView& q = problem.problem.q;
   const TensorView& k = problem.problem.k;
-  std::vector<NamedReach> inputs = {{"q", reach_of(q)},
-                                    {"k", reach_of(k)},
-                                    {"v", reach_of(problem.v)},
-                                    {"out", reach_of(problem.out)},
-                                    {"lse", reach_of(problem.lse)},
-                                    {"d_out", reach_of(problem.d_out)}};
-  if (problem.d_lse) inputs.emplace_back("d_lse", reach_of(*problem.d_lse));
-  std::vector<NamedReach> outputs;
-  const auto take = [&](std::string_view name, const std::optional<MutableTensorView>& place, const TensorView& like) {
-    if (!place) return;
+  const std::array<NamedReach, 7> inputs = {NamedReach{"q", reach_of(q)},
+                                            NamedReach{"k", reach_of(k)},
+                                            NamedReach{"v", reach_of(problem.problem.v)},
+                                            NamedReach{"out", reach_of(problem.out)},
+                                            NamedReach{"lse", reach_of(problem.lse)},
+                                            NamedReach{"d_out", reach_of(problem.d_out)},
+                                            NamedReach{"d_lse", problem.d_lse ? reach_of(*problem.d_lse) : Reach{}}};
+  const auto taken = [&](std::string_view name, const std::optional<MutableTensorView>& place, const TensorView& like) {
+    if (!place) return NamedReach{name, {}};
     check_output(check, name, *place, like.shape(), written_dtype(like, *place));
     check.that(like.dim(3) <= 1 || place->strides()[3] == 1, name, "a last stride of 1", place->strides());
-    outputs.emplace_back(name, reach_of(*place));
+    return NamedReach{name, reach_of(*place)};
   };
-  take("into.d_q", places.d_q, q);
-  take("into.d_k", places.d_k, k);
-  take("into.d_v", places.d_v, problem.v);
+  const std::array<NamedReach, 4> outputs = {taken("into.d_q", places.d_q, q), taken("into.d_k", places.d_k, k),
+                                             taken("into.d_v", places.d_v, problem.problem.v),
+                                             NamedReach{"scratch", reach_of(backward.scratch)}};
   check_apart(check, inputs, outputs);
 }
 

@@ -46,7 +46,8 @@ void validate_apart(std::string_view function, const OutputMemory& memory, std::
 void validate_merged(std::string_view function, const MutableTensorView& out, const MutableTensorView& lse,
                      std::span<const PartialAttention> parts);
 
-/// Throws InvalidArgument naming into.d_q, into.d_k or into.d_v, as attention_backward() does.
-void validate_places(std::string_view function, const kernels::BackwardProblem& problem, const GradientPlaces& places);
+/// Throws InvalidArgument naming into.d_q, into.d_k, into.d_v or scratch, as attention_backward() does.
+void validate_places(std::string_view function, const kernels::BackwardProblem& problem,
+                     const BackwardOptions& backward);
 
 }  // namespace qkv

@@ -129,8 +129,10 @@ void validate_numbers(std::string_view function, const AttentionOptions& options
   if (options.threads) check.that(*options.threads >= 1, "threads", "1 or more", *options.threads);
 }
 
-kernels::Problem validated_batch(std::string_view function, const TensorView& q, const TensorView& k,
-                                 const AttentionOptions& options) {
+namespace {
+
+kernels::Problem checked_scores(std::string_view function, const TensorView& q, const TensorView& k,
+                                const AttentionOptions& options) {
   const Check check(function);
   check_shapes(check, q, k);
   validate_numbers(function, options, q.dim(1));
@@ -163,10 +165,24 @@ kernels::Problem validated_batch(std::string_view function, const TensorView& q,
   return problem;
 }
 
+}  // namespace
+
+kernels::Problem validated_batch(std::string_view function, const TensorView& q, const TensorView& k,
+                                 const TensorView& v, const AttentionOptions& options) {
+  kernels::Problem problem = checked_scores(function, q, k, options);
+  validate_values(function, k, v);
+  problem.v = v;
+  return problem;
+}
+
 kernels::Problem validated(std::string_view function, const TensorView& q, const TensorView& k,
                            const AttentionOptions& options) {
+  require_no_ragged(function, options);
+  return checked_scores(function, q, k, options);
+}
+
+void require_no_ragged(std::string_view function, const AttentionOptions& options) {
   Check(function).that(!options.ragged, "ragged", "none: ask for each document by itself", "one");
-  return validated_batch(function, q, k, options);
 }
 
 void validate_values(std::string_view function, const TensorView& k, const TensorView& v) {

@@ -69,6 +69,7 @@ void decode_on_reference(const DecodeCall& call, const MutableTensorView& out, c
     }
     const kernels::Problem problem = {.q = call.q.slice(0, b, b + 1),
                                       .k = k,
+                                      .v = v,
                                       .shape = shape,
                                       .first_b = b,
                                       .group = shape.H / call.cache.Hk(),
@@ -78,7 +79,7 @@ void decode_on_reference(const DecodeCall& call, const MutableTensorView& out, c
                                       .mask = call.options.mask,
                                       .dropout = call.options.dropout,
                                       .sinks = call.options.sinks};
-    kernels::reference::forward(problem, v, out.slice(0, b, b + 1), lse.slice(0, b, b + 1));
+    kernels::reference::forward(problem, out.slice(0, b, b + 1), lse.slice(0, b, b + 1));
   }
 }
 

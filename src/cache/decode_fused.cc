@@ -11,6 +11,7 @@
 #include "cache/kv_rows.h"
 #include "cache/shared_prefixes.h"
 #include "core/bytes.h"
+#include "kernels/cpu/forward_run.h"
 #include "mask/batch_entry.h"
 #include "qkv/threads.h"
 
@@ -93,7 +94,7 @@ struct Layout {
   [[nodiscard]] std::size_t kernel_bytes(const DecodeCall& call, const kernels::cpu::Target& target) const {
     if (shared) return shared->scratch_bytes(target);
     const std::vector<Segment> segments = segments_of(call, call.q);
-    return kernels::cpu::scratch_bytes(target, forward_of(call, segments), threads_of(call));
+    return kernels::cpu::ForwardRun(target, forward_of(call, segments), threads_of(call)).scratch_bytes();
   }
 
   SequencePlans plans;
@@ -135,7 +136,7 @@ void decode_fused(std::string_view function, const DecodeCall& call, const kerne
     segment.plan = &layout.plans[segment.b];
     direct(segment, out, lse);
   }
-  kernels::cpu::forward(target, forward_of(call, segments), threads_of(call), rest);
+  kernels::cpu::ForwardRun(target, forward_of(call, segments), threads_of(call)).run(rest);
 }
 
 }  // namespace qkv

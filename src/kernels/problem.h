@@ -16,6 +16,7 @@ namespace qkv::kernels {
 struct Problem {
   TensorView q;              // [B, Hq, Tq, D]; one document of a ragged batch: [1, Hq, Tq, D]
   TensorView k;              // [B, Hk, Tk, D], or [1, Hk, Tk, D]
+  TensorView v = {};         // [B, Hk, Tk, Dv], likewise; of no elements where only scores are asked for
   MaskShape shape;           // as masks and biases see it
   std::int64_t first_b = 0;  // the index of q's first batch entry for masks, biases and dropout
   MatrixWindow window = {};  // the places of q and k, as dropout counts; `bias` and `mask` are of the window

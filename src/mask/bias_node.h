@@ -48,6 +48,8 @@ struct GradientAxes {
   bool head = false;
   bool query = false;
   bool key = false;
+
+  [[nodiscard]] bool operator==(const GradientAxes&) const = default;
 };
 
 /// The elements of a term that a tile uses: a window of rows x columns in the tensor of all elements.
@@ -59,6 +61,7 @@ struct GradientWindow {
   std::int64_t column_stride = 1;
 
   [[nodiscard]] std::int64_t cells() const { return rows * columns; }
+  [[nodiscard]] bool operator==(const GradientWindow&) const = default;
 };
 
 /// A bias with elements that have gradients: every bias but zero and sums.

@@ -68,6 +68,11 @@ TEST(BackwardValidation, WantsPlacesForWhatItWrites) {
   EXPECT_EQ(call.message(),
             "attention_backward: into.d_q: expected memory apart from that of q, got some that reaches over the same "
             "bytes");
+  Call other;
+  other.backward.scratch = {static_cast<std::byte*>(other.k.data()), 64};
+  EXPECT_EQ(other.message(),
+            "attention_backward: scratch: expected memory apart from that of k, got some that reaches over the same "
+            "bytes");
 }
 
 TEST(BackwardValidation, RefusesWhatAttentionRefuses) {

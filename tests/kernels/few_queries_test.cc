@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cpu/forward.h"
+#include "kernels/cpu/forward_run.h"
 #include "kernels/plain.h"
 #include "qkv/info.h"
 
@@ -215,9 +215,10 @@ class Sample {
                                .dropout = call_.dropout,
                                .sinks = call_.sinks};
     const cpu::Target& target = *cpu::find_target(name);
-    const std::size_t bytes = cpu::scratch_bytes(target, call, threads);
+    cpu::ForwardRun run(target, call, threads);
+    const std::size_t bytes = run.scratch_bytes();
     const Guarded scratch(static_cast<std::int64_t>(bytes));
-    cpu::forward(target, call, threads, {scratch.data(), bytes});
+    run.run({scratch.data(), bytes});
     return results;
   }
 

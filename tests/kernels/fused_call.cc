@@ -1,5 +1,6 @@
 #include "kernels/fused_call.h"
 
+#include "kernels/cpu/forward_run.h"
 #include "qkv/info.h"
 
 namespace qkv::kernels {
@@ -51,9 +52,10 @@ Results fused_call(const cpu::Target& target, const Problem& problem, const Tens
                              .bias = problem.bias.is_zero() ? nullptr : &problem.bias,
                              .dropout = problem.dropout,
                              .sinks = problem.sinks};
-  const std::size_t size = cpu::scratch_bytes(target, call, threads);
+  cpu::ForwardRun run(target, call, threads);
+  const std::size_t size = run.scratch_bytes();
   Tensor scratch(DType::f32, {static_cast<std::int64_t>(size / sizeof(float))});
-  cpu::forward(target, call, threads, {static_cast<std::byte*>(scratch.data()), size});
+  run.run({static_cast<std::byte*>(scratch.data()), size});
   return result;
 }
 

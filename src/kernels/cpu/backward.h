@@ -36,13 +36,4 @@ struct Backward {
   std::span<const BackwardSegment> segments;
 };
 
-/// Bytes that backward() needs with `threads` workers; 64-byte alignment. A worker keeps d_q of one key head's queries
-/// in f32.
-[[nodiscard]] std::size_t scratch_bytes(const Target& target, const Backward& call, int threads);
-
-/// Writes every gradient that is wanted. `scratch` has scratch_bytes() bytes, aligned to 64. Allocates nothing. The
-/// result does not depend on `threads`: a block of queries gets the shares of its keys in their order.
-/// Dao 2023, algorithm 2.
-void backward(const Target& target, const Backward& call, int threads, std::span<std::byte> scratch);
-
 }  // namespace qkv::kernels::cpu

@@ -92,12 +92,4 @@ struct Target;
 /// The compiled target of this name, or null.
 [[nodiscard]] const Target* find_target(std::string_view name);
 
-/// Bytes that forward() needs with `threads` workers, or as many as it has tasks for; 64-byte alignment.
-[[nodiscard]] std::size_t scratch_bytes(const Target& target, const Forward& call, int threads);
-
-/// Writes out and lse of every segment. `scratch` has scratch_bytes() bytes, aligned to 64. Allocates nothing. The
-/// result does not depend on `threads`. Online softmax: Milakov and Gimelshein 2018; tiling: Dao et al. 2022; rescaling
-/// only where the maximum grew by a factor: Shah et al. 2024.
-void forward(const Target& target, const Forward& call, int threads, std::span<std::byte> scratch);
-
 }  // namespace qkv::kernels::cpu

@@ -86,7 +86,7 @@ class Backward {
         pairs_(forward_),
         row_delta_(problem),
         bias_(forward_, shared.bias),
-        value_(values_of(problem.v.dim(3))),
+        value_(values_of(problem.problem.v.dim(3))),
         d_out_(value_),
         d_query_(values_of(forward_.q.dim(3))),
         scores_(values_of(forward_.shape.Tk)),
@@ -95,7 +95,7 @@ class Backward {
   void run(std::int64_t b, std::int64_t key_head) {
     const std::int64_t Tk = forward_.shape.Tk;
     d_keys_.assign(static_cast<std::size_t>(Tk), values_of(forward_.q.dim(3)));
-    d_values_.assign(static_cast<std::size_t>(Tk), values_of(problem_.v.dim(3)));
+    d_values_.assign(static_cast<std::size_t>(Tk), values_of(problem_.problem.v.dim(3)));
     for (std::int64_t h = key_head * forward_.group; h < (key_head + 1) * forward_.group; ++h) {
       for (std::int64_t i = 0; i < forward_.shape.Tq; ++i) {
         core::look();
@@ -166,7 +166,7 @@ class Backward {
 
   void run_pair(std::int64_t b, std::int64_t h, std::int64_t j, const PairScore& score, double weight, double delta) {
     const auto key = static_cast<std::size_t>(j);
-    problem_.v.load_row(std::array{b, h / forward_.group, j}, value_);
+    problem_.problem.v.load_row(std::array{b, h / forward_.group, j}, value_);
     const double kept = !forward_.dropout ? 1 : pairs_.drops(j) ? 0 : 1 / (1 - forward_.dropout->p);
     const double d_weight = kept == 0 ? 0 : kept * dot(d_out_, value_);
     const double d_score = weight * (d_weight - delta);
