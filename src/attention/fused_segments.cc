@@ -44,16 +44,12 @@ Segment segment_of(const FusedCall& call, const SegmentTensors& whole, std::int6
 Forward forward_of(const FusedCall& call, std::span<const Segment> segments) {
   const kernels::Problem& problem = call.problem;
   return {.segments = segments,
+          .problem = &problem,
           .dtype = problem.q.dtype(),
           .Hq = problem.q.dim(1),
           .Hk = problem.k.dim(1),
           .D = problem.q.dim(3),
-          .Dv = problem.v.dim(3),
-          .scale = problem.scale,
-          .softcap = problem.softcap,
-          .bias = problem.bias.is_zero() ? nullptr : &problem.bias,
-          .dropout = problem.dropout,
-          .sinks = problem.sinks};
+          .Dv = problem.v.dim(3)};
 }
 
 void Plans::give(Segment& segment) {

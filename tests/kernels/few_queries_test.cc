@@ -203,17 +203,14 @@ class Sample {
                                   .lse = results.lse.values<float>().data(),
                                   .lse_head_stride = Tq,
                                   .lse_row_stride = 1};
+    const Problem own = problem();
     const cpu::Forward call = {.segments = {&segment, 1},
+                               .problem = &own,
                                .dtype = call_.dtype,
                                .Hq = call_.Hq,
                                .Hk = call_.Hk,
                                .D = call_.D,
-                               .Dv = call_.Dv,
-                               .scale = call_.scale,
-                               .softcap = call_.softcap,
-                               .bias = call_.bias.is_zero() ? nullptr : &call_.bias,
-                               .dropout = call_.dropout,
-                               .sinks = call_.sinks};
+                               .Dv = call_.Dv};
     const cpu::Target& target = *cpu::find_target(name);
     cpu::ForwardRun run(target, call, threads);
     const std::size_t bytes = run.scratch_bytes();

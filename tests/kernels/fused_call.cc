@@ -42,16 +42,12 @@ Results fused_call(const cpu::Target& target, const Problem& problem, const Tens
                         .lse_row_stride = 1});
   }
   const cpu::Forward call = {.segments = segments,
+                             .problem = &problem,
                              .dtype = problem.q.dtype(),
                              .Hq = shape.H,
                              .Hk = shape.H / problem.group,
                              .D = problem.q.dim(3),
-                             .Dv = Dv,
-                             .scale = problem.scale,
-                             .softcap = problem.softcap,
-                             .bias = problem.bias.is_zero() ? nullptr : &problem.bias,
-                             .dropout = problem.dropout,
-                             .sinks = problem.sinks};
+                             .Dv = Dv};
   cpu::ForwardRun run(target, call, threads);
   const std::size_t size = run.scratch_bytes();
   Tensor scratch(DType::f32, {static_cast<std::int64_t>(size / sizeof(float))});

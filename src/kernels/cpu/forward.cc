@@ -39,20 +39,22 @@ int workers_of(const Forward& call, const TaskList& tasks, int threads) {
 }  // namespace
 
 Settings settings_of(const Forward& call) {
-  const bool shaped = call.softcap || call.bias != nullptr;
+  const Problem& problem = *call.problem;
+  const bool shaped = problem.softcap || !problem.bias.is_zero();
   Settings settings;
   settings.call = &call;
-  settings.query_sign = call.scale > 0 ? 1 : call.scale < 0 ? -1 : 0;
-  const double scale = call.scale == 0 ? 1 : std::abs(call.scale);
+  settings.bias = problem.bias.is_zero() ? nullptr : &problem.bias;
+  settings.query_sign = problem.scale > 0 ? 1 : problem.scale < 0 ? -1 : 0;
+  const double scale = problem.scale == 0 ? 1 : std::abs(problem.scale);
   settings.scale = within(0x1p-126, scale, 0x1p127);
-  settings.softcap = call.softcap ? within(0x1p-60, *call.softcap, 0x1p120) : 0;
+  settings.softcap = problem.softcap ? within(0x1p-60, *problem.softcap, 0x1p120) : 0;
   settings.to_nats = shaped ? 1 : scale;
   settings.to_log2 = within(0x1p-124, settings.to_nats * kLog2e, 0x1p127);
-  if (call.dropout) {
-    settings.dropout = {.seed_low = static_cast<std::uint32_t>(call.dropout->seed),
-                        .seed_high = static_cast<std::uint32_t>(call.dropout->seed >> 32U),
-                        .least = static_cast<std::uint32_t>(call.dropout->p * 0x1p32),
-                        .kept_scale = static_cast<float>(1 / (1 - call.dropout->p))};
+  if (problem.dropout) {
+    settings.dropout = {.seed_low = static_cast<std::uint32_t>(problem.dropout->seed),
+                        .seed_high = static_cast<std::uint32_t>(problem.dropout->seed >> 32U),
+                        .least = static_cast<std::uint32_t>(problem.dropout->p * 0x1p32),
+                        .kept_scale = static_cast<float>(1 / (1 - problem.dropout->p))};
   }
   return settings;
 }

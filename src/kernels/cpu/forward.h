@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/kv_rows.h"
+#include "kernels/problem.h"
 #include "kernels/tile.h"
 #include "qkv/bias.h"
 #include "qkv/mask.h"
@@ -62,19 +63,15 @@ struct Segment {
   }
 };
 
-/// A validated call. dtype f32, f16 or bf16; sums in f32.
+/// How a validated problem is computed. dtype f32, f16 or bf16; sums in f32.
 struct Forward {
   std::span<const Segment> segments;
+  const Problem* problem = nullptr;  // its scale, softcap, bias, dropout and sinks
   DType dtype = DType::f32;
   std::int64_t Hq = 1;
   std::int64_t Hk = 1;
   std::int64_t D = 1;
   std::int64_t Dv = 0;
-  double scale = 1;
-  std::optional<double> softcap = std::nullopt;
-  const Bias* bias = nullptr;  // null: zero
-  std::optional<Dropout> dropout = std::nullopt;
-  std::span<const double> sinks;  // [Hq], or empty
 
   [[nodiscard]] std::int64_t group() const { return Hq / Hk; }
 };

@@ -27,7 +27,7 @@ void set_scale(const Settings& settings, const SummedRow& row, const Segment& se
                std::int64_t lane, RowSums& sums) {
   const Forward& call = *settings.call;
   const double top = row.maximum * settings.to_nats;
-  const double sink = call.sinks.empty() ? -INFINITY : call.sinks[static_cast<std::size_t>(h)];
+  const double sink = call.problem->sinks.empty() ? -INFINITY : call.problem->sinks[static_cast<std::size_t>(h)];
   const double highest = std::max(top, sink);
   const double share = std::exp(top - highest);
   const double total = row.sum * share + (sink == -INFINITY ? 0 : std::exp(sink - highest));

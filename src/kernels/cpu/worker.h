@@ -290,7 +290,7 @@ class Worker {
   // A sink is one more score, which has no value.
   [[nodiscard]] Finished finished(float maximum, float sum, std::int64_t h) const {
     const double top = maximum * settings_.to_nats;
-    const double sink = call_.sinks.empty() ? -INFINITY : call_.sinks[static_cast<std::size_t>(h)];
+    const double sink = call_.problem->sinks.empty() ? -INFINITY : call_.problem->sinks[static_cast<std::size_t>(h)];
     if (sink == -INFINITY) {
       return {.factor = sum == 0 ? 0.0F : 1 / sum, .lse = sum == 0 ? -INFINITY : stored_lse(top + std::log(sum))};
     }
