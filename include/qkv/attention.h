@@ -38,12 +38,14 @@ struct AttentionOptions {                        // name members in this order: 
   std::optional<Dropout> dropout = std::nullopt;
   std::vector<double> sinks = {};  // one finite logit for each query head, or none
   std::optional<Ragged> ragged = std::nullopt;
+  std::optional<MatrixWindow> within = std::nullopt;  // where q and k lie, if not alone; not with ragged
 
   // How the call runs. These do not change the result, except that each target rounds in its own way.
   std::optional<int> threads = std::nullopt;  // >= 1; default: qkv::threads()
   std::span<std::byte> scratch = {};          // at least attention_scratch_bytes(); if empty, the call allocates it
   std::string_view target = {};               // one of cpu_targets(); if empty, the chosen one
-  const TilePlan* plan = nullptr;             // a plan of this mask over [B, Hq, Tq, Tk] in tiles of 64 x 64, to reuse
+  const TilePlan* plan = nullptr;             // a plan of this mask over [B, Hq, Tq, Tk] in tiles of 64 x 64, to
+                                              // reuse; of within(mask, *within) in a window
   std::shared_ptr<MaskPlans> plans = {};      // where plans are kept for other calls, ragged ones too; not by decode()
   CallWatch watch = {};                       // may stop the call; a probe takes one of its own for each pass
 };
@@ -65,6 +67,11 @@ struct AttentionResult {
 /// A sink is the score of one more key, with value zero, that every query of its head sees: weights sum to less than 1,
 /// and a row that sees nothing gives zeros and the sink as its lse (Xiao et al. 2024).
 ///
+/// With options.within, q and k are a window of a larger matrix: masks, biases and dropout are those of the whole
+/// matrix, dense ones with its extents, and the diagonal is where it is in it. out and lse are of the window's keys
+/// alone; merge_attention() makes the whole result of those of several windows of keys. A sink counts in each call that
+/// is given it: give it to one of them.
+///
 /// f64 runs on the reference: sums in f64, in the order of the keys, rounded once. Other dtypes run on a fused target:
 /// sums in f32 in a fixed order, so the same bits for any number of threads; never T x T numbers at once. Safe to call
 /// from several threads. Allocates the result, the plan of the mask and scratch, unless they are given or kept. Throws
@@ -73,13 +80,36 @@ struct AttentionResult {
 [[nodiscard]] AttentionResult attention(const TensorView& q, const TensorView& k, const TensorView& v,
                                         const AttentionOptions& options = {});
 
-/// The same, writing into the caller's memory: out [B, Hq, Tq, Dv] of q's dtype, last stride 1, and lse [B, Hq, Tq],
-/// f64 if q is, else f32. Every element of both is written, and nothing between them. Throws as attention() does, and
-/// if out or lse has another shape or dtype, has two elements at one address, or if out, lse and scratch overlap each
-/// other or q, k or v. A view extends from its lowest byte to its highest.
-/// So interleaved views count as overlapping.
+/// The same, writing into the caller's memory: out [B, Hq, Tq, Dv] of q's dtype, or f32 if that has 16 bits, last
+/// stride 1, and lse [B, Hq, Tq], f64 if q is, else f32. Every element of both is written, and nothing between them.
+/// Throws as attention() does, and if out or lse has another shape or dtype, has two elements at one address, or if
+/// out, lse and scratch overlap each other or q, k or v. A view extends from its lowest byte to its highest. So
+/// interleaved views count as overlapping.
 void attention_into(const MutableTensorView& out, const MutableTensorView& lse, const TensorView& q,
                     const TensorView& k, const TensorView& v, const AttentionOptions& options = {});
+
+/// What attention() gave for one of several windows of the keys of a call: out [B, Hq, Tq, Dv], lse [B, Hq, Tq].
+struct PartialAttention {
+  TensorView out;
+  TensorView lse;
+};
+
+/// The result over the keys of all parts, which share no key and have the same queries: lse = log of the sum of
+/// exp(lse_n), out = sum of exp(lse_n - lse) out_n. A part that saw nothing (lse -inf) is not read; a row that no part
+/// saw gives zeros and lse -inf; a part's lse of NaN makes the row NaN. All out of one floating dtype, lse f64 if that
+/// is f64, else f32; any strides. The result has the dtypes of the parts.
+///
+/// Sums in f64, in the order of the parts, rounded once, so the same bits for any number of threads (by default
+/// qkv::threads()). An lse in f32 is off by up to 2^-24 |lse|, and out by as much relative to its largest part.
+/// Allocates the result, and a row and a number for each part for each task of 64 rows. Throws InvalidArgument naming
+/// parts or threads. Dao et al. 2022, section 3.1; FlashInfer (Ye et al. 2025), section 2.2.
+[[nodiscard]] AttentionResult merge_attention(std::span<const PartialAttention> parts,
+                                              std::optional<int> threads = std::nullopt);
+
+/// The same, writing into the caller's memory: out of any floating dtype, last stride 1. out and lse may be those of a
+/// part, all of it; apart from that the rules are those of attention_into().
+void merge_attention_into(const MutableTensorView& out, const MutableTensorView& lse,
+                          std::span<const PartialAttention> parts, std::optional<int> threads = std::nullopt);
 
 /// The size of options.scratch for a call with these arguments; 0 for the reference, which allocates a few rows of Tk.
 /// Grows with the number of threads that have work. With scratch and options.plan, attention_into() allocates only a

@@ -1,7 +1,9 @@
 // The gradients of exact attention. docs/semantics.md writes down what they are for every option.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "qkv/attention.h"
@@ -17,8 +19,9 @@ struct GradientWants {
   bool sinks = true;
 };
 
-/// The caller's memory for gradients, of the shape and dtype in AttentionGradients, last stride 1. Every element is
-/// written, and nothing between them. The rules for strides and memory are those of attention_into() for out.
+/// The caller's memory for gradients, of the shape and dtype in AttentionGradients, or f32 where that has 16 bits, last
+/// stride 1. Every element is written, and nothing between them. The rules for strides and memory are those of
+/// attention_into() for out.
 struct GradientPlaces {
   std::optional<MutableTensorView> d_q = std::nullopt;
   std::optional<MutableTensorView> d_k = std::nullopt;
@@ -29,6 +32,9 @@ struct BackwardOptions {
   std::optional<TensorView> d_lse = std::nullopt;  // [B, Hq, Tq], the dtype of lse: gradient of the loss w.r.t. lse
   GradientWants wants = {};
   GradientPlaces into = {};  // only for gradients in `wants`
+
+  // Does not change the result. At least attention_backward_scratch_bytes(); if empty, the call allocates it.
+  std::span<std::byte> scratch = {};
 };
 
 /// Empty tensors (Tensor::empty()): gradients not wanted, of inputs not given, or written into the caller's memory.
@@ -53,18 +59,31 @@ struct AttentionGradients {
 /// A forbidden pair adds nothing to any gradient, and its q, k and v are not used: a NaN there does not spread. A row
 /// that sees nothing and a key that no query sees get zeros.
 ///
+/// With options.within, `out` and `lse` are those of the whole rows: gradients add up over windows, and d_bias has the
+/// shapes of the whole call.
+///
 /// f64 runs on the reference: sums in f64 in a fixed order, each gradient rounded once. Other dtypes run on a fused
 /// target: sums in f32 in a fixed order, so the same bits for any number of threads. The gradients of sinks
 /// and of each term of the bias take a separate pass over tiles that are recomputed in f32, and are summed in f64.
-/// options.plan and options.plans are used, options.scratch is not.
+/// options.plan and options.plans are used, options.scratch is not: backward.scratch is.
 ///
-/// Allocates the gradients, the plan of the mask, and, for each thread, d_q of one key head's queries in f32 and less
-/// than 4 MiB; never T x T at once unless a bias is as large. Safe to call from several threads. Throws InvalidArgument
-/// naming the argument or option before anything is computed.
-/// Dao et al. 2022, appendix B; Dao 2023, algorithm 2.
+/// Allocates the gradients, the plan of the mask and scratch, unless they are given or kept: for each thread, d_q of
+/// one key head's queries in f32 and less than 4 MiB. Gradients of biases and sinks allocate a few tiles for each
+/// thread beside; never T x T at once unless a bias is as large. Safe to call from several threads. Throws
+/// InvalidArgument naming the argument or option before anything is computed. Dao et al. 2022, appendix B; Dao 2023,
+/// algorithm 2.
 [[nodiscard]] AttentionGradients attention_backward(const TensorView& d_out, const TensorView& q, const TensorView& k,
                                                     const TensorView& v, const TensorView& out, const TensorView& lse,
                                                     const AttentionOptions& options = {},
                                                     const BackwardOptions& backward = {});
+
+/// The size of backward.scratch for a call with these arguments; 0 for the reference, and where no gradient of q, k or
+/// v is wanted. Grows with the number of threads. With scratch, options.plan and places for its gradients,
+/// attention_backward() allocates only a copy of the sinks. Throws as that does.
+[[nodiscard]] std::size_t attention_backward_scratch_bytes(const TensorView& d_out, const TensorView& q,
+                                                           const TensorView& k, const TensorView& v,
+                                                           const TensorView& out, const TensorView& lse,
+                                                           const AttentionOptions& options = {},
+                                                           const BackwardOptions& backward = {});
 
 }  // namespace qkv

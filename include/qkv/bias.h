@@ -73,6 +73,10 @@ struct T5Buckets {
 /// table[bucket(j - p), h]; `table` is [buckets, H] of any floating dtype. The elements are copied.
 [[nodiscard]] Bias t5_bias(const TensorView& table, const T5Buckets& buckets = {}, Align align = Align::bottom_right);
 
+/// What a bias of a whole matrix adds in a window: the counterpart of within(mask, window). Its gradients have the
+/// shape of the whole bias, and zeros for elements that the window does not use.
+[[nodiscard]] Bias within(const Bias& bias, const MatrixWindow& window);
+
 /// Any floating tensor that broadcasts to [B, H, Tq, Tk]. The elements are copied.
 [[nodiscard]] Bias dense_bias(const TensorView& values);
 

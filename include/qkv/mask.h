@@ -46,6 +46,22 @@ struct KeyRange {
   std::int64_t end = 0;
 };
 
+/// A window of a larger Tq x Tk matrix: query n of q and key m of k are query first_i + n * step_i and key
+/// first_j + m * step_j of the matrix. What looks at places (masks, biases, dropout) looks at those of the matrix.
+/// docs/decisions/0017-windows.md says why.
+struct MatrixWindow {
+  std::int64_t Tq = 0;  // of the whole matrix
+  std::int64_t Tk = 0;
+  std::int64_t first_i = 0;  // >= 0
+  std::int64_t step_i = 1;   // >= 1
+  std::int64_t first_j = 0;
+  std::int64_t step_j = 1;
+
+  [[nodiscard]] constexpr std::int64_t query(std::int64_t n) const noexcept { return first_i + n * step_i; }
+  [[nodiscard]] constexpr std::int64_t key(std::int64_t m) const noexcept { return first_j + m * step_j; }
+  [[nodiscard]] bool operator==(const MatrixWindow&) const = default;
+};
+
 namespace mask_detail {
 class Node;
 }
@@ -77,8 +93,8 @@ class Mask {
   [[nodiscard]] bool varies_by_batch() const;
   [[nodiscard]] bool varies_by_head() const;
 
-  /// The text form; parse_mask(to_string()) gives the same mask back, except for predicates and for dense masks of more
-  /// than 64 elements, which print as a summary.
+  /// The text form; parse_mask(to_string()) gives the same mask back, except for predicates, for dense masks of more
+  /// than 64 elements, which print as a summary, and for within(), which prints as the mask of the whole matrix.
   [[nodiscard]] std::string to_string() const;
 
   [[nodiscard]] const mask_detail::Node& node() const { return *node_; }
@@ -90,6 +106,11 @@ class Mask {
 [[nodiscard]] Mask operator&(const Mask& a, const Mask& b);
 [[nodiscard]] Mask operator|(const Mask& a, const Mask& b);
 [[nodiscard]] Mask operator!(const Mask& a);
+
+/// What a mask of a whole matrix shows of a window: a mask for shapes with as many queries and keys as the window. It
+/// fits those over which `mask` fits [B, H, window.Tq, window.Tk] and whose last query and key lie inside. Makes the
+/// plan of a window: TilePlan(within(mask, window), {B, H, queries, keys}).
+[[nodiscard]] Mask within(const Mask& mask, const MatrixWindow& window);
 
 /// Everything / nothing is visible.
 [[nodiscard]] Mask all();

@@ -85,7 +85,7 @@ struct RowStatistics {
   Tensor mass;                // f64 [Tq]: sum of the weights: 1, or less if the head has a sink
   Tensor entropy;             // f64 [Tq]: -sum of w log w, in nats
   Tensor normalised_entropy;  // f64 [Tq]: entropy / log(visible); 0 where at most one key is visible
-  Tensor distance;            // f64 [Tq]: sum of w |p - j|, p the query's position
+  Tensor distance;            // f64 [Tq]: sum of w |p - j|, p the query's position; both in the whole matrix
   Tensor largest;             // f64 [Tq]: the largest weight
   Tensor first;               // f64 [Tq]: the weight of key 0
   Tensor diagonal;            // f64 [Tq]: the weight of key p; 0 where there is none
@@ -94,7 +94,9 @@ struct RowStatistics {
   [[nodiscard]] double mean(const Tensor& column) const;
 };
 
-/// The weights of attention(q, k, …, options). Keeps views of q, k and lse, which must outlive it. If
+/// The weights of attention(q, k, …, options). In a window (options.within) queries and keys are counted as in q and k,
+/// weights are those of the whole rows if `lse` is, and p and j of the statistics are places in the whole matrix; a
+/// lse that is computed is of the window's keys. Keeps views of q, k and lse, which must outlive it. If
 /// attention_target() is "reference", as for f64 tensors, everything is computed in f64; else scores and weights are
 /// f32, sums over tiles f64. options.threads does not change results.
 /// Several threads may call one Probe at once.

@@ -63,6 +63,9 @@ using Strides = Dims;  // in elements, not bytes
 /// Row-major strides of a dense tensor of this shape. Throws InvalidArgument where Dims::product does.
 [[nodiscard]] Strides contiguous_strides(const Shape& shape);
 
+/// The memory that holds the elements. Only that of the CPU so far.
+enum class Device : std::uint8_t { cpu };
+
 /// A read-only view of elements that it does not own. Any strides, negative and zero included. Copying copies the view.
 class TensorView {
  public:
@@ -73,10 +76,11 @@ class TensorView {
   TensorView(const T* data, const Shape& shape) : TensorView(data, dtype_of_v<T>, shape, contiguous_strides(shape)) {}
   /// Throws InvalidArgument for a negative extent, strides of another rank or that reach 2^63 bytes, data that is not
   /// aligned for the dtype, and null data unless there are no elements.
-  TensorView(const void* data, DType dtype, const Shape& shape, const Strides& strides);
+  TensorView(const void* data, DType dtype, const Shape& shape, const Strides& strides, Device device = Device::cpu);
 
   [[nodiscard]] const void* data() const noexcept { return data_; }
   [[nodiscard]] DType dtype() const noexcept { return dtype_; }
+  [[nodiscard]] Device device() const noexcept { return device_; }
   [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
   [[nodiscard]] const Strides& strides() const noexcept { return strides_; }
   [[nodiscard]] int rank() const noexcept { return shape_.rank(); }
@@ -118,6 +122,7 @@ class TensorView {
 
   const void* data_ = nullptr;
   DType dtype_ = DType::f32;
+  Device device_ = Device::cpu;
   Shape shape_{0};
   Strides strides_{1};
 };
@@ -134,14 +139,15 @@ class MutableTensorView {
   template <class T>
   MutableTensorView(T* data, const Shape& shape) : view_(data, shape) {}
   /// Throws as TensorView does.
-  MutableTensorView(void* data, DType dtype, const Shape& shape, const Strides& strides)
-      : view_(data, dtype, shape, strides) {}
+  MutableTensorView(void* data, DType dtype, const Shape& shape, const Strides& strides, Device device = Device::cpu)
+      : view_(data, dtype, shape, strides, device) {}
 
   operator TensorView() const { return view_; }  // NOLINT(google-explicit-constructor): as a span
   [[nodiscard]] const TensorView& view() const noexcept { return view_; }
 
   [[nodiscard]] void* data() const noexcept { return const_cast<void*>(view_.data()); }
   [[nodiscard]] DType dtype() const noexcept { return view_.dtype(); }
+  [[nodiscard]] Device device() const noexcept { return view_.device(); }
   [[nodiscard]] const Shape& shape() const noexcept { return view_.shape(); }
   [[nodiscard]] const Strides& strides() const noexcept { return view_.strides(); }
   [[nodiscard]] int rank() const noexcept { return view_.rank(); }
@@ -173,9 +179,6 @@ class MutableTensorView {
 
   TensorView view_;
 };
-
-/// The memory that holds the elements. Only that of the CPU so far.
-enum class Device : std::uint8_t { cpu };
 
 /// Elements and their owner: a 64-byte aligned block that qkv allocated, or borrowed memory (a mapped file, DLPack's
 /// memory, a caller's buffer), shared between tensors. Any strides; elements that qkv allocates are dense and
@@ -224,7 +227,7 @@ class Tensor {
   operator TensorView() const { return view_; }  // NOLINT(google-explicit-constructor): as a span
 
   [[nodiscard]] DType dtype() const noexcept { return view_.dtype(); }
-  [[nodiscard]] Device device() const noexcept { return device_; }
+  [[nodiscard]] Device device() const noexcept { return view_.device(); }
   [[nodiscard]] const Shape& shape() const noexcept { return view_.shape(); }
   [[nodiscard]] const Strides& strides() const noexcept { return view_.strides(); }
   [[nodiscard]] int rank() const noexcept { return view_.rank(); }
@@ -288,7 +291,6 @@ class Tensor {
   std::shared_ptr<const void> owner_;  // its use count is the number of tensors that share
   TensorView view_;
   Access access_ = Access::write;
-  Device device_ = Device::cpu;
 };
 
 }  // namespace qkv

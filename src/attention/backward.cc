@@ -51,10 +51,10 @@ AttentionGradients allocated(const BackwardProblem& problem, const AttentionOpti
   AttentionGradients gradients;
   gradients.d_q = like(q, wants.q, places.d_q);
   gradients.d_k = like(problem.problem.k, wants.k, places.d_k);
-  gradients.d_v = like(problem.v, wants.v, places.d_v);
+  gradients.d_v = like(problem.problem.v, wants.v, places.d_v);
   if (wants.bias) {
     const MaskShape shape = shape_of_bias(problem, options);
-    for (const bias_detail::TermNode* term : bias_detail::term_nodes(options.bias)) {
+    for (const bias_detail::TermNode* term : bias_detail::term_nodes(problem.problem.bias)) {
       gradients.d_bias.emplace_back(lse_dtype(q.dtype()), term->gradient_shape(shape));
     }
   }
@@ -75,7 +75,6 @@ BackwardProblem document_problem(const BackwardProblem& whole, const Ragged& rag
   const auto of_queries = [begin = queries.begin, end = queries.end](const auto& x) { return x.slice(2, begin, end); };
   const auto of_keys = [begin = keys.begin, end = keys.end](const auto& x) { return x.slice(2, begin, end); };
   BackwardProblem own = {.problem = document_problem(whole.problem, ragged, n),
-                         .v = of_keys(whole.v),
                          .out = of_queries(whole.out),
                          .lse = of_queries(whole.lse),
                          .d_out = of_queries(whole.d_out)};
@@ -113,9 +112,9 @@ void run_reference(const BackwardProblem& problem, const AttentionOptions& optio
 }
 
 void run_fused(const kernels::cpu::Target& target, const BackwardProblem& problem, const AttentionOptions& options,
-               AttentionGradients& gradients) {
+               std::span<std::byte> scratch, AttentionGradients& gradients) {
   if (problem.d_q || problem.d_k || problem.d_v) {
-    run_fused_backward({.target = target, .problem = problem.problem, .v = problem.v, .options = options}, problem);
+    run_fused_backward({.target = target, .problem = problem.problem, .options = options}, problem, scratch);
   }
   if (gradients.d_bias.empty() && gradients.d_sinks.empty()) return;
   std::vector<BackwardProblem> documents = documents_of(problem, options);
@@ -125,9 +124,7 @@ void run_fused(const kernels::cpu::Target& target, const BackwardProblem& proble
     settled.push_back(kernels::settled_lse(document.problem, document.lse, target, workers));
     document.lse = settled.back();
   }
-  for (std::size_t n = 0; n < gradients.d_bias.size(); ++n) {
-    kernels::write_bias_gradient(documents, n, target, workers, gradients.d_bias[n]);
-  }
+  kernels::write_bias_gradients(documents, target, workers, gradients.d_bias);
   if (!gradients.d_sinks.empty()) kernels::write_sink_gradient(documents, target, workers, gradients.d_sinks);
 }
 
@@ -136,14 +133,13 @@ void run_fused(const kernels::cpu::Target& target, const BackwardProblem& proble
 AttentionGradients attention_backward(const TensorView& d_out, const TensorView& q, const TensorView& k,
                                       const TensorView& v, const TensorView& out, const TensorView& lse,
                                       const AttentionOptions& options, const BackwardOptions& backward) {
-  BackwardProblem problem = {.problem = validated_batch(kBackward, q, k, options),
-                             .v = v,
+  BackwardProblem problem = {.problem = validated_batch(kBackward, q, k, v, options),
                              .out = out,
                              .lse = lse,
                              .d_out = d_out,
                              .d_lse = backward.d_lse};
   validate_backward(kBackward, problem);
-  validate_places(kBackward, problem, backward.into);
+  validate_places(kBackward, problem, backward);
   const core::Watched watched(options.watch);
   const std::string_view target = kernels::target_for(kBackward, q.dtype(), options.target);
   AttentionGradients gradients = allocated(problem, options, backward.wants, backward.into);
@@ -151,11 +147,27 @@ AttentionGradients attention_backward(const TensorView& d_out, const TensorView&
   problem.d_k = place_of(backward.wants.k, gradients.d_k, backward.into.d_k);
   problem.d_v = place_of(backward.wants.v, gradients.d_v, backward.into.d_v);
   if (const kernels::cpu::Target* fused = kernels::cpu::find_target(target); fused != nullptr) {
-    run_fused(*fused, problem, options, gradients);
+    run_fused(*fused, problem, options, backward.scratch, gradients);
   } else {
     run_reference(problem, options, gradients);
   }
   return gradients;
+}
+
+std::size_t attention_backward_scratch_bytes(const TensorView& d_out, const TensorView& q, const TensorView& k,
+                                             const TensorView& v, const TensorView& out, const TensorView& lse,
+                                             const AttentionOptions& options, const BackwardOptions& backward) {
+  constexpr std::string_view kFunction = "attention_backward_scratch_bytes";
+  const BackwardProblem problem = {.problem = validated_batch(kFunction, q, k, v, options),
+                                   .out = out,
+                                   .lse = lse,
+                                   .d_out = d_out,
+                                   .d_lse = backward.d_lse};
+  validate_backward(kFunction, problem);
+  const auto* fused = kernels::cpu::find_target(kernels::target_for(kFunction, q.dtype(), options.target));
+  const GradientWants& wants = backward.wants;
+  if (fused == nullptr || !(wants.q || wants.k || wants.v)) return 0;
+  return backward_scratch_bytes({.target = *fused, .problem = problem.problem, .options = options}, problem);
 }
 
 }  // namespace qkv

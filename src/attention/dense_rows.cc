@@ -11,7 +11,7 @@ namespace {
 bool has_rows(const TensorView& view) { return view.dim(3) <= 1 || view.strides()[3] == 1; }
 
 template <class T>
-void copy_rows(const TensorView& view, T* target) {
+void copy_elements(const TensorView& view, T* target) {
   const auto* source = static_cast<const T*>(view.data());
   const Strides& stride = view.strides();
   for (std::int64_t b = 0; b < view.dim(0); ++b) {
@@ -33,9 +33,29 @@ std::size_t bytes_of_rows(const TensorView& view) {
 TensorView with_rows(const TensorView& view, std::byte* place) {
   if (has_rows(view)) return view;
   core::with_type(view.dtype(), [&]<class T>(T) {
-    if (view.size() > 0) copy_rows(view, reinterpret_cast<T*>(place));
+    if (view.size() > 0) copy_elements(view, reinterpret_cast<T*>(place));
   });
   return {place, view.dtype(), view.shape(), contiguous_strides(view.shape())};
+}
+
+std::size_t bytes_of_rows(std::initializer_list<const TensorView*> views) {
+  std::size_t bytes = 0;
+  for (const TensorView* view : views) {
+    bytes = core::checked_sum("attention", {bytes, core::aligned_bytes(bytes_of_rows(*view))});
+  }
+  return bytes;
+}
+
+bool copy_rows(std::initializer_list<TensorView*> views, std::byte*& place) {
+  bool copied = false;
+  for (TensorView* view : views) {
+    const std::size_t bytes = core::aligned_bytes(bytes_of_rows(*view));
+    if (bytes == 0) continue;
+    *view = with_rows(*view, place);
+    place += bytes;
+    copied = true;
+  }
+  return copied;
 }
 
 }  // namespace qkv

@@ -12,31 +12,28 @@
 namespace qkv {
 namespace {
 
-void run_reference(const kernels::Problem& problem, const TensorView& v, const AttentionOptions& options,
-                   const MutableTensorView& out, const MutableTensorView& lse) {
-  if (!options.ragged) {
-    kernels::reference::forward(problem, v, out, lse);
-    return;
-  }
+void run_reference(const kernels::Problem& problem, const AttentionOptions& options, const MutableTensorView& out,
+                   const MutableTensorView& lse) {
+  if (!options.ragged) return kernels::reference::forward(problem, out, lse);
   for (std::int64_t n = 0; n < documents_of(*options.ragged); ++n) {
-    const auto [queries, keys] = document_of(*options.ragged, n);
-    kernels::reference::forward(document_problem(problem, *options.ragged, n), v.slice(2, keys.begin, keys.end),
-                                out.slice(2, queries.begin, queries.end), lse.slice(2, queries.begin, queries.end));
+    const KeyRange queries = document_of(*options.ragged, n).queries;
+    kernels::reference::forward(document_problem(problem, *options.ragged, n), out.slice(2, queries.begin, queries.end),
+                                lse.slice(2, queries.begin, queries.end));
   }
 }
 
-void run(std::string_view function, std::string_view target, const kernels::Problem& problem, const TensorView& v,
+void run(std::string_view function, std::string_view target, const kernels::Problem& problem,
          const AttentionOptions& options, const MutableTensorView& out, const MutableTensorView& lse) {
   const std::array<NamedReach, 3> inputs = {NamedReach{"q", reach_of(problem.q)}, NamedReach{"k", reach_of(problem.k)},
-                                            NamedReach{"v", reach_of(v)}};
-  validate_outputs(function, {.q = problem.q, .Dv = v.dim(3), .out = out, .lse = lse, .scratch = options.scratch},
-                   inputs);
+                                            NamedReach{"v", reach_of(problem.v)}};
+  validate_outputs(
+      function, {.q = problem.q, .Dv = problem.v.dim(3), .out = out, .lse = lse, .scratch = options.scratch}, inputs);
   const core::Watched watched(options.watch);
   const kernels::cpu::Target* fused = kernels::cpu::find_target(target);  // null for the reference
   if (fused == nullptr) {
-    run_reference(problem, v, options, out, lse);
+    run_reference(problem, options, out, lse);
   } else {
-    run_fused(function, {.target = *fused, .problem = problem, .v = v, .options = options}, out, lse);
+    run_fused(function, {.target = *fused, .problem = problem, .options = options}, out, lse);
   }
 }
 
@@ -57,31 +54,28 @@ std::vector<Tensor> compute_stages(std::string_view function, const TensorView& 
 
 AttentionResult attention(const TensorView& q, const TensorView& k, const TensorView& v,
                           const AttentionOptions& options) {
-  const kernels::Problem problem = validated_batch("attention", q, k, options);
-  validate_values("attention", k, v);
+  const kernels::Problem problem = validated_batch("attention", q, k, v, options);
   const std::string_view target = kernels::target_for("attention", q.dtype(), options.target);
   AttentionResult result = {.out = Tensor(q.dtype(), {q.dim(0), q.dim(1), q.dim(2), v.dim(3)}),
                             .lse = Tensor(lse_dtype(q.dtype()), {q.dim(0), q.dim(1), q.dim(2)})};
-  run("attention", target, problem, v, options, result.out, result.lse);
+  run("attention", target, problem, options, result.out, result.lse);
   return result;
 }
 
 void attention_into(const MutableTensorView& out, const MutableTensorView& lse, const TensorView& q,
                     const TensorView& k, const TensorView& v, const AttentionOptions& options) {
-  const kernels::Problem problem = validated_batch("attention_into", q, k, options);
-  validate_values("attention_into", k, v);
+  const kernels::Problem problem = validated_batch("attention_into", q, k, v, options);
   const std::string_view target = kernels::target_for("attention_into", q.dtype(), options.target);
-  run("attention_into", target, problem, v, options, out, lse);
+  run("attention_into", target, problem, options, out, lse);
 }
 
 std::size_t attention_scratch_bytes(const TensorView& q, const TensorView& k, const TensorView& v,
                                     const AttentionOptions& options) {
-  const kernels::Problem problem = validated_batch("attention_scratch_bytes", q, k, options);
-  validate_values("attention_scratch_bytes", k, v);
+  const kernels::Problem problem = validated_batch("attention_scratch_bytes", q, k, v, options);
   const std::string_view target = kernels::target_for("attention_scratch_bytes", q.dtype(), options.target);
   const kernels::cpu::Target* fused = kernels::cpu::find_target(target);
   if (fused == nullptr) return 0;
-  return scratch_bytes({.target = *fused, .problem = problem, .v = v, .options = options});
+  return scratch_bytes({.target = *fused, .problem = problem, .options = options});
 }
 
 std::string_view attention_target(DType dtype, const AttentionOptions& options) {

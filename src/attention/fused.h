@@ -15,7 +15,6 @@ namespace qkv {
 struct FusedCall {
   const kernels::cpu::Target& target;
   const kernels::Problem& problem;
-  const TensorView& v;
   const AttentionOptions& options;
 };
 

@@ -6,8 +6,12 @@
 
 namespace qkv {
 
-/// Writes those of problem.d_q, d_k and d_v that are set. `problem.problem` is that of `call`. Allocates scratch, the
-/// plan of the mask as run_fused() does, and copies of inputs whose last stride is not 1.
-void run_fused_backward(const FusedCall& call, const kernels::BackwardProblem& problem);
+/// Bytes of scratch that the call needs, at any alignment.
+[[nodiscard]] std::size_t backward_scratch_bytes(const FusedCall& call, const kernels::BackwardProblem& problem);
+
+/// Writes those of problem.d_q, d_k and d_v that are set. `problem.problem` is that of `call`. Allocates scratch if
+/// `scratch` is empty, and the plan of the mask as run_fused() does. Throws InvalidArgument naming scratch if it is too
+/// small, before anything is written.
+void run_fused_backward(const FusedCall& call, const kernels::BackwardProblem& problem, std::span<std::byte> scratch);
 
 }  // namespace qkv

@@ -1,6 +1,7 @@
 #include "attention/fused_segments.h"
 
 #include "mask/batch_entry.h"
+#include "qkv/threads.h"
 
 namespace qkv {
 namespace {
@@ -25,6 +26,8 @@ std::size_t segments_of(const FusedCall& call) {
   return static_cast<std::size_t>(call.options.ragged ? documents_of(*call.options.ragged) : call.problem.shape.B);
 }
 
+int threads_of(const FusedCall& call) { return call.options.threads.value_or(threads()); }
+
 MaskShape shape_of(const FusedCall& call, std::int64_t b) {
   return call.options.ragged ? document_shape(call.problem, *call.options.ragged, b) : call.problem.shape;
 }
@@ -32,6 +35,7 @@ MaskShape shape_of(const FusedCall& call, std::int64_t b) {
 Segment segment_of(const FusedCall& call, const SegmentTensors& whole, std::int64_t b) {
   return {.b = b,
           .shape = shape_of(call, b),
+          .window = call.options.ragged ? MatrixWindow{} : call.problem.window,
           .q = queries_of(call, whole.q, b),
           .k = heads_of(keys_of(call, whole.k, b)),
           .v = heads_of(keys_of(call, whole.v, b))};
@@ -40,16 +44,12 @@ Segment segment_of(const FusedCall& call, const SegmentTensors& whole, std::int6
 Forward forward_of(const FusedCall& call, std::span<const Segment> segments) {
   const kernels::Problem& problem = call.problem;
   return {.segments = segments,
+          .problem = &problem,
           .dtype = problem.q.dtype(),
           .Hq = problem.q.dim(1),
           .Hk = problem.k.dim(1),
           .D = problem.q.dim(3),
-          .Dv = call.v.dim(3),
-          .scale = problem.scale,
-          .softcap = problem.softcap,
-          .bias = problem.bias.is_zero() ? nullptr : &problem.bias,
-          .dropout = problem.dropout,
-          .sinks = problem.sinks};
+          .Dv = problem.v.dim(3)};
 }
 
 void Plans::give(Segment& segment) {

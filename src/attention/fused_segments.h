@@ -21,6 +21,7 @@ struct SegmentTensors {
 };
 
 [[nodiscard]] std::size_t segments_of(const FusedCall& call);
+[[nodiscard]] int threads_of(const FusedCall& call);
 [[nodiscard]] MaskShape shape_of(const FusedCall& call, std::int64_t b);
 
 /// Entry b, or document b, of a tensor that has a row for each query, without its first axis.

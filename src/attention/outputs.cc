@@ -42,6 +42,17 @@ void check_output(const Check& check, std::string_view argument, const TensorVie
              "strides under which no two elements share a place", view.strides());
 }
 
+// Results and gradients of 16-bit inputs may be written in f32, too, so that sums of several are rounded once.
+DType written_dtype(const TensorView& input, const TensorView& place) {
+  return size_of(input.dtype()) == 2 && place.dtype() == DType::f32 ? DType::f32 : input.dtype();
+}
+
+// The same elements at the same places: each row is read before it is written.
+bool are_same(const TensorView& one, const TensorView& other) {
+  return one.data() == other.data() && one.dtype() == other.dtype() && one.shape() == other.shape() &&
+         one.strides() == other.strides();
+}
+
 // No output overlaps an input or another output.
 void check_apart(const Check& check, std::span<const NamedReach> inputs, std::span<const NamedReach> outputs) {
   const auto apart = [&](const NamedReach& one, const NamedReach& other) {
@@ -81,7 +92,7 @@ DType lse_dtype(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::
 void validate_outputs(std::string_view function, const OutputMemory& memory, std::span<const NamedReach> inputs) {
   const Check check(function);
   const Shape& q = memory.q.shape();
-  check_output(check, "out", memory.out, {q[0], q[1], q[2], memory.Dv}, memory.q.dtype());
+  check_output(check, "out", memory.out, {q[0], q[1], q[2], memory.Dv}, written_dtype(memory.q, memory.out));
   check.that(memory.Dv <= 1 || memory.out.strides()[3] == 1, "out", "a last stride of 1", memory.out.strides());
   check_output(check, "lse", memory.lse, {q[0], q[1], q[2]}, lse_dtype(memory.q.dtype()));
   validate_apart(function, memory, inputs);
@@ -94,27 +105,48 @@ void validate_apart(std::string_view function, const OutputMemory& memory, std::
   check_apart(Check(function), inputs, outputs);
 }
 
-void validate_places(std::string_view function, const kernels::BackwardProblem& problem, const GradientPlaces& places) {
+void validate_merged(std::string_view function, const MutableTensorView& out, const MutableTensorView& lse,
+                     std::span<const PartialAttention> parts) {
   const Check check(function);
+  const TensorView& like = parts.front().out;
+  check.that(is_floating(out.dtype()), "out", "f64, f32, f16 or bf16", out.dtype());
+  check_output(check, "out", out, like.shape(), out.dtype());
+  check.that(like.dim(3) <= 1 || out.strides()[3] == 1, "out", "a last stride of 1", out.strides());
+  check_output(check, "lse", lse, like.shape().without(3), lse_dtype(like.dtype()));
+  std::vector<NamedReach> inputs;
+  const auto read_apart = [&](const TensorView& part, const TensorView& written, std::string_view name) {
+    if (!are_same(part, written)) inputs.emplace_back(name, reach_of(part));
+  };
+  for (const PartialAttention& part : parts) {
+    read_apart(part.out, out, "a part's out");
+    read_apart(part.lse, lse, "a part's lse");
+  }
+  const std::array<NamedReach, 2> outputs = {NamedReach{"out", reach_of(out)}, NamedReach{"lse", reach_of(lse)}};
+  check_apart(check, inputs, outputs);
+}
+
+void validate_places(std::string_view function, const kernels::BackwardProblem& problem,
+                     const BackwardOptions& backward) {
+  const Check check(function);
+  const GradientPlaces& places = backward.into;
   const TensorView& q = problem.problem.q;
   const TensorView& k = problem.problem.k;
-  std::vector<NamedReach> inputs = {{"q", reach_of(q)},
-                                    {"k", reach_of(k)},
-                                    {"v", reach_of(problem.v)},
-                                    {"out", reach_of(problem.out)},
-                                    {"lse", reach_of(problem.lse)},
-                                    {"d_out", reach_of(problem.d_out)}};
-  if (problem.d_lse) inputs.emplace_back("d_lse", reach_of(*problem.d_lse));
-  std::vector<NamedReach> outputs;
-  const auto take = [&](std::string_view name, const std::optional<MutableTensorView>& place, const TensorView& like) {
-    if (!place) return;
-    check_output(check, name, *place, like.shape(), like.dtype());
+  const std::array<NamedReach, 7> inputs = {NamedReach{"q", reach_of(q)},
+                                            NamedReach{"k", reach_of(k)},
+                                            NamedReach{"v", reach_of(problem.problem.v)},
+                                            NamedReach{"out", reach_of(problem.out)},
+                                            NamedReach{"lse", reach_of(problem.lse)},
+                                            NamedReach{"d_out", reach_of(problem.d_out)},
+                                            NamedReach{"d_lse", problem.d_lse ? reach_of(*problem.d_lse) : Reach{}}};
+  const auto taken = [&](std::string_view name, const std::optional<MutableTensorView>& place, const TensorView& like) {
+    if (!place) return NamedReach{name, {}};
+    check_output(check, name, *place, like.shape(), written_dtype(like, *place));
     check.that(like.dim(3) <= 1 || place->strides()[3] == 1, name, "a last stride of 1", place->strides());
-    outputs.emplace_back(name, reach_of(*place));
+    return NamedReach{name, reach_of(*place)};
   };
-  take("into.d_q", places.d_q, q);
-  take("into.d_k", places.d_k, k);
-  take("into.d_v", places.d_v, problem.v);
+  const std::array<NamedReach, 4> outputs = {taken("into.d_q", places.d_q, q), taken("into.d_k", places.d_k, k),
+                                             taken("into.d_v", places.d_v, problem.problem.v),
+                                             NamedReach{"scratch", reach_of(backward.scratch)}};
   check_apart(check, inputs, outputs);
 }
 

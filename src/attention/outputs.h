@@ -42,7 +42,12 @@ void validate_outputs(std::string_view function, const OutputMemory& memory, std
 /// The same check for further inputs: none may overlap what is written.
 void validate_apart(std::string_view function, const OutputMemory& memory, std::span<const NamedReach> inputs);
 
-/// Throws InvalidArgument naming into.d_q, into.d_k or into.d_v, as attention_backward() does.
-void validate_places(std::string_view function, const kernels::BackwardProblem& problem, const GradientPlaces& places);
+/// Throws InvalidArgument naming `function` and out or lse, as merge_attention_into() does. The parts are valid.
+void validate_merged(std::string_view function, const MutableTensorView& out, const MutableTensorView& lse,
+                     std::span<const PartialAttention> parts);
+
+/// Throws InvalidArgument naming into.d_q, into.d_k, into.d_v or scratch, as attention_backward() does.
+void validate_places(std::string_view function, const kernels::BackwardProblem& problem,
+                     const BackwardOptions& backward);
 
 }  // namespace qkv

@@ -21,8 +21,10 @@ kernels::Problem document_problem(const kernels::Problem& whole, const Ragged& r
   kernels::Problem problem = whole;
   problem.q = whole.q.slice(2, queries.begin, queries.end);
   problem.k = whole.k.slice(2, keys.begin, keys.end);
+  problem.v = whole.v.slice(2, keys.begin, keys.end);
   problem.shape = document_shape(whole, ragged, n);
   problem.first_b = n;
+  problem.window = {.Tq = problem.shape.Tq, .Tk = problem.shape.Tk};
   return problem;
 }
 

@@ -12,6 +12,7 @@
 #include "attention/ragged.h"
 #include "kernels/cpu/forward.h"
 #include "mask/batch_entry.h"
+#include "mask/within.h"
 
 namespace qkv {
 namespace {
@@ -128,36 +129,60 @@ void validate_numbers(std::string_view function, const AttentionOptions& options
   if (options.threads) check.that(*options.threads >= 1, "threads", "1 or more", *options.threads);
 }
 
-kernels::Problem validated_batch(std::string_view function, const TensorView& q, const TensorView& k,
-                                 const AttentionOptions& options) {
+namespace {
+
+kernels::Problem checked_scores(std::string_view function, const TensorView& q, const TensorView& k,
+                                const AttentionOptions& options) {
   const Check check(function);
   check_shapes(check, q, k);
   validate_numbers(function, options, q.dim(1));
   const MaskShape shape = {.B = q.dim(0), .H = q.dim(1), .Tq = q.dim(2), .Tk = k.dim(2)};
-  const kernels::Problem problem = {.q = q,
-                                    .k = k,
-                                    .shape = shape,
-                                    .group = q.dim(1) / k.dim(1),
-                                    .scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(3)))),
-                                    .softcap = options.softcap,
-                                    .bias = options.bias,
-                                    .mask = options.mask,
-                                    .dropout = options.dropout,
-                                    .sinks = options.sinks};
+  kernels::Problem problem = {.q = q,
+                              .k = k,
+                              .shape = shape,
+                              .window = {.Tq = shape.Tq, .Tk = shape.Tk},
+                              .group = q.dim(1) / k.dim(1),
+                              .scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(3)))),
+                              .softcap = options.softcap,
+                              .bias = options.bias,
+                              .mask = options.mask,
+                              .dropout = options.dropout,
+                              .sinks = options.sinks};
   if (options.ragged) {
+    check.that(!options.within, "within", "none with ragged: call each document's window by itself", "one");
     check_ragged(check, problem, options);
-  } else {
-    options.mask.validate(shape);
-    options.bias.validate(shape);
-    if (options.plan != nullptr) check_plan(check, *options.plan, shape);
+    return problem;
   }
+  if (options.within) {
+    mask_detail::require_window_of(function, "within", *options.within, shape.Tq, shape.Tk);
+    problem.window = *options.within;
+    problem.mask = within(options.mask, problem.window);
+    problem.bias = within(options.bias, problem.window);
+  }
+  problem.mask.validate(shape);
+  problem.bias.validate(shape);
+  if (options.plan != nullptr) check_plan(check, *options.plan, shape);
+  return problem;
+}
+
+}  // namespace
+
+kernels::Problem validated_batch(std::string_view function, const TensorView& q, const TensorView& k,
+                                 const TensorView& v, const AttentionOptions& options) {
+  kernels::Problem problem = checked_scores(function, q, k, options);
+  validate_values(function, k, v);
+  problem.v = v;
   return problem;
 }
 
 kernels::Problem validated(std::string_view function, const TensorView& q, const TensorView& k,
                            const AttentionOptions& options) {
+  require_no_ragged(function, options);
+  return checked_scores(function, q, k, options);
+}
+
+void require_no_ragged(std::string_view function, const AttentionOptions& options) {
   Check(function).that(!options.ragged, "ragged", "none: ask for each document by itself", "one");
-  return validated_batch(function, q, k, options);
 }
 
 void validate_values(std::string_view function, const TensorView& k, const TensorView& v) {

@@ -8,13 +8,17 @@
 
 namespace qkv {
 
-/// Checks the inputs of the scores: q, k and options. Throws InvalidArgument as attention() does, naming `function`.
+/// The inputs and options of a call, checked once: kernels and the scheduler read the result. Throws InvalidArgument as
+/// attention() does, naming `function`.
 [[nodiscard]] kernels::Problem validated_batch(std::string_view function, const TensorView& q, const TensorView& k,
-                                               const AttentionOptions& options);
+                                               const TensorView& v, const AttentionOptions& options);
 
-/// The same for functions that do not take a ragged batch.
+/// The same without v, for functions of scores, which do not take a ragged batch.
 [[nodiscard]] kernels::Problem validated(std::string_view function, const TensorView& q, const TensorView& k,
                                          const AttentionOptions& options);
+
+/// Throws InvalidArgument naming `function` and ragged if there is one.
+void require_no_ragged(std::string_view function, const AttentionOptions& options);
 
 /// Checks scale, softcap, dropout, sinks and threads.
 void validate_numbers(std::string_view function, const AttentionOptions& options, std::int64_t Hq);

@@ -7,7 +7,7 @@
 
 namespace qkv {
 
-/// Checks v, out, lse, d_out and d_lse against q and k. Throws InvalidArgument as attention_backward() does, naming
+/// Checks out, lse, d_out and d_lse against q and v. Throws InvalidArgument as attention_backward() does, naming
 /// `function`.
 void validate_backward(std::string_view function, const kernels::BackwardProblem& problem);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <span>
 
@@ -18,8 +19,8 @@
 namespace qkv {
 namespace {
 
-void validate(std::string_view function, const DecodeCall& call) {
-  const auto& [q, cache, options] = call;
+DecodeCall validated_call(std::string_view function, const TensorView& q, const KvCacheView& cache,
+                          const AttentionOptions& options) {
   const Check check(function);
   check.that(q.rank() == 4, "q", "a shape [B, Hq, Tq, D]", q.shape());
   check.that(is_floating(q.dtype()), "q", "f64, f32, f16 or bf16", q.dtype());
@@ -38,9 +39,23 @@ void validate(std::string_view function, const DecodeCall& call) {
   validate_numbers(function, options, q.dim(1));
   check.that(!options.ragged, "ragged", "none: each sequence has its own length", "one");
   check.that(options.plan == nullptr, "plan", "none: each sequence has its own length", "one");
+  check.that(!options.within, "within", "none: a cache holds the first keys of each sequence", "one");
   for (std::int64_t b = 0; b < cache.B(); ++b) {
-    validate_entry(options, b, call.shape(b));
+    validate_entry(options, b, {.B = cache.B(), .H = q.dim(1), .Tq = q.dim(2), .Tk = cache.length(b)});
   }
+  return {.q = q,
+          .cache = cache,
+          .options = options,
+          .problem = {.q = q,
+                      .k = {},
+                      .shape = {.B = cache.B(), .H = q.dim(1), .Tq = q.dim(2)},
+                      .group = q.dim(1) / cache.Hk(),
+                      .scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(3)))),
+                      .softcap = options.softcap,
+                      .bias = options.bias,
+                      .mask = options.mask,
+                      .dropout = options.dropout,
+                      .sinks = options.sinks}};
 }
 
 // Whether any query of any head sees any token of a column of tiles.
@@ -66,18 +81,13 @@ void decode_on_reference(const DecodeCall& call, const MutableTensorView& out, c
       kv_detail::read_keys(call.cache, b, tokens, k);
       kv_detail::read_values(call.cache, b, tokens, v);
     }
-    const kernels::Problem problem = {.q = call.q.slice(0, b, b + 1),
-                                      .k = k,
-                                      .shape = shape,
-                                      .first_b = b,
-                                      .group = shape.H / call.cache.Hk(),
-                                      .scale = call.scale(),
-                                      .softcap = call.options.softcap,
-                                      .bias = call.options.bias,
-                                      .mask = call.options.mask,
-                                      .dropout = call.options.dropout,
-                                      .sinks = call.options.sinks};
-    kernels::reference::forward(problem, v, out.slice(0, b, b + 1), lse.slice(0, b, b + 1));
+    kernels::Problem problem = call.problem;
+    problem.q = call.q.slice(0, b, b + 1);
+    problem.k = k;
+    problem.v = v;
+    problem.shape = shape;
+    problem.first_b = b;
+    kernels::reference::forward(problem, out.slice(0, b, b + 1), lse.slice(0, b, b + 1));
   }
 }
 
@@ -105,7 +115,7 @@ void validate_memory(std::string_view function, const KvCacheView& cache, const 
 
 void run(std::string_view function, const DecodeCall& call, const MutableTensorView& out,
          const MutableTensorView& lse) {
-  const auto& [q, cache, options] = call;
+  const auto& [q, cache, options, problem] = call;
   const auto* target = kernels::cpu::find_target(kernels::target_for(function, q.dtype(), options.target));
   validate_memory(function, cache, {.q = q, .Dv = cache.Dv(), .out = out, .lse = lse, .scratch = options.scratch});
   if (target == nullptr) {
@@ -118,8 +128,7 @@ void run(std::string_view function, const DecodeCall& call, const MutableTensorV
 }  // namespace
 
 AttentionResult decode(const TensorView& q, const KvCacheView& cache, const AttentionOptions& options) {
-  const DecodeCall call = {.q = q, .cache = cache, .options = options};
-  validate("decode", call);
+  const DecodeCall call = validated_call("decode", q, cache, options);
   AttentionResult result = {.out = Tensor(q.dtype(), {q.dim(0), q.dim(1), q.dim(2), cache.Dv()}),
                             .lse = Tensor(lse_dtype(q.dtype()), {q.dim(0), q.dim(1), q.dim(2)})};
   run("decode", call, result.out, result.lse);
@@ -128,14 +137,12 @@ AttentionResult decode(const TensorView& q, const KvCacheView& cache, const Atte
 
 void decode_into(const MutableTensorView& out, const MutableTensorView& lse, const TensorView& q,
                  const KvCacheView& cache, const AttentionOptions& options) {
-  const DecodeCall call = {.q = q, .cache = cache, .options = options};
-  validate("decode_into", call);
+  const DecodeCall call = validated_call("decode_into", q, cache, options);
   run("decode_into", call, out, lse);
 }
 
 std::size_t decode_scratch_bytes(const TensorView& q, const KvCacheView& cache, const AttentionOptions& options) {
-  const DecodeCall call = {.q = q, .cache = cache, .options = options};
-  validate("decode_scratch_bytes", call);
+  const DecodeCall call = validated_call("decode_scratch_bytes", q, cache, options);
   const std::string_view name = kernels::target_for("decode_scratch_bytes", q.dtype(), options.target);
   const auto* target = kernels::cpu::find_target(name);
   return target == nullptr ? 0 : decode_scratch_bytes(call, *target);

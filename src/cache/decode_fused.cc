@@ -1,7 +1,6 @@
 #include "cache/decode_fused.h"
 
 #include <bit>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include "cache/kv_rows.h"
 #include "cache/shared_prefixes.h"
 #include "core/bytes.h"
+#include "kernels/cpu/forward_run.h"
 #include "mask/batch_entry.h"
 #include "qkv/threads.h"
 
@@ -46,33 +46,20 @@ Segment segment_of(const DecodeCall& call, const TensorView& q, std::int64_t b) 
 }
 
 void direct(Segment& segment, const MutableTensorView& out, const MutableTensorView& lse) {
-  const MutableTensorView out_rows = out.select(0, segment.b);
-  const MutableTensorView lse_rows = lse.select(0, segment.b);
-  segment.out = static_cast<std::byte*>(out_rows.data());
-  segment.out_head_stride = out_rows.strides()[0];
-  segment.out_row_stride = out_rows.strides()[1];
-  segment.lse = static_cast<float*>(lse_rows.data());
-  segment.lse_head_stride = lse_rows.strides()[0];
-  segment.lse_row_stride = lse_rows.strides()[1];
+  segment.write_to(out.select(0, segment.b), lse.select(0, segment.b));
 }
 
 Forward forward_of(const DecodeCall& call, std::span<const Segment> segments) {
   return {.segments = segments,
+          .problem = &call.problem,
           .dtype = call.q.dtype(),
           .Hq = call.q.dim(1),
           .Hk = call.cache.Hk(),
           .D = call.q.dim(3),
-          .Dv = call.cache.Dv(),
-          .scale = call.scale(),
-          .softcap = call.options.softcap,
-          .bias = call.options.bias.is_zero() ? nullptr : &call.options.bias,
-          .dropout = call.options.dropout,
-          .sinks = call.options.sinks};
+          .Dv = call.cache.Dv()};
 }
 
 int threads_of(const DecodeCall& call) { return call.options.threads.value_or(threads()); }
-
-double DecodeCall::scale() const { return options.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(3)))); }
 
 SequencePlans::SequencePlans(const DecodeCall& call) {
   const Mask& mask = call.options.mask;
@@ -91,38 +78,59 @@ SequencePlans::SequencePlans(const DecodeCall& call) {
 
 namespace {
 
-// What a call reads beside q: every sequence by itself, or shared runs of keys.
-struct Layout {
-  explicit Layout(const DecodeCall& call) : plans(call), runs(shared_runs(call, plans)) {
-    if (!runs.empty()) shared.emplace(call, plans, runs);
+// What a call reads: every sequence by itself, or shared runs of keys.
+class Layout {
+ public:
+  Layout(const DecodeCall& call, const kernels::cpu::Target& target)
+      : call_(call), target_(target), plans_(call), runs_(shared_runs(call, plans_)) {
+    if (!runs_.empty()) {
+      shared_.emplace(call, plans_, runs_);
+    } else {
+      segments_ = segments_of(call, call.q);
+      own_.emplace(target, forward_of(call, segments_), threads_of(call));
+    }
   }
 
-  [[nodiscard]] std::size_t kernel_bytes(const DecodeCall& call, const kernels::cpu::Target& target) const {
-    if (shared) return shared->scratch_bytes(target);
-    const std::vector<Segment> segments = segments_of(call, call.q);
-    return kernels::cpu::scratch_bytes(target, forward_of(call, segments), threads_of(call));
+  /// Scratch for a copy of q, if its last stride is not 1, and behind it the kernels' own.
+  [[nodiscard]] std::size_t bytes() const {
+    const std::size_t kernel = shared_ ? shared_->scratch_bytes(target_) : own_->scratch_bytes();
+    return core::checked_sum("decode", {core::kAlignment, core::aligned_bytes(bytes_of_rows(call_.q)), kernel});
   }
 
-  SequencePlans plans;
-  std::vector<SharedRun> runs;
-  std::optional<SharedCall> shared;
+  void run(const MutableTensorView& out, const MutableTensorView& lse, std::span<std::byte> scratch) {
+    TensorView q = call_.q;
+    std::byte* place = core::aligned(scratch).data();
+    const bool copied = copy_rows({&q}, place);
+    const std::span<std::byte> rest = {place, scratch.data() + scratch.size()};
+    if (shared_) return shared_->run(target_, q, out, lse, rest);
+    for (Segment& segment : segments_) {
+      if (copied) segment.q = q.select(0, segment.b);
+      segment.plan = &plans_[segment.b];
+      direct(segment, out, lse);
+    }
+    own_->run(rest);
+  }
+
+ private:
+  const DecodeCall& call_;
+  const kernels::cpu::Target& target_;
+  SequencePlans plans_;
+  std::vector<SharedRun> runs_;
+  std::optional<SharedCall> shared_;
+  std::vector<Segment> segments_;
+  std::optional<kernels::cpu::ForwardRun> own_;
 };
-
-std::size_t bytes_of(const Layout& layout, const DecodeCall& call, const kernels::cpu::Target& target) {
-  return core::checked_sum(
-      "decode", {core::kAlignment, core::aligned_bytes(bytes_of_rows(call.q)), layout.kernel_bytes(call, target)});
-}
 
 }  // namespace
 
 std::size_t decode_scratch_bytes(const DecodeCall& call, const kernels::cpu::Target& target) {
-  return bytes_of(Layout(call), call, target);
+  return Layout(call, target).bytes();
 }
 
 void decode_fused(std::string_view function, const DecodeCall& call, const kernels::cpu::Target& target,
                   const MutableTensorView& out, const MutableTensorView& lse) {
-  Layout layout(call);
-  const std::size_t needed = bytes_of(layout, call, target);
+  Layout layout(call, target);
+  const std::size_t needed = layout.bytes();
   std::span<std::byte> scratch = call.options.scratch;
   std::unique_ptr<std::byte[]> own;  // NOLINT(*-avoid-c-arrays): left uninitialised
   if (scratch.empty()) {
@@ -133,16 +141,7 @@ void decode_fused(std::string_view function, const DecodeCall& call, const kerne
     throw InvalidArgument(function, "scratch", std::to_string(needed) + " bytes or more",
                           std::to_string(scratch.size()));
   }
-  const std::span<std::byte> place = core::aligned(scratch);
-  const TensorView q = with_rows(call.q, place.data());
-  const std::span<std::byte> rest = place.subspan(core::aligned_bytes(bytes_of_rows(call.q)));
-  if (layout.shared) return layout.shared->run(target, q, out, lse, rest);
-  std::vector<Segment> segments = segments_of(call, q);
-  for (Segment& segment : segments) {
-    segment.plan = &layout.plans[segment.b];
-    direct(segment, out, lse);
-  }
-  kernels::cpu::forward(target, forward_of(call, segments), threads_of(call), rest);
+  layout.run(out, lse, scratch);
 }
 
 }  // namespace qkv

@@ -17,12 +17,12 @@ struct DecodeCall {
   const TensorView& q;
   const KvCacheView& cache;
   const AttentionOptions& options;
+  kernels::Problem problem = {};  // validated; without k, v and their lengths
 
   /// The shape of sequence b for masks and biases.
   [[nodiscard]] MaskShape shape(std::int64_t b) const {
     return {.B = q.dim(0), .H = q.dim(1), .Tq = q.dim(2), .Tk = cache.length(b)};
   }
-  [[nodiscard]] double scale() const;
 };
 
 /// A plan of kTile x kTile tiles for each sequence, shared by those of equal length if the mask does not vary by b.

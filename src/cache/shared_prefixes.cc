@@ -84,8 +84,8 @@ class Grouping {
 }  // namespace
 
 std::vector<SharedRun> shared_runs(const DecodeCall& call, const SequencePlans& plans) {
-  const auto& [q, cache, options] = call;
-  if (q.dim(2) == 0 || !options.bias.is_zero() || options.dropout) return {};
+  const KvCacheView& cache = call.cache;
+  if (call.q.dim(2) == 0 || !call.options.bias.is_zero() || call.options.dropout) return {};
   std::vector<std::int64_t> sequences;
   for (std::int64_t b = 0; b < cache.B(); ++b) {
     if (cache.pages(b) != nullptr) sequences.push_back(b);

@@ -59,15 +59,13 @@ Tensor::Tensor(const TensorView& source, DType dtype) : Tensor(dtype, source.sha
 Tensor::Tensor(Tensor&& other) noexcept
     : owner_(std::move(other.owner_)),
       view_(std::exchange(other.view_, {})),
-      access_(std::exchange(other.access_, Access::write)),
-      device_(other.device_) {}
+      access_(std::exchange(other.access_, Access::write)) {}
 
 Tensor& Tensor::operator=(Tensor&& other) noexcept {
   Tensor taken(std::move(other));
   std::swap(owner_, taken.owner_);
   std::swap(view_, taken.view_);
   std::swap(access_, taken.access_);
-  std::swap(device_, taken.device_);
   return *this;
 }
 

@@ -76,8 +76,8 @@ void require_data(const void* data, DType dtype, std::int64_t count) {
 
 }  // namespace
 
-TensorView::TensorView(const void* data, DType dtype, const Shape& shape, const Strides& strides)
-    : data_(data), dtype_(dtype), shape_(shape), strides_(strides) {
+TensorView::TensorView(const void* data, DType dtype, const Shape& shape, const Strides& strides, Device device)
+    : data_(data), dtype_(dtype), device_(device), shape_(shape), strides_(strides) {
   const std::int64_t count = shape.product();
   if (shape.rank() != strides.rank()) {
     throw InvalidArgument("TensorView", "strides", "one for each axis of " + shape.to_string(), strides.to_string());
@@ -179,7 +179,7 @@ TensorView TensorView::reshape(const Shape& shape) const {
   if (shape.product() != size()) {
     throw InvalidArgument("TensorView::reshape", "shape", std::to_string(size()) + " elements", shape.to_string());
   }
-  return {data_, dtype_, shape, contiguous_strides(shape)};
+  return {data_, dtype_, shape, contiguous_strides(shape), device_};
 }
 
 TensorView TensorView::broadcast_to(const Shape& shape) const {
@@ -195,7 +195,7 @@ TensorView TensorView::broadcast_to(const Shape& shape) const {
     if (own >= 0 && shape_[own] != 1 && shape_[own] != shape[axis]) fail();
     strides[axis] = own < 0 || shape_[own] == 1 ? 0 : strides_[own];
   }
-  return {data_, dtype_, shape, strides};
+  return {data_, dtype_, shape, strides, device_};
 }
 
 void TensorView::require_dtype(DType wanted) const {
@@ -204,7 +204,8 @@ void TensorView::require_dtype(DType wanted) const {
 }
 
 MutableTensorView::MutableTensorView(Tensor& tensor)
-    : MutableTensorView(tensor.data(), tensor.dtype(), tensor.shape(), contiguous_strides(tensor.shape())) {}
+    : MutableTensorView(tensor.data(), tensor.dtype(), tensor.shape(), contiguous_strides(tensor.shape()),
+                        tensor.device()) {}
 
 void MutableTensorView::set(std::initializer_list<std::int64_t> index, double value) const {
   require_rank(view_, index.size());

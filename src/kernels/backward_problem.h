@@ -11,8 +11,7 @@ namespace qkv::kernels {
 
 /// For one document of a ragged batch, B is 1 in all tensors.
 struct BackwardProblem {
-  Problem problem;                                 // of the forward call: q, k and options
-  TensorView v;                                    // [B, Hk, Tk, Dv]
+  Problem problem;                                 // of the forward call: q, k, v and options
   TensorView out;                                  // [B, Hq, Tq, Dv]
   TensorView lse;                                  // [B, Hq, Tq]
   TensorView d_out;                                // as out

@@ -17,7 +17,7 @@ template <class Real>
 GradientTiles<Real>::GradientTiles(const BackwardProblem& problem, const cpu::Target* target, const LseRows& lse)
     : problem_(problem),
       scores_(problem.problem, target),
-      d_products_(problem.v.dim(3), target),
+      d_products_(problem.problem.v.dim(3), target),
       row_delta_(problem),
       lse_(lse) {}
 
@@ -45,7 +45,7 @@ template <class Real>
 void GradientTiles<Real>::compute() {
   scores_.scores(Stage::masked, masked_);
   scores_.weigh(scale_, masked_, d_scores_);
-  d_products_.set_keys(problem_.v, b_, key_head_, range_);
+  d_products_.set_keys(problem_.problem.v, b_, key_head_, range_);
   d_products_.multiply(d_weights_);
   scores_.drop_gradients(d_weights_);
   for (std::int64_t c = 0; c < keys(); ++c) {

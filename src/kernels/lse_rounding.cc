@@ -17,6 +17,7 @@ bool is_fine_enough(const RowLse& row) {
 }
 
 bool is_of_own_keys(const RowLse& row, double own) {
+  if (row.of_more_keys) return false;
   if (own == row.given) return true;
   // At the ends of the range of f32 the stored lse stands for all beyond.
   if (std::isinf(row.given)) return static_cast<double>(static_cast<float>(own)) == row.given;

@@ -30,6 +30,7 @@ struct RowLse {
   double unit = 0x1p-24;  // the unit roundoff of lse and of the scores
   std::int64_t D = 1;
   std::int64_t Tk = 1;
+  bool of_more_keys = false;  // the call has a part of the keys that lse is of
 };
 
 /// True if exp(score - given) is as accurate as a weight divided by its row's own sum: rounding lse to 32 bits is then

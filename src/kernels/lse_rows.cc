@@ -135,7 +135,7 @@ void LseRows::read(ScoreTiles<Real>& tiles, std::int64_t b, std::int64_t h, std:
                    std::span<double> lse) const {
   for (std::size_t n = 0; n < lse.size(); ++n) lse[n] = given_.at({b, h, i_begin + static_cast<std::int64_t>(n)});
   const bool exact = std::is_same_v<Real, double> && given_.dtype() == DType::f64;
-  if (exact || kind_ == Kind::settled || lse.empty()) return;
+  if (exact || kind_ == Kind::settled || lse.empty() || problem_.has_part_of_keys()) return;
   std::vector<RowLse> rows(lse.size());
   std::vector<double> query(static_cast<std::size_t>(problem_.q.dim(3)));
   const std::vector<double>& largest = largest_key(b, h / problem_.group);

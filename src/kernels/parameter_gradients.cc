@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/exact_math.h"
@@ -98,33 +102,114 @@ class Parts {
   Runs key_blocks_;
 };
 
+// Sums of tasks, added in the order of the tasks, whichever ends first.
+class OrderedSums {
+ public:
+  explicit OrderedSums(std::size_t cells) : total_(cells) {}
+
+  void add(std::int64_t task, std::vector<double> cells) {
+    const std::scoped_lock lock(mutex_);
+    early_.emplace(task, std::move(cells));
+    for (auto next = early_.begin(); next != early_.end() && next->first == next_; next = early_.erase(next), ++next_) {
+      std::ranges::transform(total_, next->second, total_.begin(), std::plus());
+    }
+  }
+
+  [[nodiscard]] const std::vector<double>& total() const { return total_; }
+
+ private:
+  std::mutex mutex_;
+  std::int64_t next_ = 0;
+  std::map<std::int64_t, std::vector<double>> early_;  // those that an earlier task is still missing before
+  std::vector<double> total_;
+};
+
+// One term of the bias and its gradient. Where a query or a key selects elements, tasks own them; the others are few,
+// and each task has its own sums.
+struct Term {
+  Term(const TermNode& term, Tensor& tensor)
+      : node(term), axes(term.gradient_axes()), gradient(tensor.values<float>()) {
+    if (!is_owned()) sums = std::make_unique<OrderedSums>(gradient.size());
+  }
+
+  [[nodiscard]] bool is_owned() const { return axes.query || axes.key; }
+  /// Every pair has an element of its own.
+  [[nodiscard]] bool has_every_axis() const { return axes.batch && axes.head && axes.query && axes.key; }
+
+  const TermNode& node;
+  GradientAxes axes;
+  std::span<float> gradient;
+  std::unique_ptr<OrderedSums> sums;
+};
+
+// What one task has of a term: the sums of the elements that its last tiles use.
+class TermCells {
+ public:
+  explicit TermCells(const Term& term) : term_(term), sums_(term.is_owned() ? 0 : term.gradient.size()) {}
+
+  void add(const Tile& tile, const double* d_scores, const MaskShape& shape) {
+    const GradientWindow window = term_.node.gradient_window(tile, shape);
+    if (cells_.empty() || window != window_) {
+      flush();
+      window_ = window;
+      cells_.assign(static_cast<std::size_t>(window.cells()), 0);
+    }
+    term_.node.add_gradient(tile, d_scores, kTile, cells_.data(), shape);
+  }
+
+  void finish(std::int64_t task) {
+    flush();
+    if (!term_.is_owned()) term_.sums->add(task, std::move(sums_));
+  }
+
+ private:
+  void flush() {
+    const double* cell = cells_.data();
+    for (std::int64_t row = 0; row < window_.rows && !cells_.empty(); ++row) {
+      for (std::int64_t column = 0; column < window_.columns; ++column, ++cell) {
+        const auto place =
+            static_cast<std::size_t>(window_.offset + row * window_.row_stride + column * window_.column_stride);
+        if (term_.is_owned()) {
+          term_.gradient[place] = static_cast<float>(*cell);
+        } else {
+          sums_[place] += *cell;
+        }
+      }
+    }
+  }
+
+  const Term& term_;
+  GradientWindow window_;
+  std::vector<double> cells_;  // of the window
+  std::vector<double> sums_;   // of the whole gradient
+};
+
 // The tiles of one task, in order.
 class Walk {
  public:
-  Walk(std::span<const Entry> entries, const TermNode& term, const cpu::Target& target)
-      : entries_(entries), term_(term), target_(target) {}
+  Walk(std::span<const Entry> entries, std::span<const Term* const> terms, const cpu::Target& target)
+      : entries_(entries), target_(target) {
+    cells_.reserve(terms.size());
+    for (const Term* term : terms) cells_.emplace_back(*term);
+  }
 
-  // Adds the gradients of the term's elements from the tiles of a part to `cells`, the window of these elements.
-  void add(const Part& part, double* cells) {
+  void run(const Part& part, std::int64_t task) {
     for (std::int64_t e = part.entries.begin; e < part.entries.end; ++e) {
       for (std::int64_t h = part.heads.begin; h < part.heads.end; ++h) {
         const std::int64_t blocks = blocks_of(entries_[static_cast<std::size_t>(e)].queries());
         for (std::int64_t i = part.query_blocks.begin; i < std::min(part.query_blocks.end, blocks); ++i) {
           set_queries(e, h, i);
-          add_keys(part.key_blocks, cells);
+          add_keys(part.key_blocks);
         }
       }
     }
+    for (TermCells& cells : cells_) cells.finish(task);
   }
 
  private:
   void set_queries(std::int64_t e, std::int64_t h, std::int64_t block) {
     const Entry& entry = entries_[static_cast<std::size_t>(e)];
     const KeyRange queries = block_of(block, entry.queries());
-    if (tiles_ && problem_ == entry.problem && tile_.b == problem_->problem.first_b + entry.b && tile_.h == h &&
-        tile_.i_begin == queries.begin) {
-      return;
-    }
     if (!tiles_ || problem_ != entry.problem) {
       lse_.emplace(entry.problem->problem, entry.problem->lse, LseRows::Kind::settled);
       tiles_.emplace(*entry.problem, &target_, *lse_);
@@ -134,7 +219,7 @@ class Walk {
     tiles_->set_queries(entry.b, h, queries.begin, queries.end);
   }
 
-  void add_keys(const Range& blocks, double* cells) {
+  void add_keys(const Range& blocks) {
     const std::int64_t Tk = problem_->problem.shape.Tk;
     const KeyRange seen = tiles_->seen();
     const std::int64_t first = std::max(blocks.begin, seen.begin / kTile);
@@ -145,11 +230,11 @@ class Walk {
       tiles_->compute();
       tile_.j_begin = keys.begin;
       tile_.j_end = keys.end;
-      add_tile(cells);
+      add_tile();
     }
   }
 
-  void add_tile(double* cells) {
+  void add_tile() {
     const ScoreTile<float>& d_scores = tiles_->d_scores();
     for (std::int64_t n = 0; n < tiles_->queries(); ++n) {
       for (std::int64_t c = 0; c < tiles_->keys(); ++c) {
@@ -157,11 +242,11 @@ class Walk {
             static_cast<double>(d_scores[static_cast<std::size_t>(c * kTile + n)]);
       }
     }
-    term_.add_gradient(tile_, rows_.data(), kTile, cells, problem_->problem.shape);
+    for (TermCells& cells : cells_) cells.add(tile_, rows_.data(), problem_->problem.shape);
   }
 
   std::span<const Entry> entries_;
-  const TermNode& term_;
+  std::vector<TermCells> cells_;
   const cpu::Target& target_;
   const BackwardProblem* problem_ = nullptr;
   std::optional<LseRows> lse_;
@@ -170,113 +255,75 @@ class Walk {
   std::array<double, kTile * kTile> rows_{};
 };
 
-// The gradient of one term.
-class TermGradient {
+// The gradients of all terms, in as few walks over the tiles as there are kinds of tasks that own elements.
+class BiasGradients {
  public:
-  TermGradient(Documents documents, const TermNode& term, const cpu::Target& target, int threads, Tensor& gradient)
-      : entries_(entries_of(documents)),
-        heads_(documents.front().problem.shape.H),
-        term_(term),
-        axes_(term.gradient_axes()),
-        target_(target),
-        threads_(threads),
-        gradient_(gradient.values<float>()) {
+  BiasGradients(Documents documents, const cpu::Target& target, int threads)
+      : entries_(entries_of(documents)), heads_(documents.front().problem.shape.H), target_(target), threads_(threads) {
     for (const Entry& entry : entries_) {
       query_blocks_ = std::max(query_blocks_, blocks_of(entry.queries()));
       key_blocks_ = std::max(key_blocks_, blocks_of(entry.shape().Tk));
     }
   }
 
-  void write() {
-    if (axes_.query || axes_.key) {
-      write_cells();
-    } else {
-      add_sums();
+  void write(std::span<const Term> terms) const {
+    for (const std::vector<const Term*>& group : groups_of(terms)) {
+      const Parts parts = parts_of(*group.front());
+      core::parallel_for(threads_, parts.count(),
+                         [&](int, std::int64_t n) { Walk(entries_, group, target_).run(parts[n], n); });
+    }
+    for (const Term& term : terms) {
+      if (term.is_owned()) continue;
+      std::ranges::transform(term.sums->total(), term.gradient.begin(),
+                             [](double sum) { return static_cast<float>(sum); });
     }
   }
 
  private:
-  // Each task owns some cells.
-  void write_cells() {
-    // If the gradient has every head and batch entry, q is packed once for several blocks of keys.
-    const std::int64_t run = axes_.batch && axes_.head && axes_.query && axes_.key ? 16 : 1;
+  // Terms whose elements the same tasks can own, the one that decides on the tasks first. An element of a single pair,
+  // or one of few, fits any tasks.
+  static std::vector<std::vector<const Term*>> groups_of(std::span<const Term> terms) {
+    std::vector<std::vector<const Term*>> groups;
+    std::vector<const Term*> others;
+    for (const Term& term : terms) {
+      if (term.gradient.empty()) continue;
+      const auto fits = [&](const auto& group) { return group.front()->axes == term.axes; };
+      const auto group = std::ranges::find_if(groups, fits);
+      if (!term.is_owned() || term.has_every_axis()) {
+        others.push_back(&term);
+      } else if (group == groups.end()) {
+        groups.push_back({&term});
+      } else {
+        group->push_back(&term);
+      }
+    }
+    std::ranges::stable_partition(others, [](const Term* term) { return term->has_every_axis(); });
+    if (groups.empty() && !others.empty()) groups.emplace_back();
+    if (!groups.empty()) groups.front().insert(groups.front().end(), others.begin(), others.end());
+    return groups;
+  }
+
+  [[nodiscard]] Parts parts_of(const Term& term) const {
+    const GradientAxes& axes = term.axes;
+    const auto entries = static_cast<std::int64_t>(entries_.size());
+    if (!term.is_owned()) {
+      constexpr std::int64_t kBlocksOfTask = 4;
+      return {Runs(entries, 1), Runs(heads_, 1), Runs(query_blocks_, kBlocksOfTask),
+              Runs(key_blocks_, std::max<std::int64_t>(key_blocks_, 1))};
+    }
+    // If every pair has its own element, q is packed once for several blocks of keys.
+    const std::int64_t run = term.has_every_axis() ? 16 : 1;
     const auto split = [](bool owned, std::int64_t count, std::int64_t each) {
       return Runs(count, owned ? each : std::max<std::int64_t>(count, 1));
     };
-    const Parts parts(split(axes_.batch, entry_count(), 1), split(axes_.head, heads_, 1),
-                      split(axes_.query, query_blocks_, 1), split(axes_.key, key_blocks_, run));
-    core::parallel_for(threads_, parts.count(), [&](int, std::int64_t n) {
-      Walk walk(entries_, term_, target_);
-      std::vector<double> cells;
-      Part part = parts[n];
-      const Range keys = part.key_blocks;
-      for (std::int64_t j = keys.begin; j < (axes_.key ? keys.end : keys.begin + 1); ++j) {
-        if (axes_.key) part.key_blocks = {j, j + 1};
-        const GradientWindow window = window_of(part);
-        cells.assign(static_cast<std::size_t>(window.cells()), 0);
-        walk.add(part, cells.data());
-        store(window, cells);
-      }
-    });
-  }
-
-  // Few cells: each task has its own sums, which are added in the order of the tasks.
-  void add_sums() {
-    constexpr std::int64_t kBlocksOfTask = 4;
-    const Parts parts(Runs(entry_count(), 1), Runs(heads_, 1), Runs(query_blocks_, kBlocksOfTask),
-                      Runs(key_blocks_, std::max<std::int64_t>(key_blocks_, 1)));
-    std::vector<std::vector<double>> sums(static_cast<std::size_t>(parts.count()));
-    core::parallel_for(threads_, parts.count(), [&](int, std::int64_t n) {
-      std::vector<double>& cells = sums[static_cast<std::size_t>(n)];
-      cells.resize(static_cast<std::size_t>(window_of(parts[n]).cells()));
-      Walk(entries_, term_, target_).add(parts[n], cells.data());
-    });
-    std::vector<double> total(gradient_.size());
-    for (std::int64_t n = 0; n < parts.count(); ++n) {
-      each_cell(window_of(parts[n]),
-                [&](std::size_t place, std::size_t cell) { total[place] += sums[static_cast<std::size_t>(n)][cell]; });
-    }
-    std::ranges::transform(total, gradient_.begin(), [](double sum) { return static_cast<float>(sum); });
-  }
-
-  [[nodiscard]] std::int64_t entry_count() const { return static_cast<std::int64_t>(entries_.size()); }
-
-  // The window of the first tile of a part, which is that of all its tiles.
-  [[nodiscard]] GradientWindow window_of(const Part& part) const {
-    const Entry& entry = entries_[static_cast<std::size_t>(part.entries.begin)];
-    const KeyRange queries = block_of(part.query_blocks.begin, entry.queries());
-    const KeyRange keys = block_of(part.key_blocks.begin, entry.shape().Tk);
-    return term_.gradient_window({.b = entry.problem->problem.first_b + entry.b,
-                                  .h = part.heads.begin,
-                                  .i_begin = queries.begin,
-                                  .i_end = queries.end,
-                                  .j_begin = keys.begin,
-                                  .j_end = keys.end},
-                                 entry.shape());
-  }
-
-  // Calls body(index in the gradient, index in the window).
-  template <class Body>
-  static void each_cell(const GradientWindow& window, const Body& body) {
-    std::size_t cell = 0;
-    for (std::int64_t row = 0; row < window.rows; ++row) {
-      for (std::int64_t column = 0; column < window.columns; ++column) {
-        body(static_cast<std::size_t>(window.offset + row * window.row_stride + column), cell++);
-      }
-    }
-  }
-
-  void store(const GradientWindow& window, const std::vector<double>& cells) {
-    each_cell(window, [&](std::size_t place, std::size_t cell) { gradient_[place] = static_cast<float>(cells[cell]); });
+    return {split(axes.batch, entries, 1), split(axes.head, heads_, 1), split(axes.query, query_blocks_, 1),
+            split(axes.key, key_blocks_, run)};
   }
 
   std::vector<Entry> entries_;
   std::int64_t heads_;
-  const TermNode& term_;
-  GradientAxes axes_;
   const cpu::Target& target_;
   int threads_;
-  std::span<float> gradient_;
   std::int64_t query_blocks_ = 0;
   std::int64_t key_blocks_ = 0;
 };
@@ -324,11 +371,13 @@ class SinkWeights {
 
 }  // namespace
 
-void write_bias_gradient(Documents documents, std::size_t term, const cpu::Target& target, int threads,
-                         Tensor& gradient) {
-  if (documents.empty() || gradient.size() == 0) return;
-  const TermNode& node = *bias_detail::term_nodes(documents.front().problem.bias)[term];
-  TermGradient(documents, node, target, threads, gradient).write();
+void write_bias_gradients(Documents documents, const cpu::Target& target, int threads, std::span<Tensor> gradients) {
+  if (documents.empty()) return;
+  const std::vector<const TermNode*> nodes = bias_detail::term_nodes(documents.front().problem.bias);
+  std::vector<Term> terms;
+  terms.reserve(gradients.size());
+  for (std::size_t n = 0; n < gradients.size(); ++n) terms.emplace_back(*nodes[n], gradients[n]);
+  BiasGradients(documents, target, threads).write(terms);
 }
 
 void write_sink_gradient(Documents documents, const cpu::Target& target, int threads, Tensor& gradient) {

@@ -14,11 +14,11 @@ namespace qkv::kernels {
 /// from settled_lse().
 using Documents = std::span<const BackwardProblem>;
 
-/// Writes the gradient of term `term` of the bias, f32 and zero so far. Tiles of scores are recomputed in f32, with the
-/// target's vectors, and summed in f64. A task owns cells of the gradient, or, if there are few cells, its own partial
-/// sums: the result does not depend on `threads`. A thread keeps a few tiles and 64 rows of q, k, v and d_out.
-void write_bias_gradient(Documents documents, std::size_t term, const cpu::Target& target, int threads,
-                         Tensor& gradient);
+/// Writes the gradients of all terms of the bias, f32 and zero so far. Tiles of scores are recomputed in f32, with the
+/// target's vectors, and summed in f64. A task owns elements of the gradients, or, of terms with few elements, has sums
+/// of its own: the result does not depend on `threads`. Terms share a walk over the tiles, unless they repeat along
+/// different axes of queries, keys, heads and entries. A thread keeps a few tiles and 64 rows of q, k, v and d_out.
+void write_bias_gradients(Documents documents, const cpu::Target& target, int threads, std::span<Tensor> gradients);
 
 /// Writes the gradient of the sinks [Hq], f32, without any tile. The same for any `threads`.
 void write_sink_gradient(Documents documents, const cpu::Target& target, int threads, Tensor& gradient);

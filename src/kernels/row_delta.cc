@@ -5,7 +5,7 @@
 namespace qkv::kernels {
 
 RowDelta::RowDelta(const BackwardProblem& problem)
-    : problem_(problem), out_(static_cast<std::size_t>(problem.v.dim(3))), d_out_(out_) {}
+    : problem_(problem), out_(static_cast<std::size_t>(problem.problem.v.dim(3))), d_out_(out_) {}
 
 double RowDelta::of(std::int64_t b, std::int64_t h, std::int64_t i) {
   const std::array place = {b, h, i};

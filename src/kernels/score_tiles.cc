@@ -36,9 +36,7 @@ ScoreTiles<Real>::ScoreTiles(const Problem& problem, const cpu::Target* target)
 
 template <class Real>
 void ScoreTiles<Real>::set_queries(std::int64_t b, std::int64_t h, std::int64_t i_begin, std::int64_t i_end) {
-  place_ = {
-      .b = problem_.first_b + b, .h = h, .i_begin = problem_.query(i_begin), .i_end = problem_.query(i_end - 1) + 1};
-  queries_ = i_end - i_begin;
+  place_ = {.b = problem_.first_b + b, .h = h, .i_begin = i_begin, .i_end = i_end};
   products_.set_queries(problem_.q, b, h, i_begin, i_end);
 }
 
@@ -103,13 +101,7 @@ template <class Real>
 void ScoreTiles<Real>::load_biases() {
   biases_.resize(kTile * kTile);
   if constexpr (std::is_same_v<Real, float>) {
-    if (problem_.step_i == 1) return problem_.bias.write_tile(place_, biases_.data(), kTile, problem_.shape);
-    for (std::int64_t n = 0; n < queries(); ++n) {
-      Tile one = place_;
-      one.i_begin = row(n).i;
-      one.i_end = one.i_begin + 1;
-      problem_.bias.write_tile(one, biases_.data() + n * kTile, kTile, problem_.shape);
-    }
+    problem_.bias.write_tile(place_, biases_.data(), kTile, problem_.shape);
   } else {
     std::ranges::fill(biases_, 0);
     for (std::int64_t n = 0; n < queries(); ++n) {
@@ -167,14 +159,15 @@ void ScoreTiles<Real>::drop_each(ScoreTile<Real>& tile, const Drop& drop) const 
   if (!problem_.dropout) return;
   const auto [p, seed] = *problem_.dropout;
   for (std::int64_t n = 0; n < queries(); ++n) {
+    const Place first = row(n);
+    const auto key = [&](std::int64_t c) { return problem_.window.key(first.j + c); };
     for (std::int64_t c = 0; c < keys();) {
-      Place first = row(n);
-      first.j += c;
-      const auto kept = core::dropout_keeps_group(seed, p, first);
-      const std::int64_t in_group = core::kDropoutGroup - first.j % core::kDropoutGroup;
-      for (const std::int64_t end = std::min(c + in_group, keys()); c < end; ++c) {
+      const Place whole = problem_.whole(first.b - problem_.first_b, first.h, first.i, first.j + c);
+      const std::int64_t group = whole.j / core::kDropoutGroup;
+      const auto kept = core::dropout_keeps_group(seed, p, whole);
+      for (; c < keys() && key(c) / core::kDropoutGroup == group; ++c) {
         Real& number = tile[static_cast<std::size_t>(c * kTile + n)];
-        const auto place = static_cast<std::size_t>((place_.j_begin + c) % core::kDropoutGroup);
+        const auto place = static_cast<std::size_t>(key(c) % core::kDropoutGroup);
         number = kept[place] ? static_cast<Real>(number / (1 - p)) : drop(number);
       }
     }

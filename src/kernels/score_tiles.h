@@ -36,7 +36,7 @@ class ScoreTiles {
   /// Sets the queries, 1 to kTile of them; `b` indexes the batch entries of q.
   void set_queries(std::int64_t b, std::int64_t h, std::int64_t i_begin, std::int64_t i_end);
 
-  [[nodiscard]] std::int64_t queries() const { return queries_; }
+  [[nodiscard]] std::int64_t queries() const { return place_.i_end - place_.i_begin; }
   /// The keys that these queries may see, from the mask's hull.
   [[nodiscard]] KeyRange seen() const;
 
@@ -64,14 +64,11 @@ class ScoreTiles {
   void hide(ScoreTile<Real>& tile) const;
   TileClass settle();
   /// The n-th query and the first key.
-  [[nodiscard]] Place row(std::int64_t n) const {
-    return {place_.b, place_.h, place_.i_begin + n * problem_.step_i, place_.j_begin};
-  }
+  [[nodiscard]] Place row(std::int64_t n) const { return {place_.b, place_.h, place_.i_begin + n, place_.j_begin}; }
 
   const Problem& problem_;
   const cpu::Target* target_;
-  Tile place_;  // for the mask: from the first query to the last
-  std::int64_t queries_ = 0;
+  Tile place_;
   TileClass sort_ = TileClass::skip;
   std::array<std::uint64_t, kTile> bits_{};  // of a partial tile: bit c of a query's word for its c-th key
   TileProduct<Real> products_;

@@ -48,16 +48,20 @@ struct GradientAxes {
   bool head = false;
   bool query = false;
   bool key = false;
+
+  [[nodiscard]] bool operator==(const GradientAxes&) const = default;
 };
 
 /// The elements of a term that a tile uses: a window of rows x columns in the tensor of all elements.
 struct GradientWindow {
   std::int64_t offset = 0;  // of the first element in the dense tensor
   std::int64_t rows = 1;
-  std::int64_t columns = 1;  // side by side
+  std::int64_t columns = 1;
   std::int64_t row_stride = 0;
+  std::int64_t column_stride = 1;
 
   [[nodiscard]] std::int64_t cells() const { return rows * columns; }
+  [[nodiscard]] bool operator==(const GradientWindow&) const = default;
 };
 
 /// A bias with elements that have gradients: every bias but zero and sums.

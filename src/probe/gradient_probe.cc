@@ -42,8 +42,9 @@ Tensor tile_of(const kernels::BackwardProblem& problem, const kernels::cpu::Targ
 GradientProbe::GradientProbe(const TensorView& d_out, const TensorView& q, const TensorView& k, const TensorView& v,
                              const TensorView& out, const TensorView& lse, const AttentionOptions& options,
                              std::optional<TensorView> d_lse) {
+  require_no_ragged(kFunction, options);
   kernels::BackwardProblem problem = {
-      .problem = validated(kFunction, q, k, options), .v = v, .out = out, .lse = lse, .d_out = d_out, .d_lse = d_lse};
+      .problem = validated_batch(kFunction, q, k, v, options), .out = out, .lse = lse, .d_out = d_out, .d_lse = d_lse};
   validate_backward(kFunction, problem);
   const std::string_view target = kernels::target_for(kFunction, q.dtype(), options.target);
   state_ = std::make_unique<const State>(std::move(problem), options.threads, kernels::cpu::find_target(target));

@@ -57,17 +57,21 @@ TensorView of_queries(const TensorView& x, const QueryRange& queries) {
 }
 
 kernels::Problem of_queries(kernels::Problem problem, const QueryRange& queries) {
+  const MaskShape& shape = problem.shape;
+  const MatrixWindow part = {.Tq = shape.Tq, .Tk = shape.Tk, .first_i = queries.begin, .step_i = queries.step};
   problem.q = of_queries(problem.q, queries);
-  problem.first_i = problem.query(queries.begin);
-  problem.step_i *= queries.step;
+  problem.mask = within(problem.mask, part);
+  problem.bias = within(problem.bias, part);
+  problem.window.first_i = problem.window.query(queries.begin);
+  problem.window.step_i *= queries.step;
+  problem.shape.Tq = problem.q.dim(2);
   return problem;
 }
 
 }  // namespace
 
 State::State(const State& whole, const QueryRange& queries)
-    : problem(of_queries(whole.problem, queries)), shape(whole.shape), threads(whole.threads), target(whole.target) {
-  shape.Tq = problem.q.dim(2);
+    : problem(of_queries(whole.problem, queries)), shape(problem.shape), threads(whole.threads), target(whole.target) {
   if (whole.lse) lse_rows.emplace(problem, lse.emplace(of_queries(*whole.lse, queries)));
   const std::scoped_lock lock(whole.mutex);
   for (const auto& [head, known] : whole.known_lse) {
@@ -115,7 +119,7 @@ std::int64_t count_pairs(const kernels::Problem& problem, const HeadPlace& head,
   if (shape.Tk == 0) return 0;
   std::int64_t pairs = 0;
   each_block(range, [&](const BlockRange& queries) {
-    const Tile tile = {head.b, head.h, problem.query(queries.begin), problem.query(queries.end - 1) + 1, 0, shape.Tk};
+    const Tile tile = {head.b, head.h, queries.begin, queries.end, 0, shape.Tk};
     pairs += (queries.end - queries.begin) * length(common(problem.mask.hull(tile, shape), keys));
     return true;
   });

@@ -15,18 +15,19 @@ using Lanes = std::array<double, kTile>;
 template <class Real>
 class BlockSums {
  public:
-  /// The position of the first query, and from one query to the next.
-  BlockSums(std::int64_t first_position, std::int64_t step) : first_position_(first_position), step_(step) {}
+  /// Of queries from one at this position of the whole matrix on.
+  BlockSums(const MatrixWindow& window, std::int64_t first_position)
+      : window_(window), first_position_(first_position) {}
 
   void add(const kernels::ScoreTile<Real>& masked, const kernels::ScoreTile<Real>& weights,
            const std::array<Real, kTile>& shift, const KeyRange& keys) {
-    Part part{.step = static_cast<int>(step_)};
+    Part part{.step = static_cast<int>(window_.step_i)};
     for (std::int64_t j = keys.begin; j < keys.end; ++j) {
       const std::int64_t c = j - keys.begin;
-      part.add(masked.data() + c * kTile, weights.data() + c * kTile, shift, static_cast<Real>(first_position_ - j));
-      const std::int64_t beyond = j - first_position_;
-      const std::int64_t lane = beyond / step_;
-      if (beyond >= 0 && lane < kTile && lane * step_ == beyond) {
+      const std::int64_t beyond = window_.key(j) - first_position_;
+      part.add(masked.data() + c * kTile, weights.data() + c * kTile, shift, static_cast<Real>(-beyond));
+      const std::int64_t lane = beyond / window_.step_i;
+      if (beyond >= 0 && lane < kTile && lane * window_.step_i == beyond) {
         diagonal_[index(lane)] = static_cast<double>(weights[index(c * kTile + lane)]);
       }
     }
@@ -36,7 +37,7 @@ class BlockSums {
       distance_[n] += static_cast<double>(part.distance[n]);
       visible_[n] += static_cast<double>(part.visible[n]);
       largest_[n] = probe_detail::larger(largest_[n], static_cast<double>(part.largest[n]));
-      if (keys.begin == 0) first_[n] = static_cast<double>(weights[n]);
+      if (window_.key(keys.begin) == 0) first_[n] = static_cast<double>(weights[n]);
     }
   }
 
@@ -78,8 +79,8 @@ class BlockSums {
 
   static std::size_t index(std::int64_t n) { return static_cast<std::size_t>(n); }
 
+  const MatrixWindow& window_;
   std::int64_t first_position_;
-  std::int64_t step_;
   Lanes mass_{}, surprise_{}, distance_{}, visible_{}, largest_{}, first_{}, diagonal_{};
 };
 
@@ -109,12 +110,13 @@ double RowStatistics::mean(const Tensor& column) const {
 RowStatistics Probe::statistics(HeadPlace head, Align align, const ProbeWatch& watch) const {
   state_->require_head("Probe::statistics", head);
   const kernels::Problem& problem = state_->problem;
-  const std::int64_t shift_of_place = align == Align::bottom_right ? problem.shape.Tk - problem.shape.Tq : 0;
+  const MatrixWindow& window = problem.window;
+  const std::int64_t shift_of_place = align == Align::bottom_right ? window.Tk - window.Tq : 0;
   RowStatistics rows = rows_of(shape().Tq);
   probe_detail::each_block_of_head(
       *state_, head, watch, [&](auto& tiles, std::span<const double> /*lse*/, std::int64_t i) {
         using Real = typename std::remove_cvref_t<decltype(tiles)>::Number;
-        BlockSums<Real> sums(problem.query(i) + shift_of_place, problem.step_i);
+        BlockSums<Real> sums(window, window.query(i) + shift_of_place);
         std::array<Real, kTile> shift{};
         for (std::int64_t n = 0; n < tiles.queries(); ++n) shift[static_cast<std::size_t>(n)] = tiles.shift(n);
         tiles.each_weighed([&](const KeyRange& keys) { sums.add(tiles.masked(), tiles.weights(), shift, keys); });

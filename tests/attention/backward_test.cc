@@ -14,6 +14,7 @@
 #include "attention/fused_call.h"
 #include "attention/random_backward.h"
 #include "attention/random_call.h"
+#include "core/error_message.h"
 
 namespace qkv::testing_attention::backward_test {
 namespace {
@@ -133,6 +134,37 @@ TEST_P(BackwardOn, WritesIntoPlacesWhatItWouldReturn) {
   EXPECT_EQ(d_q.view().transpose(1, 2).to_vector(), expected.d_q.to_vector());
   EXPECT_EQ(d_k.view().transpose(1, 2).to_vector(), expected.d_k.to_vector());
   EXPECT_EQ(d_v.view().transpose(1, 2).to_vector(), expected.d_v.to_vector());
+}
+
+// Also where inputs are copied into scratch, since their last stride is not 1.
+TEST_P(BackwardOn, GivesTheSameBitsInTheCallersScratch) {
+  const DType dtype = GetParam().dtype;
+  const Sample sample;
+  const auto turned = [&](const Tensor& x) {
+    Tensor copy = Tensor(x.view().transpose(2, 3)).to(dtype);
+    return copy.transpose(2, 3);
+  };
+  const Tensor q = turned(sample.q);
+  const Tensor k = turned(sample.k);
+  const Tensor v = turned(sample.v);
+  const Tensor d_out = turned(sample.d_out);
+  const AttentionOptions options = {.mask = causal(), .target = GetParam().target};
+  const AttentionResult result = attention(q, k, v, options);
+  const AttentionGradients expected = attention_backward(d_out, q, k, v, result.out, result.lse, options);
+  const std::size_t bytes = attention_backward_scratch_bytes(d_out, q, k, v, result.out, result.lse, options);
+  EXPECT_EQ(bytes == 0, GetParam().target == "reference");
+  std::vector<std::byte> scratch(bytes + 1, std::byte{0xFF});
+  const auto run = [&](std::span<std::byte> room) {
+    return attention_backward(d_out, q, k, v, result.out, result.lse, options, {.scratch = room});
+  };
+  const AttentionGradients got = run(std::span(scratch).subspan(1));
+  EXPECT_EQ(got.d_q.to_vector(), expected.d_q.to_vector());
+  EXPECT_EQ(got.d_k.to_vector(), expected.d_k.to_vector());
+  EXPECT_EQ(got.d_v.to_vector(), expected.d_v.to_vector());
+  if (bytes == 0) return;
+  const std::string wanted = "attention_backward: scratch: expected " + std::to_string(bytes) + " bytes or more, got ";
+  EXPECT_EQ(error_message([&] { (void)run(std::span(scratch).first(bytes - 1)); }), wanted + std::to_string(bytes - 1));
+  EXPECT_EQ(error_message([&] { (void)run(std::span(scratch).first(8)); }), wanted + "8");
 }
 
 TEST_P(BackwardOn, GivesZerosToKeysThatNobodySees) {

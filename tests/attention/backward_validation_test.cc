@@ -58,8 +58,8 @@ TEST(BackwardValidation, WantsPlacesForWhatItWrites) {
   Tensor narrow(DType::f16, {2, 4, 3, 7});
   EXPECT_EQ(Call{.backward = {.into = {.d_q = narrow}}}.message(),
             "attention_backward: into.d_q: expected the shape [2, 4, 3, 8], got [2, 4, 3, 7]");
-  Tensor wide(DType::f32, {2, 2, 6, 8});
-  EXPECT_EQ(Call{.backward = {.into = {.d_k = wide}}}.message(), "attention_backward: into.d_k: expected f16, got f32");
+  Tensor wide(DType::f64, {2, 2, 6, 8});
+  EXPECT_EQ(Call{.backward = {.into = {.d_k = wide}}}.message(), "attention_backward: into.d_k: expected f16, got f64");
   Tensor turned(DType::f16, {2, 2, 5, 6});
   EXPECT_EQ(Call{.backward = {.into = {.d_v = MutableTensorView(turned).transpose(2, 3)}}}.message(),
             "attention_backward: into.d_v: expected a last stride of 1, got [60, 30, 1, 6]");
@@ -67,6 +67,11 @@ TEST(BackwardValidation, WantsPlacesForWhatItWrites) {
   call.backward.into.d_q = call.q;
   EXPECT_EQ(call.message(),
             "attention_backward: into.d_q: expected memory apart from that of q, got some that reaches over the same "
+            "bytes");
+  Call other;
+  other.backward.scratch = {static_cast<std::byte*>(other.k.data()), 64};
+  EXPECT_EQ(other.message(),
+            "attention_backward: scratch: expected memory apart from that of k, got some that reaches over the same "
             "bytes");
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,17 @@ struct GradientVerdict {
 /// Whether the case's gradients on every target are no farther from the reference than twice as far as plain loops come
 /// at their worst element (three times with a softcap), plus what is luck, and the rounding of the result.
 [[nodiscard]] GradientVerdict judge_gradients(const Case& one);
+
+/// Gradients on a target, and for each by how much more than those of one call they may be off.
+struct AllowedGradients {
+  Gradients gradients;
+  std::vector<double> slack;  // none: 0
+};
+using GradientsOn = std::function<AllowedGradients(std::string_view target, const Inputs& inputs, const Upstream&)>;
+[[nodiscard]] GradientVerdict judge_gradients(const Case& one, const GradientsOn& run);
+
+/// The gradients by their names.
+[[nodiscard]] Gradients named(const AttentionGradients& gradients);
 
 /// What is wrong with the gradients of any case. Ordinary numbers are judged, NaN and infinities held to
 /// spread_fault(); of others, whose products leave the dtype's range, nothing is asked.

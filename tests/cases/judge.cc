@@ -67,15 +67,32 @@ std::string words(std::string_view target, std::string_view what, const Row& row
   return text.str();
 }
 
+// What rounding each part's lse to f32 does to its share of the result.
+void allow_for_merging(const RowScores& scores, double dropout, Bound& bound) {
+  const double rounding = kUnit * (scores.size + 16);
+  const double share = std::expm1(std::min(2 * (bound.lse + rounding), 50.0));
+  bound.out += std::min(share, 2.0) * scores.value / (1 - dropout);
+  bound.lse += rounding;
+}
+
+// Whose results are judged: those of one call, or merged ones.
+enum class Of : std::uint8_t { call, merged };
+
 // A judged case: what all targets are held against.
 class Judge {
  public:
   explicit Judge(const Case& one)
-      : one_(one), inputs_(Inputs::of(one)), numbers_(inputs_), reference_(run_reference(inputs_)) {
+      : Judge(
+            one,
+            [&one](std::string_view target, const Inputs& inputs) { return run_on(target, one, inputs, one.threads); },
+            Of::call) {}
+
+  Judge(const Case& one, const RunOn& run, Of of)
+      : one_(one), of_(of), inputs_(Inputs::of(one)), numbers_(inputs_), reference_(run_reference(inputs_)) {
     out_ = reference_.out.to_vector();
     lse_ = reference_.lse.to_vector();
     for (const std::string& target : targets_of(one)) {
-      runs_.push_back(run_on(target, one, inputs_, one.threads));
+      runs_.push_back(run(target, inputs_));
       outs_.push_back(runs_.back().out.view().view().to_vector());
       lses_.push_back(runs_.back().lse.view().view().to_vector());
     }
@@ -90,7 +107,8 @@ class Judge {
       const RowScores& scores = reader.read(row);
       size_ = std::max(size_, scores.size);
       const double scale = std::fabs(inputs_.options.scale.value_or(1));
-      const Bound bound = bound_of(one_, scores, largest_qk * scale);
+      Bound bound = bound_of(one_, scores, largest_qk * scale);
+      if (of_ == Of::merged) allow_for_merging(scores, one_.dropout, bound);
       for (std::size_t n = 0; n < runs_.size() && fault.empty(); ++n) fault = row_fault(n, row, scores, bound);
     });
     return fault;
@@ -177,6 +195,7 @@ class Judge {
   }
 
   const Case& one_;
+  Of of_;
   Inputs inputs_;
   Numbers numbers_;
   AttentionResult reference_;
@@ -191,6 +210,8 @@ class Judge {
 }  // namespace
 
 std::string fault_by_row(const Case& one) { return Judge(one).by_row(); }
+
+std::string merged_fault_by_row(const Case& one, const RunOn& run) { return Judge(one, run, Of::merged).by_row(); }
 
 Verdict judge_by_plain(const Case& one) { return Judge(one).by_plain(); }
 

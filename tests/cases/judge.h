@@ -2,7 +2,9 @@
 // within what rounding may do to each row, for any numbers at all.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "cases/run.h"
 
@@ -11,6 +13,11 @@ namespace qkv::cases {
 /// The case on every target, against the reference, in the sense of `row_fault` and with its guard zones. Empty where
 /// all is well; else the first fault in words, the target first.
 [[nodiscard]] std::string fault_by_row(const Case& one);
+
+/// The same of results that `run` made by merging those of windows of keys: what rounding each part's lse does to its
+/// share is allowed, too.
+using RunOn = std::function<Written(std::string_view target, const Inputs& inputs)>;
+[[nodiscard]] std::string merged_fault_by_row(const Case& one, const RunOn& run);
 
 struct Verdict {
   std::string fault;

@@ -48,7 +48,7 @@ std::vector<Option> all_options() {
 // A value without a meaning; none of a text, which may be anything.
 std::optional<std::string> wrong_value(const std::string& type) {
   if (type == "true or false") return "maybe";
-  if (type.starts_with("text")) return std::nullopt;
+  if (type.starts_with("text") || type.starts_with("list of texts")) return std::nullopt;
   return "x7";
 }
 

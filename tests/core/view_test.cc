@@ -199,5 +199,13 @@ TEST(Views, NameTheShapeThatDoesNotFit) {
   EXPECT_EQ(error_message([&] { (void)view.data_as<float>(); }), "TensorView: dtype: expected f32, got i32");
 }
 
+TEST(TensorView, KeepsItsDevice) {
+  Tensor tensor(DType::f32, {2, 3});
+  EXPECT_EQ(TensorView(tensor).device(), tensor.device());
+  EXPECT_EQ(tensor.view().transpose(0, 1).device(), Device::cpu);
+  EXPECT_EQ(tensor.view().reshape({3, 2}).broadcast_to({4, 3, 2}).device(), Device::cpu);
+  EXPECT_EQ(MutableTensorView(tensor).slice(0, 0, 1).device(), Device::cpu);
+}
+
 }  // namespace
 }  // namespace qkv::api_test

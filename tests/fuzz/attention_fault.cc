@@ -4,6 +4,7 @@
 #include "cases/judge.h"
 #include "cases/ragged.h"
 #include "cases/random_case.h"
+#include "cases/windows.h"
 #include "fuzz/attention.h"
 
 namespace qkv::fuzz {
@@ -13,7 +14,9 @@ std::string fault_of(const cases::Case& one) {
     std::string fault = cases::fault_by_row(one);
     if (one.cache != cases::Cache::none) return fault;
     if (fault.empty()) fault = cases::gradient_fault(one);
-    return fault.empty() ? cases::ragged_fault(one) : fault;
+    if (fault.empty()) fault = cases::ragged_fault(one);
+    if (fault.empty()) fault = cases::windows_fault(one);
+    return fault.empty() ? cases::window_gradients_fault(one) : fault;
   } catch (const std::exception& error) {
     return std::string("threw: ") + error.what();
   }

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cpu/forward.h"
+#include "kernels/cpu/forward_run.h"
 #include "kernels/plain.h"
 #include "qkv/info.h"
 
@@ -197,26 +197,25 @@ class Sample {
                                   .k = k_.heads(),
                                   .v = v_.heads(),
                                   .out = static_cast<std::byte*>(results.out.data()),
+                                  .out_dtype = call_.dtype,
                                   .out_head_stride = Tq * call_.Dv,
                                   .out_row_stride = call_.Dv,
                                   .lse = results.lse.values<float>().data(),
                                   .lse_head_stride = Tq,
                                   .lse_row_stride = 1};
+    const Problem own = problem();
     const cpu::Forward call = {.segments = {&segment, 1},
+                               .problem = &own,
                                .dtype = call_.dtype,
                                .Hq = call_.Hq,
                                .Hk = call_.Hk,
                                .D = call_.D,
-                               .Dv = call_.Dv,
-                               .scale = call_.scale,
-                               .softcap = call_.softcap,
-                               .bias = call_.bias.is_zero() ? nullptr : &call_.bias,
-                               .dropout = call_.dropout,
-                               .sinks = call_.sinks};
+                               .Dv = call_.Dv};
     const cpu::Target& target = *cpu::find_target(name);
-    const std::size_t bytes = cpu::scratch_bytes(target, call, threads);
+    cpu::ForwardRun run(target, call, threads);
+    const std::size_t bytes = run.scratch_bytes();
     const Guarded scratch(static_cast<std::int64_t>(bytes));
-    cpu::forward(target, call, threads, {scratch.data(), bytes});
+    run.run({scratch.data(), bytes});
     return results;
   }
 

@@ -1,5 +1,6 @@
 #include "kernels/fused_call.h"
 
+#include "kernels/cpu/forward_run.h"
 #include "qkv/info.h"
 
 namespace qkv::kernels {
@@ -33,6 +34,7 @@ Results fused_call(const cpu::Target& target, const Problem& problem, const Tens
                         .k = heads_of(problem.k, b),
                         .v = heads_of(v, b),
                         .out = static_cast<std::byte*>(result.out.data()) + b * shape.H * shape.Tq * Dv * bytes,
+                        .out_dtype = result.out.dtype(),
                         .out_head_stride = shape.Tq * Dv,
                         .out_row_stride = Dv,
                         .lse = result.lse.values<float>().data() + b * shape.H * shape.Tq,
@@ -40,19 +42,16 @@ Results fused_call(const cpu::Target& target, const Problem& problem, const Tens
                         .lse_row_stride = 1});
   }
   const cpu::Forward call = {.segments = segments,
+                             .problem = &problem,
                              .dtype = problem.q.dtype(),
                              .Hq = shape.H,
                              .Hk = shape.H / problem.group,
                              .D = problem.q.dim(3),
-                             .Dv = Dv,
-                             .scale = problem.scale,
-                             .softcap = problem.softcap,
-                             .bias = problem.bias.is_zero() ? nullptr : &problem.bias,
-                             .dropout = problem.dropout,
-                             .sinks = problem.sinks};
-  const std::size_t size = cpu::scratch_bytes(target, call, threads);
+                             .Dv = Dv};
+  cpu::ForwardRun run(target, call, threads);
+  const std::size_t size = run.scratch_bytes();
   Tensor scratch(DType::f32, {static_cast<std::int64_t>(size / sizeof(float))});
-  cpu::forward(target, call, threads, {static_cast<std::byte*>(scratch.data()), size});
+  run.run({static_cast<std::byte*>(scratch.data()), size});
   return result;
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <iterator>
@@ -13,6 +12,7 @@
 #include <optional>
 
 #include "api/replies/reply_types.h"
+#include "core/ascii.h"
 #include "core/number_range.h"
 #include "files/json_keys.h"
 #include "files/json_text.h"
@@ -91,9 +91,8 @@ FieldValue finite_number_of(const FieldInfo& field, std::string_view text) {
 std::optional<std::uint64_t> size_in(std::string_view text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const auto number = number_from<std::uint64_t>(text.substr(0, digits));
-  std::string unit(text.substr(digits));
+  std::string unit = core::small_letters(std::string(text.substr(digits)));
   std::erase(unit, ' ');
-  for (char& letter : unit) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   constexpr std::array<std::array<std::string_view, 3>, 6> kUnits = {{{"", "b", "b"},
                                                                       {"k", "kb", "kib"},
                                                                       {"m", "mb", "mib"},
@@ -126,8 +125,7 @@ FieldValue list_in(const FieldInfo& field, FieldType type_of_element, std::strin
 void require_ending(const FieldInfo& field, std::string_view path) {
   constexpr std::string_view kEndings[] = {".png",  ".svg",  ".pdf",  ".jpg", ".jpeg", ".gif",        ".bmp",
                                            ".webp", ".html", ".json", ".npy", ".npz",  ".safetensors"};
-  std::string ending = std::filesystem::path(path).extension().string();
-  for (char& letter : ending) letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  const std::string ending = core::small_letters(std::filesystem::path(path).extension().string());
   const bool is_other = ending != field.ending && std::ranges::find(kEndings, ending) != std::end(kEndings);
   if (is_other) refuse(field, "a name that ends in " + field.ending, fmt::format("\"{}\"", path));
 }

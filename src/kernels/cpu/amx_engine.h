@@ -58,7 +58,7 @@ class Engine {
       first_slot_ = slot;
       steps_.rescale(factors, block);
     }
-    if (tile.finite && !steps_.call().dropout) {
+    if (tile.finite && !steps_.call().problem->dropout) {
       return steps_.weigh(block, tile.keys, scores_, Products::packing(tile.keys, next_weights()));
     }
     weigh_in_place(block, tile, column);

@@ -10,9 +10,10 @@
 
 namespace qkv::kernels::cpu {
 
-/// The memory for the gradient of q, k or v of a segment: [H, T, width] of the call's dtype, last stride 1.
+/// The memory for the gradient of q, k or v of a segment: [H, T, width] of the call's dtype or f32, last stride 1.
 struct GradientRows {
   std::byte* base = nullptr;  // null: not wanted
+  DType dtype = DType::f32;
   std::int64_t head_stride = 0;
   std::int64_t row_stride = 0;
 };
@@ -34,14 +35,5 @@ struct Backward {
   Forward forward;  // its segments are not used
   std::span<const BackwardSegment> segments;
 };
-
-/// Bytes that backward() needs with `threads` workers; 64-byte alignment. A worker keeps d_q of one key head's queries
-/// in f32.
-[[nodiscard]] std::size_t scratch_bytes(const Target& target, const Backward& call, int threads);
-
-/// Writes every gradient that is wanted. `scratch` has scratch_bytes() bytes, aligned to 64. Allocates nothing. The
-/// result does not depend on `threads`: a block of queries gets the shares of its keys in their order.
-/// Dao 2023, algorithm 2.
-void backward(const Target& target, const Backward& call, int threads, std::span<std::byte> scratch);
 
 }  // namespace qkv::kernels::cpu

@@ -124,9 +124,9 @@ class BackwardWorker {
     const std::int64_t stride = round_up(call.D, S::kLanes);
     for (std::int64_t lane = 0; lane < lanes.count(); ++lane) {
       if (lane % S::kLanes == 0) Products::unpack_d_q(d_q, call.D, lane, rows);
-      std::byte* row = to.base + (lanes.head_of(lane) * to.head_stride + lanes.query_of(lane) * to.row_stride) *
-                                     bytes_of(call.dtype);
-      store_row<S>(rows + lane % S::kLanes * stride, stored_scale(call.scale), call.D, call.dtype, row);
+      std::byte* row =
+          to.base + (lanes.head_of(lane) * to.head_stride + lanes.query_of(lane) * to.row_stride) * bytes_of(to.dtype);
+      store_row<S>(rows + lane % S::kLanes * stride, stored_scale(call.problem->scale), call.D, to.dtype, row);
     }
   }
 
@@ -249,7 +249,7 @@ class BackwardWorker {
     for (std::int64_t lane = 0; lane < lanes.count(); ++lane) {
       rows[lane].maximum = maxima[lane];
       rows[lane].sum = totals[lane];
-      set_scale(settings_, rows[lane], segment_.shape.Tk, lanes.head_of(lane), lane, sums);
+      set_scale(settings_, rows[lane], segment_, lanes.head_of(lane), lane, sums);
     }
   }
 
@@ -263,7 +263,7 @@ class BackwardWorker {
     S::store(parts, sum);
     double total = 0;
     for (const float part : parts) total += part;
-    return std::abs(call_.scale) * total;
+    return std::abs(call_.problem->scale) * total;
   }
 
   // Over all keys, column by column, with the same bits as in add_tile().
@@ -341,13 +341,13 @@ class BackwardWorker {
   // Returns the weights that the values were multiplied by.
   const float* weigh(std::int64_t keys, std::int64_t column, const RowSums& sums) {
     const std::int64_t lanes = block_.lanes.count();
-    if (!call_.dropout) {
+    if (!call_.problem->dropout) {
       Gradient::weigh(sums, settings_.to_log2, keys, lanes, weights_, d_scores_);
       return weights_;
     }
     Gradient::weigh_only(sums, settings_.to_log2, keys, lanes, weights_);
     for (std::int64_t n = 0; n < keys * kTile; n += S::kLanes) S::store(dropped_ + n, S::splat(1.0F));
-    drop<S, kTile>(settings_.dropout, segment_.b, block_.lanes, column * kTile, keys, dropped_);
+    drop<S, kTile>(settings_.dropout, segment_, block_.lanes, column * kTile, keys, dropped_);
     Gradient::to_d_scores(sums, keys, lanes, weights_, dropped_, d_scores_);
     return dropped_;
   }
@@ -368,7 +368,7 @@ class BackwardWorker {
   void store_keys() {
     for (std::int64_t c = 0; c < task_.columns; ++c) {
       const std::int64_t j = (task_.first_column + c) * kTile;
-      const auto factor = stored_scale(std::abs(call_.scale));
+      const auto factor = stored_scale(std::abs(call_.problem->scale));
       store_rows(keys_[c].d_k, keys_[c].count, j, call_.D, factor, task_.segment->d_k);
       store_rows(keys_[c].d_v, keys_[c].count, j, call_.Dv, 1, task_.segment->d_v);
     }
@@ -378,8 +378,8 @@ class BackwardWorker {
                   const GradientRows& to) const {
     if (to.base == nullptr) return;
     for (std::int64_t n = 0; n < count; ++n) {
-      std::byte* row = to.base + (task_.key_head * to.head_stride + (j + n) * to.row_stride) * bytes_of(call_.dtype);
-      Products::store_row(from, n, width, factor, call_.dtype, row);
+      std::byte* row = to.base + (task_.key_head * to.head_stride + (j + n) * to.row_stride) * bytes_of(to.dtype);
+      Products::store_row(from, n, width, factor, to.dtype, row);
     }
   }
 

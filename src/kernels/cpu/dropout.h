@@ -43,26 +43,42 @@ template <class S>
 
 /// Weights of the keys in reach from key `j` on become 0 or weight / (1 - p). `j` is a multiple of 4.
 template <class S, std::int64_t kWidth>
-void drop(const DropoutRule& rule, std::int64_t b, const Lanes& lanes, std::int64_t j, const Reach<S, kWidth>& reach,
-          float* s) {
+void drop(const DropoutRule& rule, const Segment& segment, const Lanes& lanes, std::int64_t j,
+          const Reach<S, kWidth>& reach, float* s) {
+  const MatrixWindow& window = segment.window;
   alignas(64) std::uint32_t queries[kTile] = {};
   alignas(64) std::uint32_t heads[kTile] = {};
   for (std::int64_t lane = 0; lane < lanes.count(); ++lane) {
-    queries[lane] = static_cast<std::uint32_t>(lanes.query_of(lane));
+    queries[lane] = static_cast<std::uint32_t>(window.query(lanes.query_of(lane)));
     heads[lane] = static_cast<std::uint32_t>(lanes.head_of(lane));
   }
+  const auto words_of = [&](std::int64_t group, std::int64_t lane) {
+    return philox<S>({{S::splat_u32(static_cast<std::uint32_t>(group)), S::load_u32(queries + lane),
+                       S::load_u32(heads + lane), S::splat_u32(static_cast<std::uint32_t>(segment.b))}},
+                     rule.seed_low, rule.seed_high);
+  };
   const typename S::F kept_scale = S::splat(rule.kept_scale);
+  const auto drop_key = [&](const typename S::U& word, float* weights) {
+    const auto kept = S::at_least(word, S::splat_u32(rule.least));
+    S::store(weights, S::select(kept, S::mul(S::load(weights), kept_scale), S::zero()));
+  };
+  const bool in_fours = window.step_j == 1 && window.first_j % 4 == 0;
   for (std::int64_t lane = 0; lane < lanes.count(); lane += S::kLanes) {
     float* first = s + lane / kWidth * kWidth * kTile + lane % kWidth;
-    for (std::int64_t c = reach[lane].begin / 4 * 4; c < reach[lane].end; c += 4) {
-      const PhiloxWords<S> words =
-          philox<S>({{S::splat_u32(static_cast<std::uint32_t>((j + c) / 4)), S::load_u32(queries + lane),
-                      S::load_u32(heads + lane), S::splat_u32(static_cast<std::uint32_t>(b))}},
-                    rule.seed_low, rule.seed_high);
-      for (std::int64_t n = 0; n < 4 && c + n < reach[lane].end; ++n) {
-        float* weights = first + (c + n) * kWidth;
-        const auto kept = S::at_least(words.word[n], S::splat_u32(rule.least));
-        S::store(weights, S::select(kept, S::mul(S::load(weights), kept_scale), S::zero()));
+    if (in_fours) {
+      for (std::int64_t c = reach[lane].begin / 4 * 4; c < reach[lane].end; c += 4) {
+        const PhiloxWords<S> words = words_of((window.first_j + j + c) / 4, lane);
+        for (std::int64_t n = 0; n < 4 && c + n < reach[lane].end; ++n) {
+          drop_key(words.word[n], first + (c + n) * kWidth);
+        }
+      }
+      continue;
+    }
+    for (std::int64_t c = reach[lane].begin; c < reach[lane].end;) {
+      const std::int64_t group = window.key(j + c) / 4;
+      const PhiloxWords<S> words = words_of(group, lane);
+      for (; c < reach[lane].end && window.key(j + c) / 4 == group; ++c) {
+        drop_key(words.word[window.key(j + c) % 4], first + c * kWidth);
       }
     }
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/kv_rows.h"
+#include "kernels/problem.h"
 #include "kernels/tile.h"
 #include "qkv/bias.h"
 #include "qkv/mask.h"
@@ -36,32 +37,41 @@ struct KvHeads {
 struct Segment {
   std::int64_t b = 0;              // as biases and dropout count
   MaskShape shape;                 // as biases see it
+  MatrixWindow window = {};        // as dropout sees it
   const TilePlan* plan = nullptr;  // of tiles of kTile x kTile
   std::int64_t plan_b = 0;         // the batch entry of the plan
   TensorView q;                    // [Hq, Tq, D], last stride 1
   KvHeads k;
   KvHeads v;
-  std::byte* out = nullptr;  // [Hq, Tq, Dv] of q's dtype, last stride 1
+  std::byte* out = nullptr;  // [Hq, Tq, Dv] of q's dtype or f32, last stride 1
+  DType out_dtype = DType::f32;
   std::int64_t out_head_stride = 0;
   std::int64_t out_row_stride = 0;
   float* lse = nullptr;  // [Hq, Tq]
   std::int64_t lse_head_stride = 0;
   std::int64_t lse_row_stride = 0;
+
+  /// out [Hq, Tq, Dv], lse [Hq, Tq] in f32.
+  void write_to(const MutableTensorView& out_rows, const MutableTensorView& lse_rows) {
+    out = static_cast<std::byte*>(out_rows.data());
+    out_dtype = out_rows.dtype();
+    out_head_stride = out_rows.strides()[0];
+    out_row_stride = out_rows.strides()[1];
+    lse = static_cast<float*>(lse_rows.data());
+    lse_head_stride = lse_rows.strides()[0];
+    lse_row_stride = lse_rows.strides()[1];
+  }
 };
 
-/// A validated call. dtype f32, f16 or bf16; sums in f32.
+/// How a validated problem is computed. dtype f32, f16 or bf16; sums in f32.
 struct Forward {
   std::span<const Segment> segments;
+  const Problem* problem = nullptr;  // its scale, softcap, bias, dropout and sinks
   DType dtype = DType::f32;
   std::int64_t Hq = 1;
   std::int64_t Hk = 1;
   std::int64_t D = 1;
   std::int64_t Dv = 0;
-  double scale = 1;
-  std::optional<double> softcap = std::nullopt;
-  const Bias* bias = nullptr;  // null: zero
-  std::optional<Dropout> dropout = std::nullopt;
-  std::span<const double> sinks;  // [Hq], or empty
 
   [[nodiscard]] std::int64_t group() const { return Hq / Hk; }
 };
@@ -78,13 +88,5 @@ struct Target;
 
 /// The compiled target of this name, or null.
 [[nodiscard]] const Target* find_target(std::string_view name);
-
-/// Bytes that forward() needs with `threads` workers, or as many as it has tasks for; 64-byte alignment.
-[[nodiscard]] std::size_t scratch_bytes(const Target& target, const Forward& call, int threads);
-
-/// Writes out and lse of every segment. `scratch` has scratch_bytes() bytes, aligned to 64. Allocates nothing. The
-/// result does not depend on `threads`. Online softmax: Milakov and Gimelshein 2018; tiling: Dao et al. 2022; rescaling
-/// only where the maximum grew by a factor: Shah et al. 2024.
-void forward(const Target& target, const Forward& call, int threads, std::span<std::byte> scratch);
 
 }  // namespace qkv::kernels::cpu

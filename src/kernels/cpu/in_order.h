@@ -61,7 +61,7 @@ class InOrder {
     // Step 2: online softmax: raise the maxima, rescale the sums, turn scores into weights.
     // Step 3: sums += weights . values.
     raise(block, reach);
-    if (tile.finite && !call.dropout) {
+    if (tile.finite && !call.problem->dropout) {
       steps_.weigh(block, reach, scores_, weights_of(tile));
     } else {
       if (!tile.finite) TileSteps<Products>::Softmax::find_visible(scores_, tile.keys, lanes, bits);

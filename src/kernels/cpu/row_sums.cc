@@ -15,19 +15,19 @@ namespace {
 
 constexpr std::int64_t kWidest = 16;  // lanes of a vector
 
-RowLse row_lse(const Forward& call, const SummedRow& row, std::int64_t Tk) {
-  return {.given = row.given, .terms = row.terms, .D = call.D, .Tk = Tk};
+RowLse row_lse(const Forward& call, const SummedRow& row) {
+  return {.given = row.given, .terms = row.terms, .D = call.D};
 }
 
 }  // namespace
 
-bool needs_sum(const Forward& call, const SummedRow& row) { return !is_fine_enough(row_lse(call, row, 0)); }
+bool needs_sum(const Forward& call, const SummedRow& row) { return !is_fine_enough(row_lse(call, row)); }
 
-void set_scale(const Settings& settings, const SummedRow& row, std::int64_t Tk, std::int64_t h, std::int64_t lane,
-               RowSums& sums) {
+void set_scale(const Settings& settings, const SummedRow& row, const Segment& segment, std::int64_t h,
+               std::int64_t lane, RowSums& sums) {
   const Forward& call = *settings.call;
   const double top = row.maximum * settings.to_nats;
-  const double sink = call.sinks.empty() ? -INFINITY : call.sinks[static_cast<std::size_t>(h)];
+  const double sink = call.problem->sinks.empty() ? -INFINITY : call.problem->sinks[static_cast<std::size_t>(h)];
   const double highest = std::max(top, sink);
   const double share = std::exp(top - highest);
   const double total = row.sum * share + (sink == -INFINITY ? 0 : std::exp(sink - highest));
@@ -36,7 +36,10 @@ void set_scale(const Settings& settings, const SummedRow& row, std::int64_t Tk, 
     sums.factor[lane] = 1;
     return;
   }
-  const bool own = is_of_own_keys(row_lse(call, row, Tk), highest + std::log(total));
+  RowLse given = row_lse(call, row);
+  given.Tk = segment.shape.Tk;
+  given.of_more_keys = segment.window.Tk > segment.shape.Tk;
+  const bool own = is_of_own_keys(given, highest + std::log(total));
   const double factor = own ? share / total : std::exp(top - row.given);
   sums.shift[lane] = row.maximum;
   sums.factor[lane] = factor > 1 ? 1 : static_cast<float>(factor);

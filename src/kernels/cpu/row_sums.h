@@ -32,8 +32,8 @@ struct SummedRow {
 [[nodiscard]] bool needs_sum(const Forward& call, const SummedRow& row);
 
 /// Writes lane `lane` of query head `h`: by the row's own sum and sink if lse is theirs, else by lse.
-void set_scale(const Settings& settings, const SummedRow& row, std::int64_t Tk, std::int64_t h, std::int64_t lane,
-               RowSums& sums);
+void set_scale(const Settings& settings, const SummedRow& row, const Segment& segment, std::int64_t h,
+               std::int64_t lane, RowSums& sums);
 
 /// The RowSums of all blocks of a call.
 class BlockSums {

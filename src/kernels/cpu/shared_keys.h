@@ -31,7 +31,7 @@ struct SharedForward {
   std::span<const SharingSequence> sequences;
 };
 
-/// As scratch_bytes() and forward() of a call without shared keys, but forward_shared() allocates its list of tasks.
+/// As those of ForwardRun for a call without shared keys, but forward_shared() allocates its list of tasks.
 /// States over a run are merged by their maxima and sums (Juravsky et al. 2024).
 [[nodiscard]] std::size_t shared_scratch_bytes(const Target& target, const SharedForward& call, int threads);
 void forward_shared(const Target& target, const SharedForward& call, int threads, std::span<std::byte> scratch);

@@ -20,7 +20,7 @@ using FewI8 = Worker<InOrder<I8RowProducts>>;
 
 bool multiplies(const Forward& call) {
   if (!tiles_multiply(call.dtype) || !holds(call, call.dtype)) return false;
-  return call.dtype != DType::f16 || !call.dropout || call.dropout->p <= F16::kMostDropout;
+  return call.dtype != DType::f16 || !call.problem->dropout || call.problem->dropout->p <= F16::kMostDropout;
 }
 
 // Both types have 16 bits.

@@ -20,7 +20,7 @@ constexpr std::int64_t kMostVectorLanes = 16;
 
 bool is_split(const Forward& call) {
   if (call.dtype != DType::f32 || !holds(call, DType::f32)) return false;
-  return !call.dropout || call.dropout->p <= SplitWeights::kMostDropout;
+  return !call.problem->dropout || call.problem->dropout->p <= SplitWeights::kMostDropout;
 }
 
 std::int64_t blocks_a_task(const Forward& call) {

@@ -52,11 +52,12 @@ inline constexpr std::int64_t kFewestColumns = 32;
 /// How many pieces a call may have beyond one per block.
 inline constexpr std::int64_t kMostPieces = 256;
 
-/// The options of a call as a kernel wants them.
+/// The numbers of a call's problem as a kernel wants them.
 struct Settings {
   const Forward* call = nullptr;
-  float query_sign = 1;  // queries are multiplied by it: a scale of 0 or below becomes 1 or above
-  float scale = 1;       // > 0
+  const Bias* bias = nullptr;  // null: zero
+  float query_sign = 1;        // queries are multiplied by it: a scale of 0 or below becomes 1 or above
+  float scale = 1;             // > 0
   float softcap = 0;
   float to_log2 = 1;  // from the kernel's scores to exponents of 2
   double to_nats = 1;

@@ -42,7 +42,7 @@ class TileSteps {
         biases_(scratch),
         bias_rows_(scratch + kTile * kTile),
         value_(scratch + 2 * kTile * kTile) {
-    if (call_.bias == nullptr) return;
+    if (settings_.bias == nullptr) return;
     // Rows that no block of the segment has are not turned, either.
     const std::int64_t rows = std::min(kTile, round_up(segment_.shape.Tq * (call_.Hq / call_.Hk), S::kLanes));
     for (std::int64_t n = 0; n < rows * kTile; n += S::kLanes) S::store(bias_rows_ + n, S::zero());
@@ -53,7 +53,9 @@ class TileSteps {
   [[nodiscard]] KvRows values() const { return segment_.v.head(key_head_); }
 
   /// True if nothing but the mask comes between scores and weights.
-  [[nodiscard]] bool is_plain() const { return settings_.softcap == 0 && call_.bias == nullptr && !call_.dropout; }
+  [[nodiscard]] bool is_plain() const {
+    return settings_.softcap == 0 && settings_.bias == nullptr && !call_.problem->dropout;
+  }
 
   /// Applies softcap, biases and mask, if there are any.
   void shape(const Block& block, std::int64_t keys, std::int64_t column, TileClass tile_class, float* scores) {
@@ -65,9 +67,9 @@ class TileSteps {
 
   /// The same of the keys in reach. `visible` is null where every lane sees every key.
   void shape(const Block& block, const Reach& reach, std::int64_t column, const std::uint64_t* visible, float* scores) {
-    if (visible == nullptr && settings_.softcap == 0 && call_.bias == nullptr) return;
+    if (visible == nullptr && settings_.softcap == 0 && settings_.bias == nullptr) return;
     Shaping shaping = {.scale = settings_.scale, .softcap = settings_.softcap, .visible = visible};
-    if (call_.bias != nullptr) {
+    if (settings_.bias != nullptr) {
       turn_biases(block, column);
       shaping.biases = biases_;
     }
@@ -98,7 +100,7 @@ class TileSteps {
   }
 
   /// True if weigh_settled() may be tried: every lane has a maximum, and there is no dropout.
-  [[nodiscard]] bool may_settle(const Block& block) const { return block.settled && !call_.dropout; }
+  [[nodiscard]] bool may_settle(const Block& block) const { return block.settled && !call_.problem->dropout; }
 
   /// Like weigh(), with the old maxima: they are rarely too low. False if one was, or if may_settle() is false.
   template <class To>
@@ -110,8 +112,8 @@ class TileSteps {
   /// Turns scores into weights in place, with dropout.
   void weigh_in_place(Block& block, const Reach& reach, std::int64_t column, float* scores) const {
     weigh(block, reach, scores, InPlace<S, Products::kWidth>{scores});
-    if (!call_.dropout) return;
-    drop<S, Products::kWidth>(settings_.dropout, segment_.b, block.lanes, column * kTile, reach, scores);
+    if (!call_.problem->dropout) return;
+    drop<S, Products::kWidth>(settings_.dropout, segment_, block.lanes, column * kTile, reach, scores);
   }
 
   /// Adds NaN and infinite values for the rows that see them. The product left them out, since there 0 times such a
@@ -135,7 +137,7 @@ class TileSteps {
  private:
   // Writes a tile's biases to biases_, [strip][key][lane].
   void turn_biases(const Block& block, std::int64_t column) {
-    const BiasRows rows = bias_rows(*call_.bias, segment_, block.lanes, column, bias_rows_);
+    const BiasRows rows = bias_rows(*settings_.bias, segment_, block.lanes, column, bias_rows_);
     for (std::int64_t lane = 0; lane < block.lanes.count(); lane += S::kLanes) {
       for (std::int64_t c = 0; c < kTile; c += S::kLanes) {
         transpose_block<S>(rows.first + lane * rows.stride + c, rows.stride,

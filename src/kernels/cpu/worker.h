@@ -211,19 +211,20 @@ class Worker {
   void fetch_out(const Lanes& lanes, std::int64_t first) const {
     const std::int64_t end = first + S::kLanes < lanes.count() ? first + S::kLanes : lanes.count();
     for (std::int64_t lane = first; lane < end; ++lane) {
-      fetch<Fetch::to_write>(out_row(lanes.head_of(lane), lanes.query_of(lane)), call_.Dv * bytes_of(call_.dtype));
+      fetch<Fetch::to_write>(out_row(lanes.head_of(lane), lanes.query_of(lane)),
+                             call_.Dv * bytes_of(segment_.out_dtype));
     }
   }
 
   [[nodiscard]] std::byte* out_row(std::int64_t h, std::int64_t i) const {
-    return segment_.out + (h * segment_.out_head_stride + i * segment_.out_row_stride) * bytes_of(call_.dtype);
+    return segment_.out + (h * segment_.out_head_stride + i * segment_.out_row_stride) * bytes_of(segment_.out_dtype);
   }
 
   void finish_lane(const Lanes& lanes, std::int64_t lane, float maximum, float sum, float* values) {
     const std::int64_t h = lanes.head_of(lane);
     const std::int64_t i = lanes.query_of(lane);
     const Finished row = finished(maximum, sum, h);
-    store_row<S>(values, row.factor, call_.Dv, call_.dtype, out_row(h, i));
+    store_row<S>(values, row.factor, call_.Dv, segment_.out_dtype, out_row(h, i));
     segment_.lse[h * segment_.lse_head_stride + i * segment_.lse_row_stride] = row.lse;
   }
 
@@ -289,7 +290,7 @@ class Worker {
   // A sink is one more score, which has no value.
   [[nodiscard]] Finished finished(float maximum, float sum, std::int64_t h) const {
     const double top = maximum * settings_.to_nats;
-    const double sink = call_.sinks.empty() ? -INFINITY : call_.sinks[static_cast<std::size_t>(h)];
+    const double sink = call_.problem->sinks.empty() ? -INFINITY : call_.problem->sinks[static_cast<std::size_t>(h)];
     if (sink == -INFINITY) {
       return {.factor = sum == 0 ? 0.0F : 1 / sum, .lse = sum == 0 ? -INFINITY : stored_lse(top + std::log(sum))};
     }

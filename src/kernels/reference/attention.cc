@@ -97,9 +97,9 @@ void for_each_row(const Problem& problem, const Body& body) {
 
 }  // namespace
 
-void forward(const Problem& problem, const TensorView& v, const MutableTensorView& out, const MutableTensorView& lse) {
+void forward(const Problem& problem, const MutableTensorView& out, const MutableTensorView& lse) {
   Row row(problem);
-  Values value = row_of(v.dim(-1));
+  Values value = row_of(problem.v.dim(-1));
   Values sum = value;
   for_each_row(problem, [&](std::int64_t b, std::int64_t h, std::int64_t i) {
     row.score_visible(b, h, i);           // pass 1: scores, softcap, bias, mask
@@ -108,7 +108,7 @@ void forward(const Problem& problem, const TensorView& v, const MutableTensorVie
     for (std::int64_t j = 0; j < problem.shape.Tk; ++j) {
       if (row[Stage::masked][static_cast<std::size_t>(j)] == -kInfinity) continue;
       const double weight = row[Stage::dropped][static_cast<std::size_t>(j)];
-      v.load_row(std::array<std::int64_t, 3>{b, h / problem.group, j}, value);
+      problem.v.load_row(std::array<std::int64_t, 3>{b, h / problem.group, j}, value);
       for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += weight * value[d];
     }
     out.store_row(std::array<std::int64_t, 3>{b, h, i}, sum);

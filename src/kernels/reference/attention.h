@@ -9,9 +9,9 @@
 
 namespace qkv::kernels::reference {
 
-/// Writes out [B, Hq, Tq, Dv] and lse [B, Hq, Tq]. v is [B, Hk, Tk, Dv]. One row at a time; a forbidden pair's k and v
-/// are not read. Allocates a few rows.
-void forward(const Problem& problem, const TensorView& v, const MutableTensorView& out, const MutableTensorView& lse);
+/// Writes out [B, Hq, Tq, Dv] and lse [B, Hq, Tq]. One row at a time; a forbidden pair's k and v are not read.
+/// Allocates a few rows.
+void forward(const Problem& problem, const MutableTensorView& out, const MutableTensorView& lse);
 
 /// Writes stages[n] into results[n], each [B, Hq, Tq, Tk]. Reads k of hidden pairs too, for the stages before the mask.
 void write_stages(const Problem& problem, std::span<const Stage> stages, std::span<Tensor> results);

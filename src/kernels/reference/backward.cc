@@ -64,7 +64,9 @@ class BiasSums {
     const double* cell = cells_.data();
     for (std::int64_t row = 0; row < window.rows; ++row) {
       double* place = gradient.data() + window.offset + row * window.row_stride;
-      for (std::int64_t column = 0; column < window.columns; ++column) place[column] += *cell++;
+      for (std::int64_t column = 0; column < window.columns; ++column) {
+        place[column * window.column_stride] += *cell++;
+      }
     }
   }
 
@@ -84,7 +86,7 @@ class Backward {
         pairs_(forward_),
         row_delta_(problem),
         bias_(forward_, shared.bias),
-        value_(values_of(problem.v.dim(3))),
+        value_(values_of(problem.problem.v.dim(3))),
         d_out_(value_),
         d_query_(values_of(forward_.q.dim(3))),
         scores_(values_of(forward_.shape.Tk)),
@@ -93,7 +95,7 @@ class Backward {
   void run(std::int64_t b, std::int64_t key_head) {
     const std::int64_t Tk = forward_.shape.Tk;
     d_keys_.assign(static_cast<std::size_t>(Tk), values_of(forward_.q.dim(3)));
-    d_values_.assign(static_cast<std::size_t>(Tk), values_of(problem_.v.dim(3)));
+    d_values_.assign(static_cast<std::size_t>(Tk), values_of(problem_.problem.v.dim(3)));
     for (std::int64_t h = key_head * forward_.group; h < (key_head + 1) * forward_.group; ++h) {
       for (std::int64_t i = 0; i < forward_.shape.Tq; ++i) {
         core::look();
@@ -121,7 +123,8 @@ class Backward {
     RowLse row = {.given = problem_.lse.at({b, h, i}),
                   .unit = problem_.lse.dtype() == DType::f64 ? 0x1p-53 : 0x1p-24,
                   .D = forward_.q.dim(3),
-                  .Tk = forward_.shape.Tk};
+                  .Tk = forward_.shape.Tk,
+                  .of_more_keys = forward_.has_part_of_keys()};
     for (std::int64_t j = 0; j < forward_.shape.Tk; ++j) {
       double& x = scores_[static_cast<std::size_t>(j)];
       const double bias = pairs_.bias(j);
@@ -163,7 +166,7 @@ class Backward {
 
   void run_pair(std::int64_t b, std::int64_t h, std::int64_t j, const PairScore& score, double weight, double delta) {
     const auto key = static_cast<std::size_t>(j);
-    problem_.v.load_row(std::array{b, h / forward_.group, j}, value_);
+    problem_.problem.v.load_row(std::array{b, h / forward_.group, j}, value_);
     const double kept = !forward_.dropout ? 1 : pairs_.drops(j) ? 0 : 1 / (1 - forward_.dropout->p);
     const double d_weight = kept == 0 ? 0 : kept * dot(d_out_, value_);
     const double d_score = weight * (d_weight - delta);

@@ -47,7 +47,7 @@ PairScore PairScores::score(std::int64_t j, double bias) {
 }
 
 bool PairScores::drops(std::int64_t j) const {
-  return problem_.dropout && !dropout_keeps(problem_.dropout->seed, problem_.dropout->p, place(j));
+  return problem_.dropout && !dropout_keeps(problem_.dropout->seed, problem_.dropout->p, problem_.whole(b_, h_, i_, j));
 }
 
 }  // namespace qkv::kernels::reference

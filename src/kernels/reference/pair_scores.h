@@ -37,7 +37,7 @@ class PairScores {
   [[nodiscard]] std::span<const double> k() const { return k_; }
 
  private:
-  // As masks, biases and dropout count.
+  // As masks and biases count.
   [[nodiscard]] Place place(std::int64_t j) const { return {problem_.first_b + b_, h_, i_, j}; }
 
   const Problem& problem_;

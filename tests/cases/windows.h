@@ -1,0 +1,19 @@
+// A case cut into windows of its queries and keys, and put together again.
+#pragma once
+
+#include <string>
+
+#include "cases/case.h"
+
+namespace qkv::cases {
+
+/// Cuts queries and keys by the seed: not at all, into stretches (some of them empty), or every second or third. Calls
+/// each window of queries with each of keys, on every target and on the reference, merges by (out, lse) over the
+/// windows of keys, and holds the whole result to the reference of the uncut call. Empty where all is well.
+[[nodiscard]] std::string windows_fault(const Case& one);
+
+/// The same of the gradients: d_q is summed over windows of keys, d_k and d_v over those of queries, those of biases
+/// and sinks over all. Of cases whose gradients gradient_fault() judges.
+[[nodiscard]] std::string window_gradients_fault(const Case& one);
+
+}  // namespace qkv::cases
