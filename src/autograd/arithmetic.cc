@@ -62,7 +62,7 @@ Variable sub(const Variable& a, const Variable& b) {
         if (gradients.wanted(0)) gradients.give(0, autograd::summed_to(d_out, shape_a));
         if (!gradients.wanted(1)) return;
         Value d_b = autograd::new_value(d_out.dtype(), d_out.shape());
-        autograd::map(d_b, autograd::dense(d_out), [](auto d) QKV_INLINED { return -d; });
+        autograd::map_broadcast(d_b, d_out.view, d_out.view, [](auto d, auto) QKV_INLINED { return -d; });
         gradients.give(1, autograd::summed_to(d_b, shape_b));
       });
 }
@@ -100,14 +100,14 @@ Variable div(const Variable& a, const Variable& b) {
 }
 
 Variable scale(const Variable& x, double factor) {
-  const auto times = [factor](auto at) QKV_INLINED { return at * static_cast<decltype(at)>(factor); };
+  const auto times = [factor](auto at, auto) QKV_INLINED { return at * static_cast<decltype(at)>(factor); };
   const Value& value = autograd::value_of("scale", "x", x);
   Value out = autograd::new_value(value.dtype(), value.shape());
-  autograd::map(out, autograd::dense(value), times);
+  autograd::map_broadcast(out, value.view, value.view, times);
   return autograd::recorded("scale", std::move(out), {&x}, [times](Value d_out, Gradients& gradients) {
     d_out = autograd::dense(d_out);
     Value d_x = autograd::place_like(d_out);
-    autograd::map(d_x, d_out, times);
+    autograd::map_broadcast(d_x, d_out.view, d_out.view, times);
     gradients.give(0, std::move(d_x));
   });
 }

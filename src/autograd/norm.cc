@@ -27,29 +27,32 @@ Rows rows_of(const Value& x) {
 }
 
 // [rows, 2]: mean and 1 / standard deviation.
-template <Centred kCentred, class T, class P>
-void forward_rows(const T* x, const P* weight, const P* bias, double epsilon, Rows rows, T* out,
-                  Computed<T>* statistics) {
-  using Real = Computed<T>;
+template <Centred kCentred, class Real>
+void forward_rows(const Value& x, const Real* weight, const Real* bias, double epsilon, Rows rows, Value& out,
+                  Real* statistics) {
   const std::int64_t N = rows.width;
   for_rows(rows.count, N, [&](std::int64_t begin, std::int64_t end) {
-    vectorised<T>([&]() QKV_INLINED {
+    StagedRows<Real, 1> staged_rows({&x}, &out, N);
+    vectorised<Real>([&]() QKV_INLINED {
       for (std::int64_t row = begin; row < end; ++row) {
-        const T* from = x + row * N;
-        T* to = out + row * N;
+        staged_rows.take(row);
+        const Real* from = staged_rows.in(0);
+        Real* to = staged_rows.out();
         Real mean = 0;
         if (kCentred == Centred::yes) {
-          mean = sum_of<Real>(N, [&](std::int64_t i) QKV_INLINED { return load(from[i]); }) / static_cast<Real>(N);
+          mean = sum_of<Real>(N, [&](std::int64_t i) QKV_INLINED { return from[i]; }) / static_cast<Real>(N);
         }
         const Real squares = sum_of<Real>(N, [&](std::int64_t i) QKV_INLINED {
-          const Real centred = load(from[i]) - mean;
+          const Real centred = from[i] - mean;
           return centred * centred;
         });
         const Real inverse = 1 / std::sqrt(squares / static_cast<Real>(N) + static_cast<Real>(epsilon));
+        QKV_SAME_INDEX
         for (std::int64_t i = 0; i < N; ++i) {
-          const Real normal = (load(from[i]) - mean) * inverse * static_cast<Real>(load(weight[i]));
-          store(to[i], bias == nullptr ? normal : normal + static_cast<Real>(load(bias[i])));
+          const Real normal = (from[i] - mean) * inverse * weight[i];
+          to[i] = bias == nullptr ? normal : normal + bias[i];
         }
+        staged_rows.give();
         statistics[2 * row] = mean;
         statistics[2 * row + 1] = inverse;
       }
@@ -57,44 +60,43 @@ void forward_rows(const T* x, const P* weight, const P* bias, double epsilon, Ro
   });
 }
 
-template <class T, class P>
+template <class Real>
 struct BackwardRows {
-  const T* x;
-  const P* weight;
-  const T* d_out;
-  const Computed<T>* statistics;
-  T* d_x;                // null where not wanted
-  Computed<T>* partial;  // [pieces, 2, width]: sums of d_out * normal and of d_out
+  const Value& x;
+  const Value& d_out;
+  const Real* weight;
+  const Real* statistics;
+  Value* d_x;     // null where not wanted
+  Real* partial;  // [pieces, 2, width]: sums of d_out * normal and of d_out
 };
 
-template <Centred kCentred, class T, class P>
-QKV_INLINED inline void backward_row(const BackwardRows<T, P>& run, std::int64_t row, std::int64_t N,
-                                     Computed<T>* d_weight, Computed<T>* d_bias) {
-  using Real = Computed<T>;
-  const T* x = run.x + row * N;
-  const T* d = run.d_out + row * N;
+template <Centred kCentred, class Real>
+QKV_INLINED inline void backward_row(const BackwardRows<Real>& run, const StagedRows<Real, 2>& staged_rows,
+                                     std::int64_t row, std::int64_t N, Real* d_weight, Real* d_bias) {
+  const Real* x = staged_rows.in(0);
+  const Real* d = staged_rows.in(1);
   const Real mean = run.statistics[2 * row];
   const Real inverse = run.statistics[2 * row + 1];
   QKV_SAME_INDEX
   for (std::int64_t i = 0; i < N; ++i) {
-    const Real along = load(d[i]);
-    d_weight[i] += along * ((load(x[i]) - mean) * inverse);
+    const Real along = d[i];
+    d_weight[i] += along * ((x[i] - mean) * inverse);
     d_bias[i] += along;
   }
   if (run.d_x == nullptr) return;
   const auto [sum, sum_with_normal] = sums_of<Real>(N, [&](std::int64_t i, Real& plain, Real& with_normal) QKV_INLINED {
-    const Real along = load(d[i]) * static_cast<Real>(load(run.weight[i]));
+    const Real along = d[i] * run.weight[i];
     plain += along;
-    with_normal += along * ((load(x[i]) - mean) * inverse);
+    with_normal += along * ((x[i] - mean) * inverse);
   });
   const Real shift = kCentred == Centred::yes ? sum / static_cast<Real>(N) : 0;
   const Real slope = sum_with_normal / static_cast<Real>(N);
-  T* d_x = run.d_x + row * N;
+  Real* d_x = staged_rows.out();
   QKV_SAME_INDEX
   for (std::int64_t i = 0; i < N; ++i) {
-    const Real normal = (load(x[i]) - mean) * inverse;
-    const Real along = load(d[i]) * static_cast<Real>(load(run.weight[i]));
-    store(d_x[i], inverse * (along - shift - normal * slope));
+    const Real normal = (x[i] - mean) * inverse;
+    const Real along = d[i] * run.weight[i];
+    d_x[i] = inverse * (along - shift - normal * slope);
   }
 }
 
@@ -102,14 +104,17 @@ std::int64_t rows_of_piece(std::int64_t width) {
   return std::max<std::int64_t>(16, 2 * kPiece / std::max<std::int64_t>(1, width));
 }
 
-template <Centred kCentred, class T, class P>
-void backward_rows(const BackwardRows<T, P>& run, Rows rows) {
+template <Centred kCentred, class Real>
+void backward_rows(const BackwardRows<Real>& run, Rows rows) {
   const std::int64_t size = rows_of_piece(rows.width);
   for_pieces(rows.count, size, [&](std::int64_t begin, std::int64_t end) {
-    vectorised<T>([&]() QKV_INLINED {
-      Computed<T>* d_weight = run.partial + begin / size * 2 * rows.width;
+    StagedRows<Real, 2> staged_rows({&run.x, &run.d_out}, run.d_x, rows.width);
+    vectorised<Real>([&]() QKV_INLINED {
+      Real* d_weight = run.partial + begin / size * 2 * rows.width;
       for (std::int64_t row = begin; row < end; ++row) {
-        backward_row<kCentred>(run, row, rows.width, d_weight, d_weight + rows.width);
+        staged_rows.take(row);
+        backward_row<kCentred>(run, staged_rows, row, rows.width, d_weight, d_weight + rows.width);
+        staged_rows.give();
       }
     });
   });
@@ -140,11 +145,11 @@ Variable normalised(std::string_view operation, const Variable& x, const Variabl
   const Rows rows = rows_of(from);
   Value out = new_value(from.dtype(), from.shape());
   Value statistics = new_value(from.dtype() == DType::f64 ? DType::f64 : DType::f32, {rows.count, 2});
-  with_real(from.dtype(), [&]<class T>(T) {
-    with_parameter<T>(factor.dtype(), [&]<class P>(P) {
-      forward_rows<kCentred>(from.data<T>(), factor.data<P>(), bias == nullptr ? nullptr : shift.data<P>(), epsilon,
-                             rows, out.data<T>(), statistics.data<Computed<T>>());
-    });
+  const Value own_factor = in_dtype(factor, statistics.dtype());
+  const Value own_shift = bias == nullptr ? Value{} : in_dtype(shift, statistics.dtype());
+  with_computed(from.dtype(), [&]<class Real>(Real) {
+    forward_rows<kCentred>(from, own_factor.data<Real>(), bias == nullptr ? nullptr : own_shift.data<Real>(), epsilon,
+                           rows, out, statistics.data<Real>());
   });
   auto walk = [kept_x = Kept(operation, "x", from), kept = Kept(operation, "weight", factor), statistics, rows](
                   Value d_out, Gradients& gradients) {
@@ -154,16 +159,15 @@ Variable normalised(std::string_view operation, const Variable& x, const Variabl
     const std::int64_t pieces = (rows.count + size - 1) / size;
     Value partial = zero_value(statistics.dtype(), {pieces, 2, rows.width});
     Value d_x = gradients.wanted(0) ? place_like(d_out) : Value{};
-    with_real(d_out.dtype(), [&]<class T>(T) {
-      with_parameter<T>(row.dtype(), [&]<class P>(P) {
-        backward_rows<kCentred>(BackwardRows<T, P>{.x = kept_x.value().template data<T>(),
-                                                   .weight = row.data<P>(),
-                                                   .d_out = std::as_const(d_out).data<T>(),
-                                                   .statistics = statistics.data<Computed<T>>(),
-                                                   .d_x = d_x.empty() ? nullptr : d_x.data<T>(),
-                                                   .partial = partial.data<Computed<T>>()},
-                                rows);
-      });
+    const Value own_row = in_dtype(row, statistics.dtype());
+    with_computed(d_out.dtype(), [&]<class Real>(Real) {
+      backward_rows<kCentred>(BackwardRows<Real>{.x = kept_x.value(),
+                                                 .d_out = d_out,
+                                                 .weight = own_row.data<Real>(),
+                                                 .statistics = statistics.data<Real>(),
+                                                 .d_x = d_x.empty() ? nullptr : &d_x,
+                                                 .partial = partial.data<Real>()},
+                              rows);
     });
     if (!d_x.empty()) gradients.give(0, std::move(d_x));
     const Value sums = sum_middle(partial, {1, pieces, 2 * rows.width}, {.dtype = row.dtype()});

@@ -16,75 +16,120 @@ namespace {
 
 constexpr int kLanes = 16;
 
-template <class T>
-QKV_INLINED inline double sum_of_run(const T* x, std::int64_t count) {
-  std::array<Computed<T>, kLanes> lanes{};
+template <class E>
+using Lanes = std::array<Computed<E>, kLanes>;
+
+template <class E>
+QKV_INLINED inline void add_run(const E* x, std::int64_t count, Lanes<E>& lanes) {
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
     for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += load(x[i + lane]);
   }
   for (int lane = 0; i < count; ++i, ++lane) lanes[lane] += load(x[i]);
+}
+
+template <class E>
+QKV_INLINED inline double sum_of_run(const StagedIn<E>& x, std::int64_t first, std::int64_t count, Room<E>& room) {
+  static_assert(kStaged % kLanes == 0);
+  Lanes<E> lanes{};
+  if (x.direct() != nullptr) {
+    add_run(x.direct() + first, count, lanes);
+  } else {
+    for (std::int64_t n = 0; n < count; n += kStaged) {
+      const std::int64_t length = std::min(kStaged, count - n);
+      add_run(x.at(first + n, length, room.elements), length, lanes);
+    }
+  }
   double total = 0;
-  for (const Computed<T> lane : lanes) total += static_cast<double>(lane);
+  for (const Computed<E> lane : lanes) total += static_cast<double>(lane);
   return total;
 }
 
-template <class T, class Out>
-void sum_rows(const T* x, Out* out, std::int64_t outer, std::int64_t width, double factor) {
+template <class E>
+void sum_rows(const Value& x, Value& out, std::int64_t outer, std::int64_t width, double factor) {
   const std::int64_t pieces = std::max<std::int64_t>(1, (width + kPiece - 1) / kPiece);
   std::vector<double> partial(core::checked_count<double>("sum", {outer, pieces}));
+  const StagedIn<E> read(x.view);
   for_rows(outer * pieces, std::min(width, kPiece), [&](std::int64_t begin, std::int64_t end) {
-    vectorised<T>([&]() QKV_INLINED {
+    Room<E> room;
+    vectorised<E>([&]() QKV_INLINED {
       for (std::int64_t n = begin; n < end; ++n) {
         const std::int64_t start = n % pieces * kPiece;
         partial[static_cast<std::size_t>(n)] =
-            sum_of_run(x + n / pieces * width + start, std::min(kPiece, width - start));
+            sum_of_run(read, n / pieces * width + start, std::min(kPiece, width - start), room);
       }
     });
   });
-  for (std::int64_t row = 0; row < outer; ++row) {
-    double total = 0;
-    for (std::int64_t n = 0; n < pieces; ++n) total += partial[static_cast<std::size_t>(row * pieces + n)];
-    store(out[row], static_cast<Computed<Out>>(total * factor));
-  }
+  with_real(out.dtype(), [&]<class Out>(Out) {
+    for (std::int64_t row = 0; row < outer; ++row) {
+      double total = 0;
+      for (std::int64_t n = 0; n < pieces; ++n) total += partial[static_cast<std::size_t>(row * pieces + n)];
+      store(out.data<Out>()[row], static_cast<Computed<Out>>(total * factor));
+    }
+  });
 }
 
-template <class T, class Out>
-void sum_columns(const T* x, Out* out, const std::array<std::int64_t, 3>& extents, double factor) {
+// out = the sums of `chunks` rows of each of `outer` blocks, times the factor.
+template <class Real>
+void add_chunks(Value& partial, Value& out, double factor) {
+  const std::int64_t chunks = partial.shape()[1];
+  const std::int64_t inner = partial.shape()[2];
+  auto* sums = partial.data<Real>();
+  const StagedOut<Real> write(out);
+  for_rows(partial.shape()[0], chunks * inner, [&](std::int64_t begin, std::int64_t end) {
+    vectorised<Real>([&]() QKV_INLINED {
+      for (std::int64_t n = begin; n < end; ++n) {
+        Real* total = sums + n * chunks * inner;
+        for (std::int64_t chunk = 1; chunk < chunks; ++chunk) {
+          const Real* from = total + chunk * inner;
+          QKV_SAME_INDEX
+          for (std::int64_t i = 0; i < inner; ++i) total[i] += from[i];
+        }
+        Real* to = write.at(n * inner, total);
+        QKV_SAME_INDEX
+        for (std::int64_t i = 0; i < inner; ++i) to[i] = total[i] * static_cast<Real>(factor);
+        write.finish(n * inner, inner, total);
+      }
+    });
+  });
+}
+
+// to[i] += x[i]
+template <class E>
+QKV_INLINED inline void add_row(const E* x, std::int64_t width, Computed<E>* to) {
+  QKV_SAME_INDEX
+  for (std::int64_t i = 0; i < width; ++i) to[i] += load(x[i]);
+}
+
+template <class E>
+void sum_columns(const Value& x, Value& out, const std::array<std::int64_t, 3>& extents, double factor) {
   const std::int64_t outer = extents[0];
   const std::int64_t middle = extents[1];
   const std::int64_t inner = extents[2];
   const std::int64_t rows = std::max<std::int64_t>(8, kPiece / inner);
   const std::int64_t chunks = std::max<std::int64_t>(1, (middle + rows - 1) / rows);
-  Value partial = zero_value(dtype_of_v<Computed<T>>, {outer, chunks, inner});
-  auto* sums = partial.data<Computed<T>>();
+  Value partial = zero_value(dtype_of_v<Computed<E>>, {outer, chunks, inner});
+  auto* sums = partial.data<Computed<E>>();
+  const StagedIn<E> read(x.view);
   for_pieces(outer * chunks, 1, [&](std::int64_t task, std::int64_t /*end*/) {
-    const std::int64_t first = task % chunks * rows;
-    const std::int64_t last = std::min(middle, first + rows);
-    Computed<T>* to = sums + task * inner;
-    vectorised<T>([&]() QKV_INLINED {
+    const std::int64_t first = task / chunks * middle + task % chunks * rows;
+    const std::int64_t last = task / chunks * middle + std::min(middle, task % chunks * rows + rows);
+    Computed<E>* to = sums + task * inner;
+    Room<E> room;
+    vectorised<E>([&]() QKV_INLINED {
+      if (const E* from = read.direct(); from != nullptr) {
+        for (std::int64_t row = first; row < last; ++row) add_row(from + row * inner, inner, to);
+        return;
+      }
       for (std::int64_t row = first; row < last; ++row) {
-        const T* from = x + (task / chunks * middle + row) * inner;
-        QKV_SAME_INDEX
-        for (std::int64_t i = 0; i < inner; ++i) to[i] += load(from[i]);
-      }
-    });
-  });
-  for_rows(outer, chunks * inner, [&](std::int64_t begin, std::int64_t end) {
-    vectorised<T>([&]() QKV_INLINED {
-      for (std::int64_t n = begin; n < end; ++n) {
-        Computed<T>* total = sums + n * chunks * inner;
-        for (std::int64_t chunk = 1; chunk < chunks; ++chunk) {
-          const Computed<T>* from = total + chunk * inner;
-          QKV_SAME_INDEX
-          for (std::int64_t i = 0; i < inner; ++i) total[i] += from[i];
-        }
-        for (std::int64_t i = 0; i < inner; ++i) {
-          store(out[n * inner + i], static_cast<Computed<Out>>(total[i] * static_cast<Computed<T>>(factor)));
+        for (std::int64_t n = 0; n < inner; n += kStaged) {
+          const std::int64_t count = std::min(kStaged, inner - n);
+          add_row(read.at(row * inner + n, count, room.elements), count, to + n);
         }
       }
     });
   });
+  add_chunks<Computed<E>>(partial, out, factor);
 }
 
 }  // namespace
@@ -92,14 +137,12 @@ void sum_columns(const T* x, Out* out, const std::array<std::int64_t, 3>& extent
 Value sum_middle(const Value& x, const std::array<std::int64_t, 3>& extents, const SumOptions& options) {
   Value out = new_value(options.dtype.value_or(x.dtype()), {extents[0], extents[2]});
   if (out.size() == 0) return out;
-  with_real(x.dtype(), [&]<class T>(T) {
-    with_real(out.dtype(), [&]<class Out>(Out) {
-      if (extents[2] == 1) {
-        sum_rows(x.data<T>(), out.data<Out>(), extents[0], extents[1], options.factor);
-      } else {
-        sum_columns(x.data<T>(), out.data<Out>(), extents, options.factor);
-      }
-    });
+  with_stored(x.dtype(), [&]<class E>(E) {
+    if (extents[2] == 1) {
+      sum_rows<E>(x, out, extents[0], extents[1], options.factor);
+    } else {
+      sum_columns<E>(x, out, extents, options.factor);
+    }
   });
   return out;
 }

@@ -11,7 +11,7 @@ namespace qkv::autograd {
 
 struct SumOptions {
   double factor = 1;                          // that the sums are multiplied with
-  std::optional<DType> dtype = std::nullopt;  // of the result: that of x where not given
+  std::optional<DType> dtype = std::nullopt;  // of the result, f64 where x is and nowhere else; not given: that of x
 };
 
 /// x, dense, seen as extents [outer, middle, inner], summed over the middle: [outer, inner].

@@ -26,22 +26,27 @@ struct RowSum {
   Real sum;
 };
 
-template <class T>
-QKV_INLINED inline RowSum<Computed<T>> row_sum(const T* x, std::int64_t width) {
-  using Real = Computed<T>;
-  const Real most = largest_of(width, kLowest<Real>, [&](std::int64_t i) QKV_INLINED { return load(x[i]); });
+template <class Real>
+QKV_INLINED inline RowSum<Real> row_sum(const Real* x, std::int64_t width) {
+  const Real most = largest_of(width, kLowest<Real>, [&](std::int64_t i) QKV_INLINED { return x[i]; });
   const Real taken = most == kLowest<Real> ? 0 : most;
-  const Real sum = sum_of<Real>(width, [&](std::int64_t i) QKV_INLINED { return exponential(load(x[i]) - taken); });
+  const Real sum = sum_of<Real>(width, [&](std::int64_t i) QKV_INLINED { return exponential(x[i] - taken); });
   return {taken, sum};
 }
 
-template <class T, class Body>
-void for_each_row(const Value& x, const Body& body) {
-  const std::int64_t width = x.view.dim(-1);
-  const std::int64_t rows = width == 0 ? 0 : x.size() / width;
+/// body(row, width, in, out) for each row of the values `in`, one of the rows of `out`; null where that is null.
+template <class Real, std::size_t kInputs, class Body>
+void for_each_row(const std::array<const Value*, kInputs>& in, Value* out, const Body& body) {
+  const std::int64_t width = in[0]->view.dim(-1);
+  const std::int64_t rows = width == 0 ? 0 : in[0]->size() / width;
   for_rows(rows, width, [&](std::int64_t begin, std::int64_t end) {
-    vectorised<T>([&]() QKV_INLINED {
-      for (std::int64_t row = begin; row < end; ++row) body(row * width, width);
+    StagedRows<Real, kInputs> staged_rows(in, out, width);
+    vectorised<Real>([&]() QKV_INLINED {
+      for (std::int64_t row = begin; row < end; ++row) {
+        staged_rows.take(row);
+        body(row, width, staged_rows, staged_rows.out());
+        staged_rows.give();
+      }
     });
   });
 }
@@ -49,29 +54,30 @@ void for_each_row(const Value& x, const Body& body) {
 Variable softmax_of_rows(const Variable& x) {
   const Value from = dense(x.body()->value);
   Value out = new_value(from.dtype(), from.shape());
-  with_real(from.dtype(), [&]<class T>(T) {
-    const T* read = from.data<T>();
-    T* write = out.data<T>();
-    for_each_row<T>(from, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
-      const auto [most, sum] = row_sum(read + start, width);
-      const Computed<T> inverse = sum == 0 ? Computed<T>{0} : 1 / sum;
-      for (std::int64_t i = start; i < start + width; ++i) store(write[i], exponential(load(read[i]) - most) * inverse);
-    });
+  with_computed(from.dtype(), [&]<class Real>(Real) {
+    for_each_row<Real, 1>(
+        {&from}, &out, [&](std::int64_t, std::int64_t width, const StagedRows<Real, 1>& rows, Real* write) QKV_INLINED {
+          const Real* read = rows.in(0);
+          const auto [most, sum] = row_sum(read, width);
+          const Real inverse = sum == 0 ? Real{0} : 1 / sum;
+          QKV_SAME_INDEX
+          for (std::int64_t i = 0; i < width; ++i) write[i] = exponential(read[i] - most) * inverse;
+        });
   });
   const Kept kept("softmax", "the result", out);
   return recorded("softmax", std::move(out), {&x}, [kept](Value d_out, Gradients& gradients) {
     d_out = dense(d_out);
     Value d_x = place_like(d_out);
-    with_real(d_x.dtype(), [&]<class T>(T) {
-      const T* weights = kept.value().template data<T>();
-      const T* d = std::as_const(d_out).data<T>();
-      T* write = d_x.data<T>();
-      for_each_row<T>(d_x, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
-        const auto dot = sum_of<Computed<T>>(
-            width, [&](std::int64_t i) QKV_INLINED { return load(d[start + i]) * load(weights[start + i]); });
-        QKV_SAME_INDEX
-        for (std::int64_t i = start; i < start + width; ++i) store(write[i], load(weights[i]) * (load(d[i]) - dot));
-      });
+    with_computed(d_x.dtype(), [&]<class Real>(Real) {
+      for_each_row<Real, 2>(
+          {&kept.value(), &d_out}, &d_x,
+          [&](std::int64_t, std::int64_t width, const StagedRows<Real, 2>& rows, Real* write) QKV_INLINED {
+            const Real* weights = rows.in(0);
+            const Real* d = rows.in(1);
+            const Real dot = sum_of<Real>(width, [&](std::int64_t i) QKV_INLINED { return d[i] * weights[i]; });
+            QKV_SAME_INDEX
+            for (std::int64_t i = 0; i < width; ++i) write[i] = weights[i] * (d[i] - dot);
+          });
     });
     gradients.give(0, std::move(d_x));
   });
@@ -80,30 +86,30 @@ Variable softmax_of_rows(const Variable& x) {
 Variable log_softmax_of_rows(const Variable& x) {
   const Value from = dense(x.body()->value);
   Value out = new_value(from.dtype(), from.shape());
-  with_real(from.dtype(), [&]<class T>(T) {
-    const T* read = from.data<T>();
-    T* write = out.data<T>();
-    for_each_row<T>(from, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
-      const auto [most, sum] = row_sum(read + start, width);
-      const Computed<T> log = sum == 0 ? Computed<T>{0} : logarithm(sum);
-      for (std::int64_t i = start; i < start + width; ++i) store(write[i], load(read[i]) - most - log);
-    });
+  with_computed(from.dtype(), [&]<class Real>(Real) {
+    for_each_row<Real, 1>(
+        {&from}, &out, [&](std::int64_t, std::int64_t width, const StagedRows<Real, 1>& rows, Real* write) QKV_INLINED {
+          const Real* read = rows.in(0);
+          const auto [most, sum] = row_sum(read, width);
+          const Real log = sum == 0 ? Real{0} : logarithm(sum);
+          QKV_SAME_INDEX
+          for (std::int64_t i = 0; i < width; ++i) write[i] = read[i] - most - log;
+        });
   });
   const Kept kept("log_softmax", "the result", out);
   return recorded("log_softmax", std::move(out), {&x}, [kept](Value d_out, Gradients& gradients) {
     d_out = dense(d_out);
     Value d_x = place_like(d_out);
-    with_real(d_x.dtype(), [&]<class T>(T) {
-      const T* logs = kept.value().template data<T>();
-      const T* d = std::as_const(d_out).data<T>();
-      T* write = d_x.data<T>();
-      for_each_row<T>(d_x, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
-        const auto sum = sum_of<Computed<T>>(width, [&](std::int64_t i) QKV_INLINED { return load(d[start + i]); });
-        QKV_SAME_INDEX
-        for (std::int64_t i = start; i < start + width; ++i) {
-          store(write[i], load(d[i]) - exponential(load(logs[i])) * sum);
-        }
-      });
+    with_computed(d_x.dtype(), [&]<class Real>(Real) {
+      for_each_row<Real, 2>(
+          {&kept.value(), &d_out}, &d_x,
+          [&](std::int64_t, std::int64_t width, const StagedRows<Real, 2>& rows, Real* write) QKV_INLINED {
+            const Real* logs = rows.in(0);
+            const Real* d = rows.in(1);
+            const Real sum = sum_of<Real>(width, [&](std::int64_t i) QKV_INLINED { return d[i]; });
+            QKV_SAME_INDEX
+            for (std::int64_t i = 0; i < width; ++i) write[i] = d[i] - exponential(logs[i]) * sum;
+          });
     });
     gradients.give(0, std::move(d_x));
   });
@@ -164,53 +170,54 @@ struct Targets {
 };
 
 // Maximum and sum of exp of each row into `sums`, [rows, 2]; returns the sum of the losses.
-template <class T>
-double losses(const Value& logits, const Targets& targets, Computed<T>* sums) {
-  using Real = Computed<T>;
-  const T* read = logits.data<T>();
+template <class Real>
+double losses(const Value& logits, const Targets& targets, Real* sums) {
   std::vector<double> loss(targets.classes.size());
-  for_each_row<T>(logits, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
-    const auto row = static_cast<std::size_t>(start / width);
-    const auto [most, sum] = row_sum(read + start, width);
-    sums[2 * row] = most;
-    sums[2 * row + 1] = sum;
-    if (targets.classes[row] == kIgnored) return;
-    const auto log = static_cast<double>(most) + logarithm(static_cast<double>(sum));
-    const double of_target = log - static_cast<double>(load(read[start + targets.classes[row]]));
-    loss[row] = of_target;
-    if (targets.smoothing == 0) return;
-    const Real all = sum_of<Real>(width, [&](std::int64_t i) QKV_INLINED { return load(read[start + i]); });
-    const double of_all = log - static_cast<double>(all) / static_cast<double>(width);
-    loss[row] = (1 - targets.smoothing) * of_target + targets.smoothing * of_all;
-  });
+  for_each_row<Real, 1>({&logits}, nullptr,
+                        [&](std::int64_t n, std::int64_t width, const StagedRows<Real, 1>& rows, Real*) QKV_INLINED {
+                          const Real* read = rows.in(0);
+                          const auto row = static_cast<std::size_t>(n);
+                          const auto [most, sum] = row_sum(read, width);
+                          sums[2 * row] = most;
+                          sums[2 * row + 1] = sum;
+                          if (targets.classes[row] == kIgnored) return;
+                          const auto log = static_cast<double>(most) + logarithm(static_cast<double>(sum));
+                          const double of_target = log - static_cast<double>(read[targets.classes[row]]);
+                          loss[row] = of_target;
+                          if (targets.smoothing == 0) return;
+                          const Real all = sum_of<Real>(width, [&](std::int64_t i) QKV_INLINED { return read[i]; });
+                          const double of_all = log - static_cast<double>(all) / static_cast<double>(width);
+                          loss[row] = (1 - targets.smoothing) * of_target + targets.smoothing * of_all;
+                        });
   double total = 0;
   for (const double one : loss) total += one;
   return total;
 }
 
-template <class T>
-void d_losses(const Value& logits, const Targets& targets, const Computed<T>* sums, double d_loss, Value& d_logits) {
-  using Real = Computed<T>;
-  const T* read = logits.data<T>();
-  T* write = d_logits.data<T>();
+template <class Real>
+void d_losses(const Value& logits, const Targets& targets, const Real* sums, double d_loss, Value& d_logits) {
   const auto share = static_cast<Real>(d_loss / targets.counted);
-  for_each_row<T>(logits, [&](std::int64_t start, std::int64_t width) QKV_INLINED {
-    const auto row = static_cast<std::size_t>(start / width);
-    const std::int64_t target = targets.classes[row];
-    if (target == kIgnored) {
-      for (std::int64_t i = start; i < start + width; ++i) store(write[i], 0);
-      return;
-    }
-    const Real spread = static_cast<Real>(targets.smoothing) / static_cast<Real>(width);
-    // Keeps maximum and sum apart: lse in one f32 would add its own rounding error to every weight of the row.
-    const Real most = sums[2 * row];
-    const Real inverse = 1 / sums[2 * row + 1];
-    for (std::int64_t i = start; i < start + width; ++i) {
-      store(write[i], share * (exponential(load(read[i]) - most) * inverse - spread));
-    }
-    const Real at_target = exponential(load(read[start + target]) - most) * inverse - spread;
-    store(write[start + target], share * (at_target - static_cast<Real>(1 - targets.smoothing)));
-  });
+  for_each_row<Real, 1>({&logits}, &d_logits,
+                        [&](std::int64_t n, std::int64_t width, const StagedRows<Real, 1>& rows, Real* write)
+                            QKV_INLINED {
+                              const Real* read = rows.in(0);
+                              const auto row = static_cast<std::size_t>(n);
+                              const std::int64_t target = targets.classes[row];
+                              if (target == kIgnored) {
+                                for (std::int64_t i = 0; i < width; ++i) write[i] = 0;
+                                return;
+                              }
+                              const Real spread = static_cast<Real>(targets.smoothing) / static_cast<Real>(width);
+                              // Keeps maximum and sum apart: lse in one f32 would add its own rounding error to every
+                              // weight of the row.
+                              const Real most = sums[2 * row];
+                              const Real inverse = 1 / sums[2 * row + 1];
+                              QKV_SAME_INDEX
+                              for (std::int64_t i = 0; i < width; ++i)
+                                write[i] = share * (exponential(read[i] - most) * inverse - spread);
+                              const Real at_target = exponential(read[target] - most) * inverse - spread;
+                              write[target] = share * (at_target - static_cast<Real>(1 - targets.smoothing));
+                            });
 }
 
 }  // namespace
@@ -223,7 +230,6 @@ Variable log_softmax(const Variable& x, int axis) {
 }
 
 Variable cross_entropy(const Variable& logits, const TensorView& targets, const CrossEntropyOptions& options) {
-  using autograd::Computed;
   using autograd::Value;
   const Value from = autograd::dense(autograd::value_of("cross_entropy", "logits", logits));
   autograd::require_targets(from, targets, options);
@@ -234,18 +240,17 @@ Variable cross_entropy(const Variable& logits, const TensorView& targets, const 
   const DType computed = from.dtype() == DType::f64 ? DType::f64 : DType::f32;
   Value sums = autograd::new_value(computed, {static_cast<std::int64_t>(wanted.classes.size()), 2});
   Value out = autograd::new_value(computed, {});
-  autograd::with_real(from.dtype(), [&]<class T>(T) {
-    const double total = autograd::losses<T>(from, wanted, sums.data<Computed<T>>());
-    *out.data<Computed<T>>() = static_cast<Computed<T>>(total / wanted.counted);
+  autograd::with_computed(from.dtype(), [&]<class Real>(Real) {
+    const double total = autograd::losses(from, wanted, sums.data<Real>());
+    *out.data<Real>() = static_cast<Real>(total / wanted.counted);
   });
   return autograd::recorded("cross_entropy", std::move(out), {&logits},
                             [kept = autograd::Kept("cross_entropy", "logits", from), wanted = std::move(wanted), sums](
                                 const Value& d_out, autograd::Gradients& gradients) {
                               const Value& read = kept.value();
                               Value d_logits = autograd::new_value(read.dtype(), read.shape());
-                              autograd::with_real(read.dtype(), [&]<class T>(T) {
-                                autograd::d_losses<T>(read, wanted, sums.data<Computed<T>>(), d_out.view.at({}),
-                                                      d_logits);
+                              autograd::with_computed(read.dtype(), [&]<class Real>(Real) {
+                                autograd::d_losses(read, wanted, sums.data<Real>(), d_out.view.at({}), d_logits);
                               });
                               gradients.give(0, std::move(d_logits));
                             });

@@ -16,19 +16,6 @@ decltype(auto) with_real(DType dtype, Body&& body) {
   return body(BFloat16{});
 }
 
-/// body(P{}) for the C++ type of a parameter that may serve an x of T: half of the pairs that with_real() would
-/// compile.
-template <class T, class Body>
-decltype(auto) with_parameter(DType dtype, Body&& body) {
-  if constexpr (std::is_same_v<T, float>) {
-    if (dtype == DType::f16) return body(Half{});
-    if (dtype == DType::bf16) return body(BFloat16{});
-  } else if constexpr (!std::is_same_v<T, double>) {
-    if (dtype == DType::f32) return body(float{});
-  }
-  return body(T{});
-}
-
 /// body(T{}) where `dtype` is that of T, else body(float{}).
 template <class T, class Body>
 decltype(auto) with_own_or_f32(DType dtype, Body&& body) {
@@ -36,6 +23,21 @@ decltype(auto) with_own_or_f32(DType dtype, Body&& body) {
     if (dtype == dtype_of_v<T>) return body(T{});
   }
   return body(float{});
+}
+
+/// body(Real{}) for the C++ type in which elements of `dtype` are computed: double, or float, to which staged.h
+/// converts 16 bits.
+template <class Body>
+decltype(auto) with_computed(DType dtype, Body&& body) {
+  if (dtype == DType::f64) return body(double{});
+  return body(float{});
+}
+
+/// The same for loops that compute little an element: they read and write bf16 as it lies, for which a shift is enough.
+template <class Body>
+decltype(auto) with_stored(DType dtype, Body&& body) {
+  if (dtype == DType::bf16) return body(BFloat16{});
+  return with_computed(dtype, body);
 }
 
 }  // namespace qkv::autograd

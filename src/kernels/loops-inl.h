@@ -1,4 +1,5 @@
 // The loops of one width of vectors: QKV_LOOPS names them, QKV_VECTOR_BYTES is the width.
+#include "kernels/convert-inl.h"
 #include "kernels/few_rows-inl.h"
 #include "kernels/linear/linear-inl.h"
 #include "kernels/vector_loops.h"
@@ -6,7 +7,10 @@
 namespace qkv::kernels::QKV_LOOPS {
 
 // NOLINTNEXTLINE(misc-definitions-in-headers): compiled once per width
-constinit const VectorLoops kLoops = {
-    .vectors = Vectors::QKV_LOOPS, .few_rows = few_rows, .linear = linear::QKV_LOOPS::kLoops<float>};
+constinit const VectorLoops kLoops = {.vectors = Vectors::QKV_LOOPS,
+                                      .widen = widen,
+                                      .narrow = narrow,
+                                      .few_rows = few_rows,
+                                      .linear = linear::QKV_LOOPS::kLoops<float>};
 
 }  // namespace qkv::kernels::QKV_LOOPS

@@ -14,6 +14,9 @@ enum class Vectors : std::uint8_t { baseline, avx2, avx512 };
 
 struct VectorLoops {
   Vectors vectors = Vectors::baseline;
+  /// `count` elements of bf16 or f16 as f32, and back with one rounding.
+  void (*widen)(DType dtype, const void* x, std::int64_t count, float* to) = nullptr;
+  void (*narrow)(DType dtype, const float* x, std::int64_t count, void* to) = nullptr;
   /// Columns [begin, end) of `out`. Each sum is f32, in an order that depends on K and the width of vectors alone. The
   /// weight is read about once from memory, whatever M is; from some 16 rows on a product of matrices is faster.
   /// Allocates nothing.

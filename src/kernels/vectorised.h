@@ -3,10 +3,8 @@
 
 #include <type_traits>
 
+#include "kernels/real.h"
 #include "kernels/vector_loops.h"
-
-// On a lambda that vectorised() takes or calls: it must be inlined to be compiled for the machine's vectors.
-#define QKV_INLINED __attribute__((always_inline))
 
 // Before a loop that may write the array it reads, at the same index.
 #if defined(__clang__)

@@ -1,4 +1,4 @@
-# cmake -D NM=… -D OBJDUMP=… -D "OBJECTS=…" -D SANITIZE=… -D BUILD_TYPE=… -P own_symbols.cmake: an object compiled for one
+# cmake -D NM=… -D OBJDUMP=… -D "OBJECTS=…" -D "TARGETS=…" -D SANITIZE=… -D BUILD_TYPE=… -P own_symbols.cmake: an object compiled for one
 # instruction set, <name>_<set>.cc.o, may share no function with others. The linker keeps one copy of an inline function,
 # and one compiled for AVX-512 would stop the program on a machine without it. So what such an object instantiates bears
 # the namespace of its set. Nor may it initialise anything when a program starts: that would run its instructions on every
@@ -7,14 +7,17 @@ if(SANITIZE OR NOT BUILD_TYPE MATCHES "Release|RelWithDebInfo")
   message("skipped: without full optimisation, or with sanitizers, inline functions stay functions")
   return()
 endif()
+cmake_policy(SET CMP0057 NEW)  # IN_LIST
 set(faults "")
 set(seen "")
 foreach(object IN LISTS OBJECTS)
-  if(NOT object MATCHES "([a-z]+_(avx2|avx512|avx512vnni|avx512bf16|amx|neonbf16)(f32)?)\\.cc\\.o(bj)?$")
+  if(NOT object MATCHES "([a-z]+_([a-z0-9]+))\\.cc\\.o(bj)?$" OR NOT CMAKE_MATCH_2 IN_LIST TARGETS)
     continue()
   endif()
   set(file ${CMAKE_MATCH_1})
-  set(namespace ${CMAKE_MATCH_2}::)
+  # amxf32 is of the namespace amx.
+  string(REGEX REPLACE "f32$" "" namespace ${CMAKE_MATCH_2})
+  string(APPEND namespace ::)
   list(APPEND seen ${file})
   execute_process(COMMAND ${NM} -C --defined-only ${object} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
   string(REPLACE ";" "," text "${text}")

@@ -21,18 +21,28 @@ decltype(auto) with_real(DType dtype, Body&& body) {
 }
 
 template <class T, class Body>
-decltype(auto) with_parameter(DType dtype, Body&& body) {
-  refuse_16_bits(dtype);
-  return body(T{});
-}
-
-template <class T, class Body>
 decltype(auto) with_own_or_f32(DType dtype, Body&& body) {
   refuse_16_bits(dtype);
   if constexpr (std::is_same_v<T, double>) {
     if (dtype == DType::f64) return body(double{});
   }
   return body(float{});
+}
+
+/// body(Real{}) for the C++ type in which elements of `dtype` are computed: double, or float, to which staged.h
+/// converts 16 bits.
+template <class Body>
+decltype(auto) with_computed(DType dtype, Body&& body) {
+  refuse_16_bits(dtype);
+  if (dtype == DType::f64) return body(double{});
+  return body(float{});
+}
+
+/// The same for loops that compute little an element: they read and write bf16 as it lies, for which a shift is enough.
+template <class Body>
+decltype(auto) with_stored(DType dtype, Body&& body) {
+  refuse_16_bits(dtype);
+  return with_computed(dtype, body);
 }
 
 }  // namespace qkv::autograd
