@@ -16,9 +16,9 @@
 #include "output.h"
 #include "pictures.h"
 #include "progress.h"
+#include "qkv/api/study.h"
 #include "qkv/files.h"
 #include "qkv/number_text.h"
-#include "qkv/study/variants.h"
 #include "qkv/threads.h"
 #include "terminal.h"
 #include "walk_progress.h"
@@ -85,7 +85,7 @@ void prepare_charts(const PicturePaths& into) {
 void show(const BenchOptions& options, const std::vector<VariantCost>& costs) {
   const std::vector<VariantChart> charts = variants_charts(options.setup, costs);
   for (const auto& [name, chart] : charts) write_pictures(chart_paths(options.into, name), chart);
-  if (options.json) return print(variants_json(options.setup, costs));
+  if (options.json) return print(reply_as_json(variants_figures(options.setup, costs)));
   print_text(variants_table(options.setup, costs));
   if (!options.plot) return;
   for (const VariantChart& chart : charts) {

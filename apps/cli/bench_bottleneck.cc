@@ -9,9 +9,9 @@
 #include "misuse.h"
 #include "output.h"
 #include "progress.h"
+#include "qkv/api/study.h"
 #include "qkv/cancel.h"
 #include "qkv/files.h"
-#include "qkv/study/bottleneck.h"
 #include "qkv/threads.h"
 #include "terminal.h"
 #include "walk_progress.h"
@@ -78,7 +78,7 @@ void run_bench_bottleneck(BottleneckArguments& arguments, const Given& /*all*/) 
         {.vector = measure_bottleneck(models.vector, length, arguments.texts, arguments.setup.seed),
          .attention = measure_bottleneck(models.attention, length, arguments.texts, arguments.setup.seed)});
   }
-  const std::string json = bottleneck_json(models, arguments.setup, points);
+  const std::string json = reply_as_json(bottleneck_figures(models, arguments.setup, points));
   if (!arguments.out.empty()) {
     write_bottleneck_models(models, arguments.setup, arguments.out);
     write_file(card_in(arguments.out), json);

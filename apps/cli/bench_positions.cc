@@ -13,7 +13,7 @@
 #include "output.h"
 #include "pictures.h"
 #include "progress.h"
-#include "qkv/study/positions.h"
+#include "qkv/api/study.h"
 #include "qkv/threads.h"
 #include "qkv/train/task.h"
 #include "terminal.h"
@@ -80,7 +80,7 @@ void show(const PositionsArguments& arguments, const std::vector<PositionResult>
   }
   const Chart chart = positions_chart(setup, results);
   write_pictures(arguments.pictures, chart);
-  if (arguments.json) return print(positions_json(setup, results));
+  if (arguments.json) return print(reply_as_json(positions_figures(setup, results)));
   print_text(positions_table(setup, results));
   if (arguments.plot) print("\n" + to_terminal(chart, terminal_options("auto", std::nullopt)));
 }

@@ -20,6 +20,7 @@
 #include "outside.h"
 #include "pictures.h"
 #include "progress.h"
+#include "qkv/api/change.h"
 #include "qkv/insight/texts.h"
 #include "qkv/picture/terminal.h"
 #include "qkv/threads.h"
@@ -135,7 +136,7 @@ void run_sweep(const ChangeArguments& arguments, const TrainedModel& trained, co
   }();
   const Panel panel = sweep_panel(sweep, sweep_title(arguments));
   write_pictures(arguments.pictures, panel);
-  if (arguments.json) return print(sweep_json(sweep, question, arguments.model));
+  if (arguments.json) return print(reply_as_json(sweep_figures(sweep, question, arguments.model)));
   std::string text = fmt::format("{}: {:.4f} before", sweep.measure, sweep.before);
   if (sweep.other) text += fmt::format(", {:.4f} of the other text", *sweep.other);
   print(text + "; its change:\n\n" + to_terminal(panel, terminal_options(arguments.look.color, arguments.look.width)));
@@ -162,11 +163,11 @@ void show_change(const ChangeArguments& arguments) {
   if (!arguments.sweep.empty()) return run_sweep(arguments, trained, question);
   if (arguments.text || arguments.example) {
     const TextChange change = change_text(trained, question);
-    if (arguments.json) return print(change_json(change, question, arguments.model));
+    if (arguments.json) return print(reply_as_json(change_figures(change, question, arguments.model)));
     return print_text(change_table(change, question, arguments.model));
   }
   const LossChange change = change_texts(trained, texts_of(arguments, trained).texts, question);
-  if (arguments.json) return print(change_json(change, question, arguments.model));
+  if (arguments.json) return print(reply_as_json(change_figures(change, question, arguments.model)));
   print_text(change_table(change, question, arguments.model));
 }
 

@@ -2,9 +2,7 @@
 #include "qkv/model/embed.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,13 +14,11 @@
 #include "misuse.h"
 #include "opened_model.h"
 #include "output.h"
+#include "qkv/api/texts.h"
 #include "qkv/files.h"
-#include "qkv/picture/terminal.h"
 #include "qkv/threads.h"
-#include "qkv/train/fill.h"
 #include "qkv/train/match.h"
 #include "text_or_none.h"
-#include "token_text.h"
 
 namespace qkv::cli {
 namespace {
@@ -39,6 +35,13 @@ struct EmbedArguments {
   std::optional<int> threads;
 };
 
+// As a JSON text.
+std::string quoted(const std::string& text) {
+  std::string line = reply_as_line(text);
+  line.pop_back();  // the line break
+  return line;
+}
+
 EmbedOptions options_of(const EmbedArguments& arguments, const std::string& path) {
   EmbedOptions options = embed_options_of(path);
   for (const std::string& what : options.cautions) complain("qkv embed", "careful: " + what);
@@ -50,7 +53,7 @@ EmbedOptions options_of(const EmbedArguments& arguments, const std::string& path
   if (!arguments.prompt_name && !arguments.prompt && !options.prompt.empty()) {
     complain("qkv embed", fmt::format("careful: the model's default prompt {} stands before each text; --prompt \"\" "
                                       "leaves it out",
-                                      nlohmann::json(options.prompt).dump()));
+                                      quoted(options.prompt)));
   }
   options.normalised = options.normalised || arguments.normalises;
   options.dtype = arguments.dtype == "bf16" ? DType::bf16 : DType::f32;
@@ -107,13 +110,10 @@ void run_embed(EmbedArguments& arguments, const Given& /*all*/) {
   }
   const auto [vectors, prompt] = vectors_of(arguments, given);
   if (!arguments.out.empty()) return write_tensor(arguments.out, vectors);
-  const std::string before = prompt.empty() ? "" : fmt::format("\"prompt\":{},", nlohmann::json(prompt).dump());
   for (std::size_t n = 0; n < texts.size(); ++n) {
-    const auto row = vectors.values<float>().subspan(n * static_cast<std::size_t>(vectors.dim(1)),
-                                                     static_cast<std::size_t>(vectors.dim(1)));
-    // By hand: of a float nlohmann-json writes the digits of a double.
-    print(fmt::format("{{\"text\":{},{}\"vector\":[{}]}}\n", nlohmann::json(shown_text(texts[n])).dump(), before,
-                      fmt::join(row, ",")));
+    const auto width = static_cast<std::size_t>(vectors.dim(1));
+    const auto row = vectors.values<float>().subspan(n * width, width);
+    print(reply_as_line(EmbedFigures{.text = texts[n], .prompt = prompt, .vector = {row.begin(), row.end()}}));
   }
 }
 
@@ -135,20 +135,14 @@ void run_fill(FillArguments& arguments, const Given& /*all*/) {
       misuse(error.argument() == "model" ? "MODEL" : "TEXT", error.expected(), error.got());
     }
   }();
-  const Tokenizer& tokenizer = model.task().vocabulary();
-  nlohmann::json all = nlohmann::json::array();
-  for (const FilledMask& mask : masks) {
-    nlohmann::json fillings = nlohmann::json::array();
-    std::string table = fmt::format("the mask at token {}\n", mask.place);
-    for (const MaskFilling& filling : mask.fillings) {
-      const std::string shown = one_line(shown_token(tokenizer, filling.token));
-      table += fmt::format("  {:.4f}  {}\n", filling.probability, shown);
-      fillings.push_back({{"token", filling.token}, {"piece", shown}, {"probability", filling.probability}});
+  const FillFigures figures = fill_figures(text, masks, model.task().vocabulary());
+  if (arguments.json) return print(reply_as_json(figures));
+  for (const FillMask& mask : figures.masks) {
+    print(fmt::format("the mask at token {}\n", mask.place));
+    for (const FillPiece& filling : mask.fillings) {
+      print(fmt::format("  {:.4f}  {}\n", filling.probability, filling.piece));
     }
-    all.push_back({{"place", mask.place}, {"fillings", fillings}});
-    if (!arguments.json) print(table);
   }
-  if (arguments.json) print(nlohmann::json{{"text", shown_text(text)}, {"masks", all}}.dump(2) + "\n");
 }
 
 void add_embedding(Fields<EmbedArguments>& fields) {

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "commands.h"
 #include "common_options.h"
 #include "misuse.h"
 #include "output.h"
+#include "qkv/api/fetch.h"
 #include "walk_progress.h"
 
 namespace qkv::cli {
@@ -50,16 +50,16 @@ std::string size_text(std::int64_t bytes) {
   return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
 }
 
-nlohmann::ordered_json json_of(const HubModel& model) {
-  nlohmann::ordered_json json{{"name", model.name}, {"revision", model.revision}};
-  for (const HubFile& file : model.files) {
-    json["files"].push_back({{"name", file.name}, {"size", file.size}, {"hash", file.hash}});
-  }
-  return json;
+FetchFigures figures_of(const HubModel& model) {
+  FetchFigures figures;
+  figures.name = model.name;
+  figures.revision = model.revision;
+  for (const HubFile& file : model.files) figures.files.push_back({file.name, file.size, file.hash});
+  return figures;
 }
 
 void print_files(const FetchArguments& arguments, const HubModel& model) {
-  if (arguments.json) return print(json_of(model).dump(2) + "\n");
+  if (arguments.json) return print(reply_as_json(figures_of(model)));
   std::int64_t total = 0;
   for (const HubFile& file : model.files) {
     print(fmt::format("{:>10}  {}\n", size_text(file.size), file.name));
@@ -80,11 +80,11 @@ FetchReport fetched(const FetchArguments& arguments, const FetchOptions& options
 
 void report(const FetchArguments& arguments, const FetchReport& report, const std::string& folder) {
   if (arguments.json) {
-    nlohmann::ordered_json json = json_of(report.model);
-    json["folder"] = folder;
-    json["received"] = report.received;
-    json["was_there"] = report.was_there;
-    return print(json.dump(2) + "\n");
+    FetchFigures figures = figures_of(report.model);
+    figures.folder = folder;
+    figures.received = report.received;
+    figures.was_there = report.was_there;
+    return print(reply_as_json(figures));
   }
   const std::string there = report.was_there > 0 ? fmt::format(", {} were there", report.was_there) : "";
   print(fmt::format("{}: {} files of {} at {:.12}{}; {} came\n", folder, report.model.files.size(), report.model.name,

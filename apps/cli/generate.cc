@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,9 +15,8 @@
 #include "opened_model.h"
 #include "output.h"
 #include "outside.h"
+#include "qkv/api/texts.h"
 #include "qkv/threads.h"
-#include "qkv/train/write_text.h"
-#include "token_text.h"
 
 namespace qkv::cli {
 namespace {
@@ -79,13 +77,6 @@ void require_effect(const GenerateArguments& arguments, const Given& given) {
     option = "TEXT";
   }
   misuse(option, error.expected(), error.got());
-}
-
-nlohmann::json json_of(const std::string& prompt, const WrittenText& written) {
-  return {{"prompt", shown_text(prompt)},
-          {"text", shown_text(written.text)},
-          {"tokens", written.tokens},
-          {"end", name_of(written.end)}};
 }
 
 // The options that say what `draw` says.
@@ -182,7 +173,7 @@ void run_generate(GenerateArguments& arguments, const Given& given) {
   if (streams) return;
   for (std::size_t n = 0; n < prompts.size(); ++n) {
     const std::string text = (goes_on ? prompts[n] : "") + written[n].text + "\n";
-    print(arguments.json ? json_of(prompts[n], written[n]).dump() + "\n" : text);
+    print(arguments.json ? reply_as_line(generate_figures(prompts[n], written[n])) : text);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "output.h"
 #include "outside.h"
 #include "pictures.h"
+#include "qkv/api/lens.h"
 #include "qkv/threads.h"
 #include "terminal.h"
 
@@ -33,7 +34,7 @@ void run_lens(LensArguments& arguments, const Given& /*all*/) {
   const LensReport report = lens_report(trained, arguments.question);
   if (arguments.question.text) warn_outside("qkv lens", trained, *arguments.question.text);
   if (!arguments.pictures.empty()) write_pictures(arguments.pictures, lens_panel(report, arguments.model));
-  if (arguments.json) return print(lens_json(report, arguments.model));
+  if (arguments.json) return print(reply_as_json(lens_figures(report, arguments.model)));
   const int width = arguments.width.value_or(terminal_width());
   print(narrowed(lens_table(report, arguments.model, width), width));
   print(pictures_report(arguments.pictures));

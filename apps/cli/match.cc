@@ -1,12 +1,11 @@
 // qkv match: which caption belongs to which picture, by two towers.
-#include "qkv/explain/match.h"
+#include "qkv/api/match.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,8 +30,6 @@
 
 namespace qkv::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kWords = "image caption";  // shown as IMAGE CAPTION
 
@@ -86,35 +83,6 @@ void refuse_match(const MatchQuestion& question, const InvalidArgument& error) {
   }
 }
 
-Json rows_of(const Tensor& matrix) {
-  Json rows = Json::array();
-  for (std::int64_t n = 0; n < matrix.dim(0); ++n) rows.push_back(matrix.view().select(0, n).to_vector());
-  return rows;
-}
-
-// The largest of each row of the scores.
-Json best_of(const TensorView& scores) {
-  Json best = Json::array();
-  for (std::int64_t n = 0; n < scores.dim(0); ++n) {
-    const std::vector<double> row = scores.select(0, n).to_vector();
-    best.push_back(std::ranges::max_element(row) - row.begin());
-  }
-  return best;
-}
-
-Json json_of(const MatchArguments& arguments, const TwoTower& towers, const MatchQuestion& question,
-             const PairMatch& match) {
-  return {{"model", arguments.model},
-          {"loss", name_of(towers.options().loss)},
-          {"images", question.names},
-          {"captions", question.captions},
-          {"cosines", rows_of(match.cosines)},
-          {"logits", rows_of(match.scores)},
-          {"probabilities", rows_of(match.probabilities)},
-          {"best_caption", best_of(match.scores)},
-          {"best_image", best_of(match.scores.view().transpose(0, 1))}};
-}
-
 // Pictures first, then captions: [I + T, d_embedding].
 void write_vectors(const std::string& path, const PairMatch& match) {
   std::vector<double> all = match.images.view().to_vector();
@@ -157,9 +125,10 @@ void run_match(MatchArguments& arguments, const Given& /*all*/) {
   arguments.files.write(explanation, page);
   if (!arguments.out.empty()) write_vectors(arguments.out, match);
   if (arguments.json) {
-    Json json = json_of(arguments, std::get<TwoTower>(model.model().network()), question, match);
-    if (arguments.maps) json["explanation"] = Json::parse(reply_as_json(explained(explanation, Explained::in_numbers)));
-    print(json.dump(2) + "\n");
+    const auto& towers = std::get<TwoTower>(model.model().network());
+    MatchFigures figures = match_figures(question, match, towers, arguments.model);
+    if (arguments.maps) figures.explanation = explained(explanation, Explained::in_numbers);
+    print(reply_as_json(figures));
   } else if (arguments.files.prints_page()) {
     print(page);
   } else {

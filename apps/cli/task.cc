@@ -1,5 +1,5 @@
 // qkv task: the built-in tasks, and examples of one with the patterns that a solved model must show.
-#include "qkv/train/task.h"
+#include "qkv/api/task.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,6 @@
 #include "misuse.h"
 #include "output.h"
 #include "qkv/train/settings.h"
-#include "qkv/train/task_json.h"
 #include "terminal.h"
 
 namespace qkv::cli {
@@ -89,7 +88,7 @@ void show_task(const TaskArguments& arguments) {
   const ExampleRange range{.split = arguments.split == "test" ? Split::test : Split::train,
                            .first = arguments.from,
                            .count = arguments.examples};
-  if (arguments.json) return print(task_json(*task, range, seed));
+  if (arguments.json) return print(reply_as_json(task_figures(*task, range, seed)));
   print_text(about(*task, arguments.length));
   for (std::int64_t n = range.first; n < range.first + range.count; ++n) {
     print_text(fmt::format("\n{} example {}\n{}", arguments.split, n, show(*task, task->example(range.split, n))));
@@ -124,7 +123,7 @@ Fields<TaskArguments> fields_of_task() {
 
 void run_task(TaskArguments& arguments, const Given& /*all*/) {
   if (!arguments.task.empty()) return show_task(arguments);
-  if (arguments.json) return print(tasks_json());
+  if (arguments.json) return print(reply_as_json(task_list()));
   list_tasks();
 }
 

@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "qkv/picture/terminal.h"
 
 namespace qkv::cli {
 namespace {
-
-constexpr std::array<const char*, 3> kSources = {"text", "pair", "added"};
 
 std::string padded(std::string text, int width) {
   const int missing = width - display_width(text);
@@ -21,12 +18,6 @@ std::string padded(std::string text, int width) {
 }
 
 }  // namespace
-
-std::string shown_text(std::string_view bytes) {
-  // nlohmann-json replaces what is no UTF-8 where it writes, not where it reads.
-  const std::string quoted = nlohmann::json(bytes).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return nlohmann::json::parse(quoted).get<std::string>();
-}
 
 std::string table_of(const Encoding& encoding, const Tokenizer& tokenizer, std::string_view text,
                      std::string_view pair) {
@@ -49,19 +40,6 @@ std::string table_of(const Encoding& encoding, const Tokenizer& tokenizer, std::
                          source == TokenSource::pair ? "pair: " : "", part);
   }
   return table + fmt::format("{} tokens\n", pieces.size());
-}
-
-nlohmann::json json_of(const Encoding& encoding, const Tokenizer& tokenizer) {
-  nlohmann::json json = {{"ids", encoding.ids}, {"types", encoding.types}};
-  json["pieces"] = nlohmann::json::array();
-  json["offsets"] = nlohmann::json::array();
-  json["sources"] = nlohmann::json::array();
-  for (std::size_t n = 0; n < encoding.ids.size(); ++n) {
-    json["pieces"].push_back(shown_text(tokenizer.piece(encoding.ids[n])));
-    json["offsets"].push_back({encoding.offsets[n].begin, encoding.offsets[n].end});
-    json["sources"].push_back(kSources[static_cast<std::size_t>(encoding.sources[n])]);
-  }
-  return json;
 }
 
 bool holds(const Tokenizer& tokenizer, std::int32_t id, std::string_view text) {

@@ -1,4 +1,6 @@
 // qkv tokens: a text as the tokens of a tokenizer, tokens as a text, and what its vocabulary has.
+#include "qkv/api/tokens.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -98,31 +100,25 @@ void decode(const TokensArguments& arguments, const Tokenizer& tokenizer) {
   const auto ids = numbers_from<std::int32_t>(words, ' ');
   if (!ids) misuse("--ids", "whole numbers with spaces between them", "\"" + *arguments.ids + "\"");
   const std::string text = of_option("--ids", [&] { return tokenizer.decode(*ids, arguments.special()); });
-  print(arguments.json ? nlohmann::json{{"text", shown_text(text)}}.dump(2) + "\n" : text + "\n");
+  print(arguments.json ? reply_as_json(TokensText{text}) : text + "\n");
 }
 
 // A line for each piece whose text, or whose text as it is read, holds `search`.
 void list(const TokensArguments& arguments, const Tokenizer& tokenizer) {
-  nlohmann::json all = nlohmann::json::array();
-  std::int64_t count = 0;
+  VocabularyFigures figures{.pieces = {}, .size = tokenizer.size()};
   for (std::int32_t id = 0; id < tokenizer.size(); ++id) {
-    const std::string& piece = tokenizer.piece(id);
     if (arguments.search && !holds(tokenizer, id, *arguments.search)) continue;
-    ++count;
-    if (arguments.json) {
-      all.push_back({{"id", id}, {"piece", shown_text(piece)}});
-    } else {
-      print(fmt::format("{:>7}  {}\n", id, one_line(piece)));
-    }
+    figures.pieces.push_back({id, tokenizer.piece(id)});
   }
-  if (arguments.json) return print(nlohmann::json{{"size", tokenizer.size()}, {"pieces", all}}.dump(2) + "\n");
-  print(fmt::format("{} of {} pieces\n", count, tokenizer.size()));
+  if (arguments.json) return print(reply_as_json(figures));
+  for (const auto& [id, piece] : figures.pieces) print(fmt::format("{:>7}  {}\n", id, one_line(piece)));
+  print(fmt::format("{} of {} pieces\n", figures.pieces.size(), tokenizer.size()));
 }
 
 // Lines of a file, one of JSON for each.
 void encode_lines(const TokensArguments& arguments, const Tokenizer& tokenizer) {
   for (const std::string& line : texts_of(arguments.file).texts) {
-    print(json_of(tokenizer.encode(line, {.special = arguments.special()}), tokenizer).dump() + "\n");
+    print(reply_as_line(tokens_figures(tokenizer.encode(line, {.special = arguments.special()}), tokenizer)));
   }
 }
 
@@ -131,7 +127,7 @@ void encode(const TokensArguments& arguments, const Tokenizer& tokenizer) {
   if (arguments.pair) options.pair = *arguments.pair;
   const std::string text = text_or_input(*arguments.text);
   const Encoding encoding = of_option("TEXT", [&] { return tokenizer.encode(text, options); });
-  if (arguments.json) return print(json_of(encoding, tokenizer).dump(2) + "\n");
+  if (arguments.json) return print(reply_as_json(tokens_figures(encoding, tokenizer)));
   print_text(table_of(encoding, tokenizer, text, arguments.pair.value_or("")));
 }
 

@@ -1,9 +1,8 @@
-// What interventions do, as tables, JSON and pictures.
+// What interventions do, as tables and pictures.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "insight/report_text.h"
@@ -12,7 +11,6 @@
 namespace qkv {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using insight::left_in;
 
 constexpr std::size_t kMostPlaces = 24;  // of a table; of a longer text those that change most
@@ -90,39 +88,6 @@ std::string answer_table(const TextChange& change) {
   return text + places_table(change.tokens, change.divergence, "KL(before, after), nats", 0);
 }
 
-Json json_of_score(const TokenScore& score) {
-  return {{"logit", score.logit}, {"probability", score.probability}, {"rank", score.rank}};
-}
-
-Json json_of_token(const TokenChange& token) {
-  return {{"token", token.token},
-          {"piece", token.shown},
-          {"before", json_of_score(token.before)},
-          {"after", json_of_score(token.after)}};
-}
-
-Json json_of_tokens(const std::vector<TokenChange>& tokens) {
-  Json all = Json::array();
-  for (const TokenChange& token : tokens) all.push_back(json_of_token(token));
-  return all;
-}
-
-Json json_of_question(const ChangeQuestion& question, const std::string& model) {
-  Json json = {{"model", model}, {"interventions", Json::array()}};
-  for (const Intervention& each : question.interventions) json["interventions"].push_back(to_string(each));
-  if (question.from_text) json["from_text"] = *question.from_text;
-  if (question.from_example) json["from_example"] = *question.from_example;
-  return json;
-}
-
-std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
-
-Json rows_of_map(const Tensor& matrix) {
-  Json rows = Json::array();
-  for (std::int64_t row = 0; row < matrix.dim(0); ++row) rows.push_back(matrix.view().select(0, row).to_vector());
-  return rows;
-}
-
 }  // namespace
 
 std::string change_table(const TextChange& change, const ChangeQuestion& question, const std::string& model) {
@@ -132,30 +97,6 @@ std::string change_table(const TextChange& change, const ChangeQuestion& questio
   return insight::without_trailing_spaces(
       text + fmt::format("\nThe text's vector: cosine {:.4f} of before and after\n", *change.vector_cosine) +
       places_table(change.tokens, change.state_cosines, "cosine of the last state", 1));
-}
-
-std::string change_json(const TextChange& change, const ChangeQuestion& question, const std::string& model) {
-  Json json = json_of_question(question, model);
-  json["tokens"] = change.tokens;
-  if (!change.from.empty()) json["from_tokens"] = change.from;
-  if (change.pair) {
-    json["cosine"] = {{"before", change.pair->before}, {"after", change.pair->after}};
-    return dumped(json);
-  }
-  if (!change.answer) {
-    json["state_cosines"] = change.state_cosines;
-    json["vector_cosine"] = *change.vector_cosine;
-    return dumped(json);
-  }
-  json["place"] = change.place;
-  json["answer"] = json_of_token(*change.answer);
-  json["is_expected"] = change.is_expected;
-  if (change.against) json["against"] = json_of_token(*change.against);
-  json["moved"] = json_of_tokens(change.moved);
-  json["risen"] = json_of_tokens(change.risen);
-  json["fallen"] = json_of_tokens(change.fallen);
-  json["divergence"] = change.divergence;
-  return dumped(json);
 }
 
 std::string change_table(const LossChange& change, const ChangeQuestion& question, const std::string& model) {
@@ -173,39 +114,6 @@ std::string change_table(const LossChange& change, const ChangeQuestion& questio
   text += fmt::format("{:<12} {:>8.2f}% {:>8.2f}% {:>+8.2f}%\n", "accuracy", 100 * change.accuracy_before,
                       100 * change.accuracy_after, 100 * (change.accuracy_after - change.accuracy_before));
   return text + fmt::format("{} of {} texts have a larger loss\n", change.worse, change.texts);
-}
-
-std::string change_json(const LossChange& change, const ChangeQuestion& question, const std::string& model) {
-  Json json = json_of_question(question, model);
-  json["texts"] = change.texts;
-  if (change.pair) {
-    json["cosine"] = {{"before", change.pair->before}, {"after", change.pair->after}};
-    return dumped(json);
-  }
-  if (change.vector_cosine) {
-    json["vector_cosine"] = *change.vector_cosine;
-    json["state_cosine"] = *change.state_cosine;
-    return dumped(json);
-  }
-  json["asked"] = change.asked;
-  json["scored"] = change.scored;
-  json["loss"] = {{"before", change.loss_before}, {"after", change.loss_after}};
-  json["accuracy"] = {{"before", change.accuracy_before}, {"after", change.accuracy_after}};
-  json["worse"] = change.worse;
-  return dumped(json);
-}
-
-std::string sweep_json(const Sweep& sweep, const ChangeQuestion& question, const std::string& model) {
-  Json json = json_of_question(question, model);
-  json["measure"] = sweep.measure;
-  json["before"] = sweep.before;
-  if (sweep.other) json["other"] = *sweep.other;
-  json["maps"] = Json::array();
-  for (const SweepMap& map : sweep.maps) {
-    json["maps"].push_back(
-        {{"name", map.name}, {"rows", map.rows}, {"columns", map.columns}, {"changes", rows_of_map(map.changes)}});
-  }
-  return dumped(json);
 }
 
 std::string sweep_table(const Sweep& sweep) {

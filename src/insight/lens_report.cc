@@ -1,9 +1,8 @@
-// The logit lens and the parts of a logit as tables, JSON and pictures.
+// The logit lens and the parts of a logit as tables and pictures.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "insight/report_text.h"
@@ -12,7 +11,6 @@
 namespace qkv {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
 using insight::left_in;
 
 constexpr int kCell = 11;  // columns of a token in the lens
@@ -180,34 +178,6 @@ Heatmap keys_map(const Tensor& keys, const std::vector<std::string>& names, std:
   return map;
 }
 
-OrderedJson json_of_tensor(const TensorView& tensor) {
-  if (tensor.rank() == 1) return tensor.to_vector();
-  OrderedJson rows = OrderedJson::array();
-  for (std::int64_t n = 0; n < tensor.dim(0); ++n) rows.push_back(json_of_tensor(tensor.select(0, n)));
-  return rows;
-}
-
-OrderedJson json_of_parts(const LensReport& report) {
-  const LogitParts& parts = *report.parts;
-  OrderedJson json = {
-      {"logit", parts.logit}, {"sum", parts.sum()}, {"input", parts.embedding}, {"last_biases", parts.constant}};
-  if (report.against) json["against"] = *report.against;
-  json["layers"] = OrderedJson::array();
-  for (const LayerParts& layer : parts.layers) {
-    OrderedJson entry = {{"heads", layer.heads}};
-    if (!layer.cross.empty()) entry["cross"] = layer.cross;
-    entry["biases"] = layer.bias;
-    entry["feed_forward"] = layer.feed_forward;
-    json["layers"].push_back(std::move(entry));
-  }
-  json["keys"] = json_of_tensor(parts.keys);
-  if (!parts.cross_keys.empty()) {
-    json["cross_key_tokens"] = report.cross_keys;
-    json["cross_keys"] = json_of_tensor(parts.cross_keys);
-  }
-  return json;
-}
-
 }  // namespace
 
 std::string lens_table(const LensReport& report, const std::string& model, int width) {
@@ -215,32 +185,6 @@ std::string lens_table(const LensReport& report, const std::string& model, int w
   text += report.parts ? parts_table(report)
                        : "\nNo parts of the logit: its residual stream is no sum up to the output map.\n";
   return insight::without_trailing_spaces(text);
-}
-
-std::string lens_json(const LensReport& report, const std::string& model) {
-  const LogitLens& lens = report.lens;
-  OrderedJson json = {{"model", model},
-                      {"tokens", lens.tokens},
-                      {"place", lens.place},
-                      {"answer", lens.answer},
-                      {"is_expected", lens.is_expected}};
-  json["layers"] = OrderedJson::array();
-  for (std::size_t n = 0; n < lens.layers.size(); ++n) {
-    const TokenScore& score = lens.scores[n];
-    OrderedJson said = OrderedJson::array();
-    for (const LensCell& cell : lens.said[n]) {
-      said.push_back({{"token", cell.token}, {"piece", cell.shown}, {"probability", cell.probability}});
-    }
-    json["layers"].push_back(
-        {{"layer", lens.layers[n]},
-         {"logit", score.logit},
-         {"probability", score.probability},
-         {"rank", score.rank},
-         {"answer_probabilities", lens.probabilities.view().select(0, static_cast<std::int64_t>(n)).to_vector()},
-         {"said", std::move(said)}});
-  }
-  json["parts"] = report.parts ? json_of_parts(report) : OrderedJson();
-  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 Panel lens_panel(const LensReport& report, const std::string& model) {

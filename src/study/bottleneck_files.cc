@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "qkv/study/bottleneck.h"
 #include "qkv/train/trained_model.h"
@@ -9,32 +8,10 @@
 namespace qkv {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kVector = "vector.safetensors";
 constexpr const char* kAttention = "attention.safetensors";
 
-Json scores_of(const BottleneckScore& score) { return {{"letters", score.letters}, {"texts", score.texts}}; }
-
 }  // namespace
-
-std::string bottleneck_json(const BottleneckModels& models, const BottleneckSetup& setup,
-                            const std::vector<BottleneckPoint>& points) {
-  Json json = {{"parameters",
-                {{"vector", parameter_count(models.vector.parameters())},
-                 {"attention", parameter_count(models.attention.parameters())}}},
-               {"longest", setup.longest},
-               {"steps", setup.steps},
-               {"batch", setup.batch},
-               {"learning_rate", setup.learning_rate},
-               {"seed", setup.seed}};
-  for (const BottleneckPoint& point : points) {
-    json["lengths"].push_back({{"length", point.vector.length},
-                               {"vector", scores_of(point.vector)},
-                               {"attention", scores_of(point.attention)}});
-  }
-  return json.dump(1) + "\n";
-}
 
 std::string bottleneck_table(const BottleneckModels& models, const std::vector<BottleneckPoint>& points) {
   std::string text =

@@ -1,20 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "qkv/study/positions.h"
 #include "qkv/train/task.h"
 
 namespace qkv {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string unit_of(const PositionSetup& setup) {
-  const TaskInfo& info = *std::ranges::find(tasks(), setup.task, &TaskInfo::name);
-  return info.length->unit;
-}
 
 bool has_learned(const std::vector<PositionResult>& results) {
   return std::ranges::find(results, Positions::learned, &PositionResult::kind) != results.end();
@@ -29,6 +21,11 @@ std::string row_of(const PositionResult& result) {
 }
 
 }  // namespace
+
+std::string unit_of(const PositionSetup& setup) {
+  const TaskInfo& info = *std::ranges::find(tasks(), setup.task, &TaskInfo::name);
+  return info.length->unit;
+}
 
 std::string positions_table(const PositionSetup& setup, const std::vector<PositionResult>& results) {
   std::string text =
@@ -46,35 +43,6 @@ std::string positions_table(const PositionSetup& setup, const std::vector<Positi
                         all_places(setup), trained_places(setup));
   }
   return text;
-}
-
-std::string positions_json(const PositionSetup& setup, const std::vector<PositionResult>& results) {
-  Json json = {{"task", setup.task},
-               {"unit", unit_of(setup)},
-               {"train_length", setup.train_length},
-               {"test_lengths", setup.test_lengths},
-               {"layers", setup.layers},
-               {"d_model", setup.d_model},
-               {"heads", setup.heads},
-               {"steps", setup.steps},
-               {"batch", setup.batch},
-               {"learning_rate", setup.learning_rate},
-               {"examples", setup.examples},
-               {"seed", setup.seed},
-               {"trained_places", trained_places(setup)},
-               {"results", Json::array()}};
-  for (const PositionResult& result : results) {
-    Json entry = {{"positions", name_of(result.kind)},
-                  {"addressing", addressing_of(result.kind)},
-                  {"parameters", result.parameters}};
-    if (result.failed.empty()) {
-      entry.update({{"loss", result.loss}, {"seconds", result.seconds}, {"accuracy", result.shares}});
-    } else {
-      entry["failed"] = result.failed;
-    }
-    json["results"].push_back(std::move(entry));
-  }
-  return json.dump(2) + "\n";
 }
 
 Chart positions_chart(const PositionSetup& setup, const std::vector<PositionResult>& results) {

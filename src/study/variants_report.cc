@@ -3,16 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "qkv/study/variants.h"
 
 namespace qkv {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string_view name_of(InputData data) { return data == InputData::local ? "local" : "random"; }
 
 std::string plural(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
@@ -79,6 +74,8 @@ VariantChart chart_of(const VariantSetup& setup, const std::vector<VariantCost>&
 
 }  // namespace
 
+std::string_view name_of(InputData data) noexcept { return data == InputData::local ? "local" : "random"; }
+
 std::string variants_table(const VariantSetup& setup, const std::vector<VariantCost>& costs) {
   std::string text = fmt::format("Attention and its variants: {}\n", described(setup));
   text += fmt::format("{} inputs, seed {}; window({}), strided({}), blocks of {}\n\n", name_of(setup.data), setup.seed,
@@ -98,30 +95,6 @@ std::string variants_table(const VariantSetup& setup, const std::vector<VariantC
                     "rms is relative to the rows' own root mean square, so that zeros have 1.\n"
                     "pairs: share of T x T that counts. tiles: share of 64 x 64 tiles computed.\n",
                     plural(setup.repeats, "run"), kSampledRows);
-}
-
-std::string variants_json(const VariantSetup& setup, const std::vector<VariantCost>& costs) {
-  Json json = {{"heads", setup.heads}, {"head_dim", setup.head_dim},  {"causal", setup.causal},
-               {"dtype", "f32"},       {"threads", setup.threads},    {"data", name_of(setup.data)},
-               {"seed", setup.seed},   {"window", setup.window},      {"stride", setup.stride},
-               {"block", setup.block}, {"sampled_rows", kSampledRows}};
-  json["results"] = Json::array();
-  for (const VariantCost& cost : costs) {
-    Json entry = {{"tokens", cost.tokens}, {"variant", cost.variant}};
-    if (cost.skipped.empty()) {
-      entry.update({{"seconds", cost.seconds},
-                    {"runs", cost.runs},
-                    {"bytes", cost.bytes},
-                    {"rms_error", cost.relative_error},
-                    {"max_error", cost.largest_error},
-                    {"pairs", cost.pairs ? Json(*cost.pairs) : Json()},
-                    {"tiles", cost.tiles ? Json(*cost.tiles) : Json()}});
-    } else {
-      entry["skipped"] = cost.skipped;
-    }
-    json["results"].push_back(std::move(entry));
-  }
-  return json.dump(2) + "\n";
 }
 
 std::vector<VariantChart> variants_charts(const VariantSetup& setup, const std::vector<VariantCost>& costs) {

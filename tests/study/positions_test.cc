@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
-
 namespace qkv::positions_test {
 namespace {
 
@@ -12,7 +10,6 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-using Json = nlohmann::json;
 
 PositionSetup small(std::vector<Positions> kinds) {
   return {.kinds = std::move(kinds),
@@ -31,35 +28,33 @@ std::vector<PositionResult> results_of(const PositionSetup& setup) {
       setup, {.doing = [](const std::string&) {}, .stopped = [] { return false; }, .done = [](const auto&) {}});
 }
 
-Json json_of(const PositionSetup& setup) {
-  Json json = Json::parse(positions_json(setup, results_of(setup)));
-  for (Json& result : json["results"]) result.erase("seconds");
-  return json;
-}
-
 TEST(StudyOfPositions, TrainsEveryKindAndTestsEveryLength) {
-  const Json json = json_of(small({Positions::none, Positions::sinusoidal, Positions::learned, Positions::rotary,
-                                   Positions::alibi, Positions::t5}));
-  EXPECT_EQ(json["task"], "previous");
-  EXPECT_EQ(json["trained_places"], 6);
-  EXPECT_THAT(json["test_lengths"], ElementsAre(6, 12, 24, 48));
-  std::vector<std::string> addressing;
-  for (const Json& result : json["results"]) {
-    addressing.push_back(result["addressing"]);
-    EXPECT_EQ(result["accuracy"].size(), 4U);
-    EXPECT_GT(result["loss"], 0.0);
+  const PositionSetup setup = small(
+      {Positions::none, Positions::sinusoidal, Positions::learned, Positions::rotary, Positions::alibi, Positions::t5});
+  const std::vector<PositionResult> results = results_of(setup);
+  EXPECT_EQ(unit_of(setup), "letters");
+  EXPECT_EQ(trained_places(setup), 6);
+  std::vector<std::string_view> addressing;
+  for (const PositionResult& result : results) {
+    addressing.push_back(addressing_of(result.kind));
+    EXPECT_EQ(result.shares.size(), 4U);
+    EXPECT_GT(result.loss, 0.0);
   }
   EXPECT_THAT(addressing, ElementsAre("-", "absolute", "absolute", "relative", "relative", "relative"));
   // The learned table goes as far as the longest test: 8 parameters for each of 48 places.
-  EXPECT_EQ(json["results"][2]["parameters"], json["results"][0]["parameters"].get<int>() + 48 * 8);
+  EXPECT_EQ(results.at(2).parameters, results.at(0).parameters + 48 * 8);
 }
 
 TEST(StudyOfPositions, GivesTheSameTwice) {
   PositionSetup setup = small({Positions::learned, Positions::t5});
-  const Json once = json_of(setup);
-  EXPECT_EQ(json_of(setup), once);
+  const std::vector<PositionResult> once = results_of(setup);
+  const std::vector<PositionResult> again = results_of(setup);
+  for (std::size_t n = 0; n < once.size(); ++n) {
+    EXPECT_EQ(again.at(n).loss, once[n].loss);
+    EXPECT_EQ(again[n].shares, once[n].shares);
+  }
   setup.seed = 3;
-  EXPECT_NE(json_of(setup)["results"][0]["loss"], once["results"][0]["loss"]);
+  EXPECT_NE(results_of(setup).at(0).loss, once.at(0).loss);
 }
 
 TEST(StudyOfPositions, LearnsWhereThePlaceBeforeIs) {
@@ -98,7 +93,6 @@ TEST(StudyOfPositions, SaysWhichTrainingDiverged) {
   setup.learning_rate = 1e30;
   const std::vector<PositionResult> results = results_of(setup);
   EXPECT_THAT(results.at(0).failed, HasSubstr("the first tensor that went bad: "));
-  EXPECT_TRUE(Json::parse(positions_json(setup, results))["results"][0].contains("failed"));
 }
 
 TEST(StudyOfPositions, EndsWhereItsWatchSays) {

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 namespace qkv::variants_test {
@@ -12,7 +11,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using Json = nlohmann::json;
 
 VariantSetup small(std::int64_t from, std::int64_t to) {
   return {.from = from,
@@ -60,10 +58,7 @@ TEST(StudyOfVariants, RunsEveryVariantAtEveryDoubling) {
   for (std::size_t n = 0; n < 7; ++n) names.push_back(costs[n].variant);
   EXPECT_THAT(names,
               ElementsAre("exact", "standard", "linear elu+1", "linear softmax", "window", "strided", "block-sparse"));
-  const Json json = Json::parse(variants_json(setup, costs));
-  EXPECT_EQ(json["causal"], true);
-  EXPECT_EQ(json["results"].size(), 21U);
-  EXPECT_EQ(json["results"][0]["bytes"], (1 << 20) - 2 * 16 * 8 * 4);  // what was held, without out
+  EXPECT_EQ(costs[0].bytes, (1 << 20) - 2 * 16 * 8 * 4);  // what was held, without out
 }
 
 TEST(StudyOfVariants, ExactIsExactAndTheOthersAreNot) {

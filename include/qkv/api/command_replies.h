@@ -11,6 +11,7 @@ namespace qkv {
 struct CommandReply {
   std::string command;  // "qkv explain --json"
   ReplyType reply;
+  bool is_line = false;  // for each text, without blanks
 };
 
 [[nodiscard]] std::span<const CommandReply> command_replies();

@@ -35,6 +35,7 @@ struct ReplyMember {
   std::string name;
   std::string meaning;  // a phrase, with its unit
   ReplyType type;
+  bool may_lack = false;  // left out where there is none
 };
 
 /// Takes a reply's values one after the other.
@@ -56,6 +57,8 @@ class ReplyWriter {
   virtual void value(std::uint64_t whole) = 0;
   /// What is not finite has no number in JSON and is written as nothing().
   virtual void value(double number) = 0;
+  /// As text with the digits of a float alone.
+  virtual void value(float number) { value(static_cast<double>(number)); }
   virtual void value(std::string_view text) = 0;
   virtual void value(const Tensor& tensor) = 0;
 };
@@ -116,7 +119,8 @@ ReplyType reply_type() {
 
 template <class Value>
 void write_value(ReplyWriter& writer, const Value& value) {
-  if constexpr (std::is_same_v<Value, bool> || std::is_same_v<Value, Tensor> || std::is_same_v<Value, std::uint64_t>) {
+  if constexpr (std::is_same_v<Value, bool> || std::is_same_v<Value, Tensor> || std::is_same_v<Value, std::uint64_t> ||
+                std::is_same_v<Value, float>) {
     writer.value(value);
   } else if constexpr (std::is_integral_v<Value>) {
     writer.value(static_cast<std::int64_t>(value));
@@ -152,15 +156,19 @@ class MemberTable {
 
  protected:
   using Write = void (*)(ReplyWriter&, const void* value);
+  using IsThere = bool (*)(const void* value);
 
   explicit MemberTable(std::string name);
-  void add(std::string_view name, std::string_view meaning, ReplyType of, std::ptrdiff_t offset, Write write);
+  /// One with `is_there` is left out where that says no.
+  void add(std::string_view name, std::string_view meaning, ReplyType of, std::ptrdiff_t offset, Write write,
+           IsThere is_there = nullptr);
   void add(const MemberTable& part, std::ptrdiff_t offset);
 
  private:
   struct Place {
     std::ptrdiff_t offset;
     Write write;
+    IsThere is_there;
   };
   ReplyType type_;
   std::vector<Place> places_;
@@ -172,6 +180,24 @@ namespace api_detail {
 template <class Value>
 void write_at(ReplyWriter& writer, const void* value) {
   write_value(writer, *static_cast<const Value*>(value));
+}
+
+template <class Value>
+bool is_there_at(const void* value) {
+  if constexpr (kIsNullable<Value>) {
+    return static_cast<const Value*>(value)->has_value();
+  } else {
+    return !static_cast<const Value*>(value)->empty();
+  }
+}
+
+template <class Value>
+ReplyType reply_type_if_there() {
+  if constexpr (kIsNullable<Value>) {
+    return reply_type<typename Value::value_type>();
+  } else {
+    return reply_type<Value>();
+  }
 }
 
 }  // namespace api_detail
@@ -187,6 +213,14 @@ class Members : public MemberTable {
   Members& add(Value Reply::* place, std::string_view name, std::string_view meaning) {
     MemberTable::add(name, meaning, api_detail::reply_type<Value>(), offset_of(&(plain_.*place)),
                      api_detail::write_at<Value>);
+    return *this;
+  }
+
+  /// An optional, a list or a text that is left out where it is empty.
+  template <class Value>
+  Members& add_if_there(Value Reply::* place, std::string_view name, std::string_view meaning) {
+    MemberTable::add(name, meaning, api_detail::reply_type_if_there<Value>(), offset_of(&(plain_.*place)),
+                     api_detail::write_at<Value>, api_detail::is_there_at<Value>);
     return *this;
   }
 
@@ -222,6 +256,14 @@ class Members : public MemberTable {
 template <class Reply>
 [[nodiscard]] std::string reply_as_json(const Reply& reply) {
   return written_as_json([&](ReplyWriter& writer) { api_detail::write_value(writer, reply); });
+}
+
+/// The same in one line without blanks, for files with a reply on each line.
+[[nodiscard]] std::string written_as_line(const std::function<void(ReplyWriter&)>& write);
+
+template <class Reply>
+[[nodiscard]] std::string reply_as_line(const Reply& reply) {
+  return written_as_line([&](ReplyWriter& writer) { api_detail::write_value(writer, reply); });
 }
 
 /// A table in Markdown of the members, one row each, and one more table for each kind of object among them.

@@ -119,16 +119,11 @@ struct Sweep {
 [[nodiscard]] Sweep sweep_places(const TrainedModel& trained, const ChangeQuestion& question,
                                  const std::function<void(const std::string& what)>& doing = {});
 
-/// For people, in at most 80 columns but for tokens; and all of it as JSON. `model` says whose.
+/// For people, in at most 80 columns but for tokens. `model` says whose.
 [[nodiscard]] std::string change_table(const TextChange& change, const ChangeQuestion& question,
                                        const std::string& model);
-[[nodiscard]] std::string change_json(const TextChange& change, const ChangeQuestion& question,
-                                      const std::string& model);
 [[nodiscard]] std::string change_table(const LossChange& change, const ChangeQuestion& question,
                                        const std::string& model);
-[[nodiscard]] std::string change_json(const LossChange& change, const ChangeQuestion& question,
-                                      const std::string& model);
-[[nodiscard]] std::string sweep_json(const Sweep& sweep, const ChangeQuestion& question, const std::string& model);
 /// A heatmap for each map, of one scale.
 [[nodiscard]] Panel sweep_panel(const Sweep& sweep, const std::string& title);
 /// The five largest changes of each map in words, a line a map.

@@ -76,7 +76,6 @@ struct LensReport {
 /// For people, in `width` columns: the lens over as many places as fit, up to the one that is looked at; the answer
 /// layer by layer; the parts that add most, and the keys that they are read from.
 [[nodiscard]] std::string lens_table(const LensReport& report, const std::string& model, int width = 80);
-[[nodiscard]] std::string lens_json(const LensReport& report, const std::string& model);
 /// The answer's probability and that of the likeliest token, layer by place, and what heads and keys add.
 [[nodiscard]] Panel lens_panel(const LensReport& report, const std::string& model);
 

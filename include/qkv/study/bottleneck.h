@@ -62,9 +62,7 @@ struct BottleneckPoint {
   BottleneckScore vector;
   BottleneckScore attention;
 };
-/// What a run of training has to say of itself: sizes, scores and the recipe, as JSON and for people.
-[[nodiscard]] std::string bottleneck_json(const BottleneckModels& models, const BottleneckSetup& setup,
-                                          const std::vector<BottleneckPoint>& points);
+/// For people: sizes and scores.
 [[nodiscard]] std::string bottleneck_table(const BottleneckModels& models, const std::vector<BottleneckPoint>& points);
 
 /// The two in a directory, vector.safetensors and attention.safetensors; and in the box, models/bottleneck.

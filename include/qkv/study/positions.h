@@ -45,6 +45,9 @@ struct PositionWatch {
 /// "absolute" if it says where a token is, "relative" if how far two are apart; "-" for none.
 [[nodiscard]] std::string_view addressing_of(Positions kind);
 
+/// What the lengths of its task count, such as "letters".
+[[nodiscard]] std::string unit_of(const PositionSetup& setup);
+
 /// Places of the longest text, its source included: of training, and of training and tests. A table of learned
 /// positions has a row for each of these.
 [[nodiscard]] std::int64_t trained_places(const PositionSetup& setup);
@@ -56,7 +59,6 @@ struct PositionWatch {
 
 /// For people, in at most 80 columns if the test lengths are at most four.
 [[nodiscard]] std::string positions_table(const PositionSetup& setup, const std::vector<PositionResult>& results);
-[[nodiscard]] std::string positions_json(const PositionSetup& setup, const std::vector<PositionResult>& results);
 /// A line for each kind over the length; at least one result must not have failed.
 [[nodiscard]] Chart positions_chart(const PositionSetup& setup, const std::vector<PositionResult>& results);
 

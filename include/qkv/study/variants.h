@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "qkv/mask.h"
@@ -16,6 +17,8 @@ enum class InputData : std::uint8_t {
   random,  // every number standard normal by itself: no token is nearer to another
   local,   // queries and keys drift along the sequence, so that neighbours are alike
 };
+/// "random", "local"
+[[nodiscard]] std::string_view name_of(InputData data) noexcept;
 
 struct VariantSetup {
   std::int64_t from = 256;
@@ -68,7 +71,6 @@ struct VariantWatch {
 
 /// For people, in at most 80 columns.
 [[nodiscard]] std::string variants_table(const VariantSetup& setup, const std::vector<VariantCost>& costs);
-[[nodiscard]] std::string variants_json(const VariantSetup& setup, const std::vector<VariantCost>& costs);
 
 struct VariantChart {
   std::string name;  // of its file: time, memory or error

@@ -4,7 +4,8 @@
 
 #include "../arrays.h"
 #include "models.h"
-#include "qkv/api/command_replies.h"
+#include "qkv/api/change.h"
+#include "qkv/api/lens.h"
 #include "qkv/api/roles.h"
 #include "qkv/insight/change.h"
 #include "qkv/insight/lens.h"
@@ -100,7 +101,7 @@ Report text_changed(const LoadedModel& model, const Look& look, const std::vecto
   return stoppably([&] {
     const ChangeQuestion question = change_question(model, look, changes, from_text, from_example);
     const TextChange change = change_text(model.trained, question);
-    return Report{.json = change_json(change, question, model.name),
+    return Report{.json = reply_as_json(change_figures(change, question, model.name)),
                   .table = change_table(change, question, model.name)};
   });
 }
@@ -111,7 +112,7 @@ Report texts_changed(const LoadedModel& model, const std::optional<std::vector<s
   return stoppably([&] {
     const ChangeQuestion question = change_question(model, {}, changes, std::nullopt, std::nullopt);
     const LossChange change = change_texts(model.trained, texts_of(model, texts, count).texts, question);
-    return Report{.json = change_json(change, question, model.name),
+    return Report{.json = reply_as_json(change_figures(change, question, model.name)),
                   .table = change_table(change, question, model.name)};
   });
 }
@@ -130,7 +131,8 @@ Report swept(const LoadedModel& model, const std::string& of, const Look& look, 
     const ChangeQuestion question = change_question(model, look, changes, from_text, from_example);
     const Sweep sweep = of == "heads" ? sweep_heads(model.trained, question) : sweep_places(model.trained, question);
     const std::string title = model.name + (of == "heads" ? ": each head removed" : ": each state from the other text");
-    return drawn(sweep_json(sweep, question, model.name), sweep_table(sweep), sweep_panel(sweep, title));
+    return drawn(reply_as_json(sweep_figures(sweep, question, model.name)), sweep_table(sweep),
+                 sweep_panel(sweep, title));
   });
 }
 
@@ -138,7 +140,8 @@ Report swept(const LoadedModel& model, const std::string& of, const Look& look, 
 Report lens_of(const LoadedModel& model, const Look& look) {
   return stoppably([&] {
     const LensReport report = lens_report(model.trained, question_of(look));
-    return drawn(lens_json(report, model.name), lens_table(report, model.name), lens_panel(report, model.name));
+    return drawn(reply_as_json(lens_figures(report, model.name)), lens_table(report, model.name),
+                 lens_panel(report, model.name));
   });
 }
 

@@ -4,13 +4,21 @@
 #include <algorithm>
 
 #include "qkv/api/attend.h"
+#include "qkv/api/change.h"
 #include "qkv/api/cost.h"
 #include "qkv/api/explain.h"
+#include "qkv/api/fetch.h"
+#include "qkv/api/lens.h"
 #include "qkv/api/mask.h"
+#include "qkv/api/match.h"
 #include "qkv/api/probe.h"
 #include "qkv/api/roles.h"
 #include "qkv/api/studio.h"
+#include "qkv/api/study.h"
 #include "qkv/api/syntax.h"
+#include "qkv/api/task.h"
+#include "qkv/api/texts.h"
+#include "qkv/api/tokens.h"
 #include "qkv/api/train.h"
 
 namespace qkv {
@@ -21,6 +29,13 @@ CommandReply printed(const char* command) {
   return {.command = command, .reply = api_detail::reply_type<Reply>()};
 }
 
+template <class Reply>
+CommandReply printed_in_lines(const char* command) {
+  CommandReply reply = printed<Reply>(command);
+  reply.is_line = true;
+  return reply;
+}
+
 // The question of the studio that has the same reply; empty if there is none.
 std::string question_with(const ReplyType& reply) {
   const auto questions = Studio::questions();
@@ -29,11 +44,13 @@ std::string question_with(const ReplyType& reply) {
   return found == questions.end() ? "" : found->name;
 }
 
-std::string described(const ReplyType& reply) {
+std::string described(const CommandReply& one) {
+  const ReplyType& reply = one.reply;
   const std::string question = question_with(reply);
   if (!question.empty()) return "The reply of the question [" + question + "](#" + question + ").\n";
   const std::string list = reply.kind == ReplyType::Kind::list ? "A list of " : "";
-  return list + members_as_markdown(reply);
+  const std::string line = one.is_line ? "For each text a line: " : "";
+  return list + line + members_as_markdown(reply);
 }
 
 }  // namespace
@@ -49,6 +66,23 @@ std::span<const CommandReply> command_replies() {
       printed<std::vector<WorkedExample>>("qkv explain --worked list --json"),
       printed<RolesReply>("qkv analyze --json"),
       printed<SyntaxReply>("qkv analyze --syntax --json"),
+      printed<ChangeFigures>("qkv change --json"),
+      printed<ChangeOfTexts>("qkv change --examples --json"),
+      printed<SweepFigures>("qkv change --sweep --json"),
+      printed<LensFigures>("qkv lens --json"),
+      printed<VariantsFigures>("qkv bench variants --json"),
+      printed<PositionsFigures>("qkv bench positions --json"),
+      printed<BottleneckFigures>("qkv bench bottleneck --json"),
+      printed_in_lines<EmbedFigures>("qkv embed"),
+      printed<FillFigures>("qkv fill --json"),
+      printed_in_lines<GenerateFigures>("qkv generate --json"),
+      printed<MatchFigures>("qkv match --json"),
+      printed<TokensFigures>("qkv tokens TEXT --json"),
+      printed<TokensText>("qkv tokens --ids --json"),
+      printed<VocabularyFigures>("qkv tokens --list --json"),
+      printed<FetchFigures>("qkv fetch --json"),
+      printed<TaskFigures>("qkv task TASK --json"),
+      printed<TaskList>("qkv task --json"),
       printed<TrainReply>("qkv train --json"),
       printed<TrainTokenizerReply>("qkv train tokenizer --json"),
   };
@@ -58,7 +92,7 @@ std::span<const CommandReply> command_replies() {
 std::string command_replies_as_markdown() {
   std::string text = "\n## What commands print as JSON\n";
   for (const CommandReply& one : command_replies()) {
-    text += "\n### `" + one.command + "`\n\n" + described(one.reply);
+    text += "\n### `" + one.command + "`\n\n" + described(one);
   }
   return text;
 }

@@ -12,7 +12,7 @@ namespace {
 std::string table_of(const ReplyType& type) {
   std::string text = fmt::format("`{}`\n\n| member | type | what |\n|---|---|---|\n", type.name);
   for (const ReplyMember& member : type.members) {
-    text += fmt::format("| `{}` | {} | {} |\n", member.name, api_detail::type_in_words(member.type),
+    text += fmt::format("| `{}` | {} | {} |\n", member.name, api_detail::type_in_words(member),
                         api_detail::table_cell(member.meaning));
   }
   return text;
@@ -25,21 +25,26 @@ MemberTable::MemberTable(std::string name) : type_(api_detail::type_of_kind(Repl
 }
 
 void MemberTable::add(std::string_view name, std::string_view meaning, ReplyType of, std::ptrdiff_t offset,
-                      Write writer) {
-  type_.members.push_back({std::string(name), std::string(meaning), std::move(of)});
-  places_.push_back({offset, writer});
+                      Write writer, IsThere is_there) {
+  type_.members.push_back({std::string(name), std::string(meaning), std::move(of), is_there != nullptr});
+  places_.push_back({offset, writer, is_there});
 }
 
 void MemberTable::add(const MemberTable& part, std::ptrdiff_t offset) {
   type_.members.insert(type_.members.end(), part.type_.members.begin(), part.type_.members.end());
-  for (const Place& place : part.places_) places_.push_back({place.offset + offset, place.write});
+  for (const Place& place : part.places_) {
+    places_.push_back({place.offset + offset, place.write, place.is_there});
+  }
 }
 
 void MemberTable::write(ReplyWriter& writer, const void* reply) const {
   writer.begin_object();
   for (std::size_t n = 0; n < places_.size(); ++n) {
+    const Place& place = places_[n];
+    const void* const value = static_cast<const char*>(reply) + place.offset;
+    if (place.is_there != nullptr && !place.is_there(value)) continue;
     writer.key(type_.members[n].name);
-    places_[n].write(writer, static_cast<const char*>(reply) + places_[n].offset);
+    place.write(writer, value);
   }
   writer.end_object();
 }
@@ -76,6 +81,10 @@ std::string api_detail::type_in_words(const ReplyType& type) {
       return type.name;
   }
   __builtin_unreachable();
+}
+
+std::string api_detail::type_in_words(const ReplyMember& member) {
+  return type_in_words(member.type) + (member.may_lack ? ", or left out" : "");
 }
 
 void api_detail::collect_objects(const ReplyType& type, std::vector<const ReplyType*>& objects) {

@@ -14,6 +14,8 @@ namespace qkv::api_detail {
 
 /// "list of number, or null"; an object by its name.
 [[nodiscard]] std::string type_in_words(const ReplyType& type);
+/// Likewise, with ", or left out" where it may be.
+[[nodiscard]] std::string type_in_words(const ReplyMember& member);
 
 /// The object types that a type is made of, each once and before what holds it.
 void collect_objects(const ReplyType& type, std::vector<const ReplyType*>& objects);

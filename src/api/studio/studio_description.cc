@@ -13,7 +13,7 @@ Json described(const ReplyType& object) {
   Json members = Json::array();
   for (const ReplyMember& member : object.members) {
     members.push_back(
-        {{"name", member.name}, {"type", api_detail::type_in_words(member.type)}, {"meaning", member.meaning}});
+        {{"name", member.name}, {"type", api_detail::type_in_words(member)}, {"meaning", member.meaning}});
   }
   return members;
 }

@@ -87,7 +87,8 @@ std::string request_of(const Question& question) {
 std::string object_of(const ReplyType& type) {
   std::string text = fmt::format("export interface {} {{\n", type.name);
   for (const ReplyMember& member : type.members) {
-    text += comment(member.meaning) + fmt::format("  {}: {};\n", member.name, type_of(member.type));
+    text += comment(member.meaning) +
+            fmt::format("  {}{}: {};\n", member.name, member.may_lack ? "?" : "", type_of(member.type));
   }
   return text + "}\n\n";
 }

@@ -1,16 +1,21 @@
-#include "qkv/train/task_json.h"
-
+// The tasks and their examples as JSON.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
-namespace qkv::task_json_test {
+#include "qkv/api/task.h"
+
+namespace qkv::task_figures_test {
 namespace {
 
 using Json = nlohmann::json;
 
-TEST(TaskJson, ListsTheTasks) {
-  const Json json = Json::parse(tasks_json());
+Json json_of(const Task& task, const ExampleRange& range) {
+  return Json::parse(reply_as_json(task_figures(task, range, 0)));
+}
+
+TEST(TaskFigures, ListsTheTasks) {
+  const Json json = Json::parse(reply_as_json(task_list()));
   ASSERT_EQ(json["tasks"].size(), 10U);
   EXPECT_EQ(json["tasks"][0]["name"], "copy");
   EXPECT_EQ(json["tasks"][0]["length"]["usual"], 12);
@@ -18,9 +23,8 @@ TEST(TaskJson, ListsTheTasks) {
   EXPECT_EQ(json["tasks"][5]["model"], "decoder");  // though an encoder can read it, too
 }
 
-TEST(TaskJson, HoldsExamples) {
-  const Json json =
-      Json::parse(task_json(*make_task("addition", {.length = 1}), {.split = Split::test, .first = 5, .count = 3}, 0));
+TEST(TaskFigures, HoldsExamples) {
+  const Json json = json_of(*make_task("addition", {.length = 1}), {.split = Split::test, .first = 5, .count = 3});
   EXPECT_EQ(json["kind"], "decoder");
   EXPECT_EQ(json["split"], "test");
   EXPECT_EQ(json["lengths"]["tokens"], 5);
@@ -31,9 +35,10 @@ TEST(TaskJson, HoldsExamples) {
   EXPECT_EQ(example["tokens"][1], "+");
   EXPECT_TRUE(example["labels"][0].is_null());
   EXPECT_EQ(example["patterns"]["addends"][0]["keys"], Json({0, 2}));
-  const Json sentence = Json::parse(task_json(*make_task("english"), {}, 0))["examples"][0];
+  EXPECT_FALSE(example.contains("syntax"));
+  const Json sentence = json_of(*make_task("english"), {})["examples"][0];
   EXPECT_EQ(sentence["syntax"]["dependencies"].size(), sentence["tokens"].size());
 }
 
 }  // namespace
-}  // namespace qkv::task_json_test
+}  // namespace qkv::task_figures_test

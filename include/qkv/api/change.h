@@ -1,0 +1,86 @@
+// What interventions do to what a model says, as `qkv change` prints it as JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "qkv/api/member.h"
+#include "qkv/api/roles.h"
+#include "qkv/insight/change.h"
+
+namespace qkv {
+
+/// What was asked.
+struct ChangeAsked {
+  std::string model;
+  std::vector<std::string> interventions;  // as they were read
+  std::optional<std::string> from_text;
+  std::optional<std::int64_t> from_example;
+};
+
+struct BeforeAndAfter {
+  double before = 0, after = 0;
+};
+
+struct ChangedToken {
+  std::int64_t token = 0;
+  std::string piece;
+  ChangeScore before, after;
+};
+
+/// What `qkv change --json` prints of one text: the answer of a model that says tokens, else the cosines.
+struct ChangeFigures : ChangeAsked {
+  std::vector<std::string> tokens, from_tokens;
+  std::optional<BeforeAndAfter> cosine;  // of two towers
+  std::optional<std::vector<double>> state_cosines;
+  std::optional<double> vector_cosine;
+  std::optional<std::int64_t> place;
+  std::optional<ChangedToken> answer;
+  std::optional<bool> is_expected;
+  std::optional<ChangedToken> against;
+  std::optional<std::vector<ChangedToken>> moved, risen, fallen;
+  std::optional<std::vector<double>> divergence;
+};
+
+/// Likewise of many texts.
+struct ChangeOfTexts : ChangeAsked {
+  std::int64_t texts = 0;
+  std::optional<BeforeAndAfter> cosine;
+  std::optional<double> vector_cosine, state_cosine;
+  std::optional<std::int64_t> asked, scored;
+  std::optional<BeforeAndAfter> loss, accuracy;
+  std::optional<std::int64_t> worse;
+};
+
+struct SweepFigure {
+  std::string name;
+  std::vector<std::string> rows, columns;
+  std::vector<std::vector<double>> changes;
+};
+
+/// Likewise of a sweep.
+struct SweepFigures : ChangeAsked {
+  std::string measure;
+  double before = 0;
+  std::optional<double> other;
+  std::vector<SweepFigure> maps;
+};
+
+/// `model` says whose.
+[[nodiscard]] ChangeFigures change_figures(const TextChange& change, const ChangeQuestion& question,
+                                           const std::string& model);
+[[nodiscard]] ChangeOfTexts change_figures(const LossChange& change, const ChangeQuestion& question,
+                                           const std::string& model);
+[[nodiscard]] SweepFigures sweep_figures(const Sweep& sweep, const ChangeQuestion& question, const std::string& model);
+
+[[nodiscard]] const Members<ChangeAsked>& members_of(const ChangeAsked* asked);
+[[nodiscard]] const Members<BeforeAndAfter>& members_of(const BeforeAndAfter* both);
+[[nodiscard]] const Members<ChangedToken>& members_of(const ChangedToken* token);
+[[nodiscard]] const Members<ChangeFigures>& members_of(const ChangeFigures* figures);
+[[nodiscard]] const Members<ChangeOfTexts>& members_of(const ChangeOfTexts* figures);
+[[nodiscard]] const Members<SweepFigure>& members_of(const SweepFigure* figure);
+[[nodiscard]] const Members<SweepFigures>& members_of(const SweepFigures* figures);
+
+}  // namespace qkv

@@ -1,0 +1,62 @@
+// What a model would say after each layer, as `qkv lens` prints it as JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "qkv/api/member.h"
+#include "qkv/insight/lens.h"
+
+namespace qkv {
+
+struct LensToken {
+  std::int64_t token = 0;
+  std::string piece;
+  double probability = 0;
+};
+
+struct LensLayer {
+  std::string layer;
+  double logit = 0, probability = 0;
+  std::int64_t rank = 0;
+  std::vector<double> answer_probabilities;
+  std::vector<LensToken> said;
+};
+
+struct LensLayerParts {
+  std::vector<double> heads, cross;
+  double biases = 0, feed_forward = 0;
+};
+
+struct LensParts {
+  double logit = 0, sum = 0, input = 0, last_biases = 0;
+  std::optional<std::string> against;
+  std::vector<LensLayerParts> layers;
+  std::vector<std::vector<std::vector<double>>> keys;  // [layers][heads][keys]
+  std::vector<std::string> cross_key_tokens;
+  std::vector<std::vector<std::vector<double>>> cross_keys;
+};
+
+/// What `qkv lens --json` prints.
+struct LensFigures {
+  std::string model;
+  std::vector<std::string> tokens;
+  std::int64_t place = 0;
+  std::string answer;
+  bool is_expected = false;
+  std::vector<LensLayer> layers;
+  std::optional<LensParts> parts;
+};
+
+/// `model` says whose.
+[[nodiscard]] LensFigures lens_figures(const LensReport& report, const std::string& model);
+
+[[nodiscard]] const Members<LensToken>& members_of(const LensToken* token);
+[[nodiscard]] const Members<LensLayer>& members_of(const LensLayer* layer);
+[[nodiscard]] const Members<LensLayerParts>& members_of(const LensLayerParts* parts);
+[[nodiscard]] const Members<LensParts>& members_of(const LensParts* parts);
+[[nodiscard]] const Members<LensFigures>& members_of(const LensFigures* figures);
+
+}  // namespace qkv

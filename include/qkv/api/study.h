@@ -1,0 +1,96 @@
+// What the measurements of `qkv bench` found, as it prints them as JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "qkv/api/member.h"
+#include "qkv/study/bottleneck.h"
+#include "qkv/study/positions.h"
+#include "qkv/study/variants.h"
+
+namespace qkv {
+
+struct VariantFigures {
+  std::int64_t tokens = 0;
+  std::string variant;
+  std::optional<double> seconds;
+  std::optional<std::int64_t> runs, bytes;
+  std::optional<double> rms_error, max_error;
+  std::optional<std::optional<double>> pairs, tiles;  // null where they have no meaning, none where it was skipped
+  std::string skipped;
+};
+
+/// What `qkv bench variants --json` prints.
+struct VariantsFigures {
+  std::int64_t heads = 0, head_dim = 0;
+  bool causal = false;
+  std::string dtype;
+  std::int64_t threads = 0;
+  std::string data;
+  std::uint64_t seed = 0;
+  std::int64_t window = 0, stride = 0, block = 0, sampled_rows = 0;
+  std::vector<VariantFigures> results;
+};
+
+struct PositionFigures {
+  std::string positions, addressing;
+  std::int64_t parameters = 0;
+  std::optional<double> loss, seconds;
+  std::optional<std::vector<double>> accuracy;
+  std::string failed;
+};
+
+/// What `qkv bench positions --json` prints.
+struct PositionsFigures {
+  std::string task, unit;
+  std::int64_t train_length = 0;
+  std::vector<std::int64_t> test_lengths;
+  std::int64_t layers = 0, d_model = 0, heads = 0, steps = 0, batch = 0;
+  double learning_rate = 0;
+  std::int64_t examples = 0;
+  std::uint64_t seed = 0;
+  std::int64_t trained_places = 0;
+  std::vector<PositionFigures> results;
+};
+
+struct BottleneckSizes {
+  std::int64_t vector = 0, attention = 0;
+};
+
+struct BottleneckShares {
+  double letters = 0, texts = 0;
+};
+
+struct BottleneckLength {
+  std::int64_t length = 0;
+  BottleneckShares vector, attention;
+};
+
+/// What `qkv bench bottleneck --json` prints, and the card of its models.
+struct BottleneckFigures {
+  BottleneckSizes parameters;
+  std::int64_t longest = 0, steps = 0, batch = 0;
+  double learning_rate = 0;
+  std::uint64_t seed = 0;
+  std::vector<BottleneckLength> lengths;
+};
+
+[[nodiscard]] VariantsFigures variants_figures(const VariantSetup& setup, const std::vector<VariantCost>& costs);
+[[nodiscard]] PositionsFigures positions_figures(const PositionSetup& setup,
+                                                 const std::vector<PositionResult>& results);
+[[nodiscard]] BottleneckFigures bottleneck_figures(const BottleneckModels& models, const BottleneckSetup& setup,
+                                                   const std::vector<BottleneckPoint>& points);
+
+[[nodiscard]] const Members<VariantFigures>& members_of(const VariantFigures* figures);
+[[nodiscard]] const Members<VariantsFigures>& members_of(const VariantsFigures* figures);
+[[nodiscard]] const Members<PositionFigures>& members_of(const PositionFigures* figures);
+[[nodiscard]] const Members<PositionsFigures>& members_of(const PositionsFigures* figures);
+[[nodiscard]] const Members<BottleneckSizes>& members_of(const BottleneckSizes* sizes);
+[[nodiscard]] const Members<BottleneckShares>& members_of(const BottleneckShares* shares);
+[[nodiscard]] const Members<BottleneckLength>& members_of(const BottleneckLength* length);
+[[nodiscard]] const Members<BottleneckFigures>& members_of(const BottleneckFigures* figures);
+
+}  // namespace qkv

@@ -1,0 +1,64 @@
+#include "qkv/api/texts.h"
+#include "qkv/picture/terminal.h"
+
+namespace qkv {
+
+FillFigures fill_figures(const std::string& text, const std::vector<FilledMask>& masks, const Tokenizer& pieces) {
+  FillFigures figures;
+  figures.text = text;
+  for (const FilledMask& mask : masks) {
+    FillMask shown;
+    shown.place = mask.place;
+    for (const MaskFilling& filling : mask.fillings) {
+      shown.fillings.push_back({one_line(shown_token(pieces, filling.token)), filling.probability, filling.token});
+    }
+    figures.masks.push_back(std::move(shown));
+  }
+  return figures;
+}
+
+GenerateFigures generate_figures(const std::string& prompt, const WrittenText& written) {
+  return {.end = std::string(name_of(written.end)), .prompt = prompt, .text = written.text, .tokens = written.tokens};
+}
+
+const Members<EmbedFigures>& members_of(const EmbedFigures* /*type*/) {
+  static const auto kMembers = Members<EmbedFigures>("EmbedFigures")
+                                   .add(&EmbedFigures::text, "text", "What was read")
+                                   .add_if_there(&EmbedFigures::prompt, "prompt", "That stood before it")
+                                   .add(&EmbedFigures::vector, "vector", "With the digits of a float");
+  return kMembers;
+}
+
+const Members<FillPiece>& members_of(const FillPiece* /*type*/) {
+  static const auto kMembers = Members<FillPiece>("FillPiece")
+                                   .add(&FillPiece::piece, "piece", "As people read it")
+                                   .add(&FillPiece::probability, "probability", "Of it, there")
+                                   .add(&FillPiece::token, "token", "Its number");
+  return kMembers;
+}
+
+const Members<FillMask>& members_of(const FillMask* /*type*/) {
+  static const auto kMembers = Members<FillMask>("FillMask")
+                                   .add(&FillMask::fillings, "fillings", "What it may be, the likeliest first")
+                                   .add(&FillMask::place, "place", "Of the text's tokens");
+  return kMembers;
+}
+
+const Members<FillFigures>& members_of(const FillFigures* /*type*/) {
+  static const auto kMembers = Members<FillFigures>("FillFigures")
+                                   .add(&FillFigures::masks, "masks", "Of the text, in their order")
+                                   .add(&FillFigures::text, "text", "What was read");
+  return kMembers;
+}
+
+const Members<GenerateFigures>& members_of(const GenerateFigures* /*type*/) {
+  using F = GenerateFigures;
+  static const auto kMembers = Members<F>("GenerateFigures")
+                                   .add(&F::end, "end", "Why it ended: token, stop, length or positions")
+                                   .add(&F::prompt, "prompt", "What it goes on with, or answers")
+                                   .add(&F::text, "text", "Without its prompt, its end and its stop")
+                                   .add(&F::tokens, "tokens", "That were written; also those behind a stop");
+  return kMembers;
+}
+
+}  // namespace qkv

@@ -1,0 +1,56 @@
+#include <array>
+
+#include "qkv/api/tokens.h"
+
+namespace qkv {
+namespace {
+
+constexpr std::array<const char*, 3> kTokenSources = {"text", "pair", "added"};
+
+}  // namespace
+
+TokensFigures tokens_figures(const Encoding& encoding, const Tokenizer& tokenizer) {
+  TokensFigures figures;
+  figures.ids = encoding.ids;
+  figures.types = encoding.types;
+  for (std::size_t n = 0; n < encoding.ids.size(); ++n) {
+    const TextRange& range = encoding.offsets[n];
+    figures.pieces.push_back(tokenizer.piece(encoding.ids[n]));
+    figures.offsets.push_back({static_cast<std::int64_t>(range.begin), static_cast<std::int64_t>(range.end)});
+    figures.sources.emplace_back(kTokenSources[static_cast<std::size_t>(encoding.sources[n])]);
+  }
+  return figures;
+}
+
+const Members<TokensFigures>& members_of(const TokensFigures* /*type*/) {
+  using F = TokensFigures;
+  static const auto kMembers = Members<F>("TokensFigures")
+                                   .add(&F::ids, "ids", "The tokens' numbers")
+                                   .add(&F::offsets, "offsets", "Begin and end of each, in bytes of its source")
+                                   .add(&F::pieces, "pieces", "Of the vocabulary")
+                                   .add(&F::sources, "sources", "Where each is from: text, pair or added")
+                                   .add(&F::types, "types", "Which segment each is of, as the template says");
+  return kMembers;
+}
+
+const Members<TokensText>& members_of(const TokensText* /*type*/) {
+  static const auto kMembers =
+      Members<TokensText>("TokensText").add(&TokensText::text, "text", "That the tokens stand for");
+  return kMembers;
+}
+
+const Members<VocabularyPiece>& members_of(const VocabularyPiece* /*type*/) {
+  static const auto kMembers = Members<VocabularyPiece>("VocabularyPiece")
+                                   .add(&VocabularyPiece::id, "id", "Its number")
+                                   .add(&VocabularyPiece::piece, "piece", "As the vocabulary has it");
+  return kMembers;
+}
+
+const Members<VocabularyFigures>& members_of(const VocabularyFigures* /*type*/) {
+  static const auto kMembers = Members<VocabularyFigures>("VocabularyFigures")
+                                   .add(&VocabularyFigures::pieces, "pieces", "All, or those that hold a text")
+                                   .add(&VocabularyFigures::size, "size", "Of the whole vocabulary");
+  return kMembers;
+}
+
+}  // namespace qkv
