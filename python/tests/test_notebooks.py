@@ -20,7 +20,7 @@ ours = {{
     "head0_weights": head_weights[0], "head1_weights": head_weights[1],
     "multi_head_output": multi_head_output, "packed_weights": mha_weights, "packed_output": mha_output,
 }}
-for line in open({str(ROOT / "tests" / "seeds" / "scratch_notebook.txt")!r}):
+for line in open({str(ROOT / "tests" / "course" / "scratch_notebook.txt")!r}):
     head, values = line.split(":")
     name, *extents = head.split()
     wanted = np.array(values.split(), dtype=float).reshape([int(extent) for extent in extents])

@@ -16,6 +16,7 @@ class Zero final : public bias_detail::Node {
   void add_tile(const Tile& /*tile*/, double* /*rows*/, std::int64_t /*row_stride*/,
                 const MaskShape& /*shape*/) const override {}
   [[nodiscard]] std::string to_string() const override { return "zero"; }
+  [[nodiscard]] bool is_zero() const override { return true; }
 };
 
 class Sum final : public bias_detail::Node {
@@ -41,7 +42,7 @@ class Sum final : public bias_detail::Node {
     for (const Bias& term : terms_) text.append(text.empty() ? "" : " + ").append(term.to_string());
     return text;
   }
-  [[nodiscard]] const std::vector<Bias>& terms() const { return terms_; }
+  [[nodiscard]] const std::vector<Bias>* terms_of_sum() const override { return &terms_; }
 
  private:
   std::vector<Bias> terms_;
@@ -92,7 +93,7 @@ void bias_detail::Node::validate(const MaskShape& /*shape*/) const {}
 
 std::vector<const bias_detail::TermNode*> bias_detail::term_nodes(const Bias& bias) {
   std::vector<const TermNode*> nodes;
-  for (const Bias& term : bias.terms()) nodes.push_back(&dynamic_cast<const TermNode&>(term.node()));
+  for (const Bias& term : bias.terms()) nodes.push_back(term.node().as_term());
   return nodes;
 }
 
@@ -115,11 +116,11 @@ void Bias::write_tile(const Tile& tile, float* rows, std::int64_t row_stride, co
   }
 }
 void Bias::validate(const MaskShape& shape) const { node_->validate(shape); }
-bool Bias::is_zero() const { return node_ == zero_node(); }
+bool Bias::is_zero() const { return node_->is_zero(); }
 std::vector<Bias> Bias::terms() const {
   if (is_zero()) return {};
-  const auto* inner = dynamic_cast<const Sum*>(node_.get());
-  return inner == nullptr ? std::vector<Bias>{*this} : inner->terms();
+  const std::vector<Bias>* const inner = node_->terms_of_sum();
+  return inner == nullptr ? std::vector<Bias>{*this} : *inner;
 }
 std::string Bias::to_string() const { return node_->to_string(); }
 

@@ -22,6 +22,10 @@ struct FloatRows {
   std::int64_t row_stride = 0;
 };
 
+class TermNode;
+
+/// What kind of node it is, each says itself: a bias may come from another library with a copy of ours, whose types
+/// dynamic_cast takes for others.
 class Node {
  public:
   Node() = default;
@@ -40,6 +44,9 @@ class Node {
   [[nodiscard]] virtual FloatRows tile_rows(const Tile& tile) const;
   virtual void validate(const MaskShape& shape) const;
   [[nodiscard]] virtual std::string to_string() const = 0;
+  [[nodiscard]] virtual bool is_zero() const { return false; }
+  [[nodiscard]] virtual const std::vector<Bias>* terms_of_sum() const { return nullptr; }  // of a sum
+  [[nodiscard]] virtual const TermNode* as_term() const { return nullptr; }                // of all but zero and sums
 };
 
 /// The coordinates of a pair that select the element of a term that is added to its score.
@@ -67,6 +74,7 @@ struct GradientWindow {
 /// A bias with elements that have gradients: every bias but zero and sums.
 class TermNode : public Node {
  public:
+  [[nodiscard]] const TermNode* as_term() const override { return this; }
   /// The shape of the elements.
   [[nodiscard]] virtual Shape gradient_shape(const MaskShape& shape) const = 0;
   [[nodiscard]] virtual GradientAxes gradient_axes() const = 0;
