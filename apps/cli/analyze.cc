@@ -224,6 +224,12 @@ Fields<AnalyzeArguments> fields_of_analyze() {
   fields.add(&AnalyzeArguments::png, {.name = "png", .form = "DIR", .meaning = "Likewise as PNG"});
   fields.add(&AnalyzeArguments::json, json_field());
   fields.add(&AnalyzeArguments::threads, threads_field());
+  fields.give_examples({{"model", "induction"},
+                        {"text", "texts.txt"},
+                        {"syntax", "english"},
+                        {"csv", "heads.csv"},
+                        {"svg", "pictures"},
+                        {"png", "pictures"}});
   return fields;
 }
 

@@ -124,6 +124,14 @@ void add_results(Fields<AttendFlags>& fields) {
   add(&AttendFlags::gradients, {.name = "gradients",
                                 .meaning = "Write d_q, d_k, d_v, d_bias_0, … and d_sinks into FILE.npz or .safetensors",
                                 .needs = {"d_out"}});
+  fields.give_examples({{"out", "out.npy"},
+                        {"lse", "lse.npy"},
+                        {"weights", "weights.npy"},
+                        {"scores", "scores.npy"},
+                        {"stage", "raw"},
+                        {"present_k", "present_k.npy"},
+                        {"present_v", "present_v.npy"},
+                        {"gradients", "gradients.npz"}});
 }
 
 Fields<AttendFlags> fields_of_attend() {

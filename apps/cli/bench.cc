@@ -192,6 +192,8 @@ Fields<BenchOptions> fields_of_bench() {
   add_problem(fields);
   add_patterns(fields);
   add_run(fields);
+  fields.give_examples(
+      {{"tokens", "256:512"}, {"mask", "window(64)"}, {"svg", "charts"}, {"png", "charts"}, {"pdf", "charts"}});
   return fields;
 }
 

@@ -99,6 +99,7 @@ Fields<BottleneckSetup> fields_of_setup() {
       &S::learning_rate,
       {.name = "learning_rate", .form = "X", .meaning = "The highest; half a cosine down to 0", .needs = {"out"}});
   fields.add(&S::seed, seed_field("Of the models and the texts"));
+  fields.tell_bounds({{"learning_rate", 0, kAnyNumber}});
   return fields;
 }
 
@@ -116,6 +117,7 @@ Fields<BottleneckArguments> fields_of_bottleneck() {
   fields.add(&A::setup, fields_of_setup());
   fields.add(&A::threads, threads_field());
   fields.add(&A::json, json_field());
+  fields.give_examples({{"out", "bottleneck"}});
   return fields;
 }
 

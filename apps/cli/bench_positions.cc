@@ -153,6 +153,7 @@ void add_training(Fields<PositionsArguments>& fields) {
   of_setup.add(
       &PositionSetup::learning_rate,
       {.name = "learning_rate", .form = "X", .meaning = "The highest; half a cosine down to 0", .group = group});
+  of_setup.tell_bounds({{"learning_rate", 0, kAnyNumber}});
   fields.add(&PositionsArguments::setup, of_setup);
 }
 
@@ -165,6 +166,7 @@ Fields<PositionsArguments> fields_of_positions() {
   fields.add(&PositionsArguments::plot,
              {.name = "plot", .meaning = "Draw the chart in the terminal, too", .excludes = {"json"}});
   fields.add(&PositionsArguments::pictures, picture_fields());
+  fields.give_examples({{"task", "copy"}, {"test_lengths", "8,12"}});
   return fields;
 }
 

@@ -196,6 +196,7 @@ void add_texts(Fields<ChangeArguments>& fields) {
                                           .meaning = "Or N held-out examples, likewise",
                                           .least = 1,
                                           .most = kMostExamples});
+  fields.give_examples({{"model", "induction"}, {"text", "abcxyzab"}, {"file", "texts.txt"}});
 }
 
 void add_interventions(Fields<ChangeArguments>& fields) {
@@ -222,6 +223,12 @@ void add_interventions(Fields<ChangeArguments>& fields) {
                                               .most = kLastExample});
   fields.add(&ChangeArguments::freezes,
              {.name = "freeze_norms", .meaning = "Each norm divides by what it divided by before", .group = group});
+  fields.give_examples({{"remove", "1.0"},
+                        {"pattern", "1.0=uniform"},
+                        {"set", "1.0=k:2,5:0.7"},
+                        {"cut", "7:2"},
+                        {"patch", "blocks.1"},
+                        {"from_text", "xyzabcxy"}});
 }
 
 void add_looks(Fields<ChangeArguments>& fields) {
@@ -237,6 +244,7 @@ void add_looks(Fields<ChangeArguments>& fields) {
                                        .meaning = "Each in turn: heads removed; places patched from --from-text",
                                        .group = group,
                                        .words = {"heads", "places"}});
+  fields.give_examples({{"query", "3"}, {"token", "c"}, {"against", "x"}});
 }
 
 Fields<ChangeArguments> fields_of_change() {

@@ -164,6 +164,7 @@ void add_embedding(Fields<EmbedArguments>& fields) {
   fields.add(
       &EmbedArguments::dtype,
       {.name = "dtype", .form = "TYPE", .meaning = "What is computed in: f32 or bf16", .words = {"f32", "bf16"}});
+  fields.give_examples({{"pooling", "max"}, {"prompt_name", "query"}, {"prompt", "query: "}});
 }
 
 Fields<EmbedArguments> fields_of_embed() {
@@ -175,6 +176,7 @@ Fields<EmbedArguments> fields_of_embed() {
              {.name = "out", .form = "FILE", .meaning = "Write [texts, width] as .npy [JSON, a line each]"});
   add_embedding(fields);
   fields.add(&EmbedArguments::threads, threads_field());
+  fields.give_examples({{"model", "english"}, {"text", "The cat sat"}, {"out", "vectors.npy"}});
   return fields;
 }
 
@@ -189,6 +191,7 @@ Fields<FillArguments> fields_of_fill() {
   fields.add(&FillArguments::count,
              {.name = "count", .form = "N", .meaning = "Pieces to show for each mask", .least = 1, .most = 1 << 20});
   fields.add(&FillArguments::json, json_field());
+  fields.give_examples({{"model", "english"}, {"text", "the cats <be> here"}});
   return fields;
 }
 

@@ -32,6 +32,7 @@ void add_parts(Fields<ExplainFlags>& fields) {
                  .alone = "all"};
   whys.words.insert(whys.words.end(), kWhyIds.begin(), kWhyIds.end());
   fields.add(&ExplainFlags::whys, std::move(whys));
+  fields.give_examples({{"head", "1.0"}, {"step", "softmax"}});
 }
 
 void add_outputs(Fields<ExplainFlags>& fields) {
@@ -47,6 +48,7 @@ void add_outputs(Fields<ExplainFlags>& fields) {
   add(&ExplainFiles::png, "png", "DIR", "Write every picture as PNG into this directory");
   fields.add(&ExplainFlags::prints, {.name = "print", .meaning = "Print the explanation beside these files, too"});
   fields.add(&ExplainFlags::quiet, {.name = "quiet", .meaning = "Print nothing, not even what was written"});
+  fields.give_examples({{"html", "page.html"}, {"svg", "pictures"}, {"png", "pictures"}});
 }
 
 }  // namespace

@@ -116,6 +116,8 @@ Fields<FetchArguments> fields_of_fetch() {
   fields.add(&A::list, {.name = "list", .meaning = "Fetch nothing: the files and their sizes"});
   fields.add(&A::json, json_field());
   fields.add(&A::quiet, quiet_field("Without progress"));
+  fields.give_examples(
+      {{"name", "owner/name"}, {"out", "model"}, {"revision", "v1.0"}, {"hub", "https://hub.example.org"}});
   return fields;
 }
 

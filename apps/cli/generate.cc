@@ -201,6 +201,12 @@ Fields<GenerateOptions> draw_fields() {
                                        .least = 1,
                                        .most = kMostBeams});
   number("length_penalty", &GenerateOptions::length_penalty, "Of beams: scores divided by their length to the power X");
+  fields.tell_bounds({{"temperature", 0, kAnyNumber},
+                      {"top_k", 0, kAnyCount},
+                      {"top_p", 0, 1},
+                      {"min_p", 0, 1},
+                      {"repetition_penalty", 0, kAnyNumber},
+                      {"length_penalty", -kAnyNumber, kAnyNumber}});
   return fields;
 }
 
@@ -220,6 +226,7 @@ Fields<GenerateArguments> fields_of_generate() {
       {.name = "dtype", .form = "TYPE", .meaning = "What is computed in: f32 or bf16", .words = {"f32", "bf16"}});
   fields.add(&GenerateArguments::threads, threads_field());
   fields.add(&GenerateArguments::json, json_field("Print an object of JSON a text: prompt, text, tokens, end"));
+  fields.give_examples({{"model", "gpt"}, {"text", "The cat"}, {"stop", "."}});
   return fields;
 }
 

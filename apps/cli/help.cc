@@ -18,7 +18,8 @@ struct HelpFlags {
 
 void add_help(Commands& commands) {
   Fields<HelpFlags> fields;
-  fields.add(&HelpFlags::command, {.name = "command", .form = "NAME", .meaning = "The command to explain"});
+  fields.add(&HelpFlags::command,
+             {.name = "command", .form = "NAME", .meaning = "The command to explain", .example = "attend"});
   fields.add(&HelpFlags::describes,
              {.name = "describe", .meaning = "Print all commands with their options, as Markdown"});
   commands.add<HelpFlags>({.name = "help",

@@ -54,6 +54,7 @@ Fields<TextQuestion> fields_of_question() {
   token("query", &TextQuestion::query, "A token or its number [the last that is asked]");
   token("token", &TextQuestion::token, "The answer [the expected token, or the likeliest]");
   token("against", &TextQuestion::against, "Its contrast: parts of the difference");
+  fields.give_examples({{"text", "abcxyzab"}, {"query", "3"}, {"token", "c"}, {"against", "x"}});
   return fields;
 }
 
@@ -67,6 +68,7 @@ Fields<LensArguments> fields_of_lens() {
       &LensArguments::width,
       {.name = "width", .form = "N", .meaning = "Columns to use [the terminal's, or 80]", .least = 40, .most = 1000});
   fields.add(&LensArguments::threads, threads_field());
+  fields.give_examples({{"model", "induction"}});
   return fields;
 }
 

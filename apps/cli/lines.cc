@@ -82,6 +82,7 @@ Fields<FileOfTexts> file_fields(const std::string& meaning) {
                                        .meaning = "Lines of this alone stand between the texts of the file",
                                        .needs = {"file"},
                                        .excludes = {"whole_file"}});
+  fields.give_examples({{"file", "texts.txt"}, {"separator", "---"}});
   return fields;
 }
 

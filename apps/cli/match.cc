@@ -146,6 +146,7 @@ Fields<ExplainFiles> files_of_match() {
              {.name = "svg", .form = "DIR", .meaning = "Write every picture as SVG into this directory"});
   fields.add(&ExplainFiles::png,
              {.name = "png", .form = "DIR", .meaning = "Write every picture as PNG into this directory"});
+  fields.give_examples({{"html", "page.html"}, {"svg", "pictures"}, {"png", "pictures"}});
   return fields;
 }
 
@@ -166,6 +167,11 @@ Fields<MatchArguments> fields_of_match() {
   fields.add(&MatchArguments::json, json_field());
   fields.add(&MatchArguments::look, terminal_fields());
   fields.add(&MatchArguments::threads, threads_field());
+  fields.give_examples({{kWords, "shapes.png"},
+                        {"model", "clip"},
+                        {"caption", "a red circle"},
+                        {"file", "captions.txt"},
+                        {"out", "vectors.npy"}});
   return fields;
 }
 

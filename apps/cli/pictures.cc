@@ -27,8 +27,12 @@ void write(const PicturePaths& paths, const Drawn& drawn) {
 Fields<PicturePaths> picture_fields(const std::string& group) {
   Fields<PicturePaths> fields;
   const auto add = [&](const char* name, std::string PicturePaths::* path, const char* meaning) {
-    fields.add(path,
-               {.name = name, .form = "FILE", .meaning = meaning, .group = group, .ending = std::string(".") + name});
+    fields.add(path, {.name = name,
+                      .form = "FILE",
+                      .meaning = meaning,
+                      .group = group,
+                      .ending = std::string(".") + name,
+                      .example = std::string("picture.") + name});
   };
   add("png", &PicturePaths::png, "Write a PNG");
   add("svg", &PicturePaths::svg, "Write an SVG");

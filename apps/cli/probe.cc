@@ -134,6 +134,7 @@ void add_numbers(Fields<ProbeFlags>& fields) {
              {.name = "npz", .form = "FILE", .meaning = "Write every array, by name", .group = group});
   fields.add(&ProbeFlags::json, json_field("Print every array as JSON", group));
   fields.add(&ProbeFlags::quiet, quiet_field("Print nothing, not even how far it is", group));
+  fields.give_examples({{"npy", "weights.npy"}, {"npz", "all.npz"}});
 }
 
 Fields<ProbeFlags> fields_of_probe() {

@@ -118,6 +118,8 @@ Fields<TaskArguments> fields_of_task() {
   fields.add(&A::seed, seed_field("Another seed, other examples"));
   fields.add(&A::length, {.name = "length", .form = "N", .meaning = "How long examples get, where the task says so"});
   fields.add(&A::json, json_field());
+  fields.tell_bounds({{"length", 1, 1048576}});
+  fields.give_examples({{"task", "copy"}});
   return fields;
 }
 

@@ -164,6 +164,11 @@ Fields<TokensArguments> fields_of_tokens() {
   fields.add(&TokensArguments::no_specials,
              {.name = "no_specials", .meaning = "Without the special tokens of the template"});
   fields.add(&TokensArguments::json, json_field());
+  fields.give_examples({{"tokenizer", "english"},
+                        {"text", "the cats are here"},
+                        {"pair", "a dog runs"},
+                        {"ids", "12 7"},
+                        {"search", "king"}});
   return fields;
 }
 

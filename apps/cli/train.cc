@@ -52,6 +52,8 @@ Fields<TrainFlags> fields_of_train() {
   fields.add(&TrainFlags::reporting, train_reporting_fields());
   fields.add(&TrainFlags::threads, threads_field(kOfRun));
   fields.add(&TrainFlags::json, json_field("Print the result as JSON", kOfRun));
+  fields.tell_bounds({{"size", 1, kAnyCount}});
+  fields.give_examples({{"out", "copy"}});
   return fields;
 }
 

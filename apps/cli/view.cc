@@ -195,6 +195,11 @@ Fields<StudioOptions> fields_of_studio() {
   add(&StudioOptions::mask, "mask", "EXPR", "A mask to look at first");
   add(&StudioOptions::root, "root", "DIR",
       "Read files below this folder alone, for whoever has the address [all that you can read]");
+  fields.give_examples({{"model", "induction"},
+                        {"text", "abcxyzab"},
+                        {"file", "book.txt"},
+                        {"mask", "causal & window(512)"},
+                        {"root", "."}});
   return fields;
 }
 
@@ -216,6 +221,7 @@ Fields<ViewArguments> fields_of_view() {
   fields.add(&A::stays_closed, {.name = "no_open", .meaning = "Open no browser"});
   fields.add(&A::describes,
              {.name = "describe", .meaning = "Print all questions of the studio, with their fields, as JSON"});
+  fields.give_examples({{"host", "0.0.0.0"}, {"export", "studio.html"}, {"frame", "frame.html"}});
   return fields;
 }
 

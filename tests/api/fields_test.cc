@@ -1,6 +1,7 @@
 // The fields of requests: read from texts and JSON, and as docs/api.md lists them.
 #include <gmock/gmock.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -125,6 +126,53 @@ TEST(Fields, OfEveryQuestionAreNamedWhereTheirValuesHaveNoMeaning) {
       }
     }
   }
+}
+
+TEST(Fields, OfEveryQuestionHaveHelpBoundsAndAnExample) {
+  for (const Question& question : Studio::questions()) {
+    for (const FieldInfo& field : question.fields) {
+      const std::string name = question.name + "." + field.name;
+      EXPECT_NE(field.meaning, "") << name;
+      EXPECT_NE(field.example, "") << name;
+      EXPECT_NE(field.example, field.fallback) << name;
+      EXPECT_NO_THROW(static_cast<void>(field_value(field, field.example))) << name;
+      if (field.type != FieldType::whole && field.type != FieldType::number) continue;
+      EXPECT_NE(field.least, std::numeric_limits<std::int64_t>::min()) << name;
+      EXPECT_NE(field.most, std::numeric_limits<std::int64_t>::max()) << name;
+      EXPECT_FALSE(field.only_told) << name;
+      const double example = std::stod(field.example);
+      EXPECT_TRUE(example >= static_cast<double>(field.least) && example <= static_cast<double>(field.most)) << name;
+    }
+  }
+}
+
+TEST(Fields, HaveAnExampleBesideTheDefault) {
+  struct Sample {
+    bool flag = false;
+    std::int64_t none = 0, some = 6, high = 9;
+    double number = 0.5;
+    std::uint64_t seed = 7;
+    std::string word = "mean";
+  };
+  Fields<Sample> fields;
+  fields.add(&Sample::flag, {.name = "flag"})
+      .add(&Sample::none, {.name = "none", .least = 0, .most = 3})
+      .add(&Sample::some, {.name = "some", .least = 1, .most = 99})
+      .add(&Sample::high, {.name = "high", .least = 1, .most = 10})
+      .add(&Sample::number, {.name = "number", .least = 0, .most = 1})
+      .add(&Sample::seed, {.name = "seed"})
+      .add(&Sample::word, {.name = "word", .words = {"", "mean", "max"}});
+  std::vector<std::string> examples;
+  for (const FieldInfo& field : fields.infos()) examples.push_back(field.example);
+  EXPECT_EQ(examples, (std::vector<std::string>{"true", "1", "12", "4", "0.25", "8", "max"}));
+}
+
+TEST(Fields, RefuseInWordsOfTheirOwnWhereTheirBoundsAreOnlyTold) {
+  const FieldInfo told{.name = "x", .least = 1, .most = 3, .type = FieldType::whole, .example = "2", .only_told = true};
+  EXPECT_EQ(std::get<std::int64_t>(field_value(told, "7")), 7);
+  EXPECT_EQ(error_message([&] { static_cast<void>(field_value(told, "a")); }),
+            "request: x: expected a whole number, got a");
+  EXPECT_THAT(fields_as_markdown({&told, 1}), HasSubstr("| `x` | whole number from 1 to 3 |  | `2` |"));
 }
 
 TEST(Fields, OfTheStudioAndRepliesOfCommandsAreThoseOfTheDocument) {

@@ -11,7 +11,9 @@
 namespace qkv::options_test {
 namespace {
 
+using testing::AllOf;
 using testing::Gt;
+using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 using tests::Outcome;
@@ -69,11 +71,32 @@ TEST(Options, AreNamedWhereTheirValuesHaveNoMeaning) {
   }
 }
 
-TEST(Options, HaveAMeaningInTheirHelp) {
+// The cells of a row; \| parts none.
+std::vector<std::string> cells_of(const std::string& row) {
+  std::vector<std::string> cells(1);
+  for (std::size_t n = 1; n < row.size(); ++n) {
+    if (row[n] == '|' && row[n - 1] != '\\') {
+      cells.emplace_back();
+    } else {
+      cells.back() += row[n];
+    }
+  }
+  return cells;
+}
+
+TEST(Options, HaveHelpBoundsAndAnExample) {
   std::istringstream lines(run_qkv({"help", "--describe"}).out);
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("| `")) continue;
-    EXPECT_FALSE(line.ends_with("|  |")) << line;
+    const std::vector<std::string> cells = cells_of(line);
+    ASSERT_THAT(cells, SizeIs(6)) << line;  // field, type, default, example, what, and what is behind the row
+    EXPECT_THAT(cells[3], AllOf(StartsWith(" `"), Not(StartsWith(" ``")))) << line;
+    EXPECT_NE(cells[3], cells[2]) << line;
+    EXPECT_NE(cells[4], "  ") << line;
+    if (cells[1].starts_with(" whole number") || cells[1].starts_with(" number from")) {
+      EXPECT_THAT(cells[1], testing::HasSubstr(" from ")) << line;
+    }
+    EXPECT_NE(cells[1], " number ") << line;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "qkv/api/studio.h"
@@ -48,11 +49,17 @@ const std::vector<Question>& asked() {
   return kAsked;
 }
 
-// Of each field, the values that it has in an example of any question.
+// A field's own example, as JSON.
+Json example_of(const FieldInfo& field) {
+  return std::visit([](const auto& value) { return Json(value); }, field_value(field, field.example));
+}
+
+// Of each field, its example and the values that it has in one of any question.
 const std::map<std::string, std::vector<Json>>& examples_of_fields() {
   static const std::map<std::string, std::vector<Json>> kValues = [] {
     std::map<std::string, std::vector<Json>> values;
     for (const Question& question : Studio::questions()) {
+      for (const FieldInfo& field : question.fields) values[field.name].push_back(example_of(field));
       for (const std::string& example : question.examples) {
         const Json fields = Json::parse(example);
         for (const auto& [name, value] : fields.items()) values[name].push_back(value);

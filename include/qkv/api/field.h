@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <span>
@@ -38,7 +39,9 @@ struct FieldInfo {
   std::optional<std::string> alone = {};  // its value where its name stands alone, "--block" for "--block=pre-norm"
   std::string option = {};                // the command line's own word for it, "caption" for captions
   char letter = 0;                        // -o for --out
-  std::string ending = {};  // of a file's name, ".png": one that ends as another kind of file does is refused
+  std::string ending = {};   // of a file's name, ".png": one that ends as another kind of file does is refused
+  std::string example = {};  // a value as on the command line, other than the default
+  bool only_told = false;    // of the bounds: what reads the field refuses other values in words of its own
 };
 
 using FieldValue = std::variant<bool, std::int64_t, std::uint64_t, double, std::string, std::vector<std::string>,
@@ -48,6 +51,10 @@ using FieldValue = std::variant<bool, std::int64_t, std::uint64_t, double, std::
 /// known, are parted by commas; any other text is one of its list. Throws InvalidArgument naming the field for a text
 /// of another type, a whole number out of bounds, or none of the words, whose nearest it offers.
 [[nodiscard]] FieldValue field_value(const FieldInfo& field, std::string_view text);
+
+/// A field's bounds where no other is sensible: of a number that may be any, and of a count.
+inline constexpr std::int64_t kAnyNumber = 1'000'000'000'000'000'000;
+inline constexpr std::int64_t kAnyCount = std::int64_t{1} << 40;
 
 /// Fields by their index, each with its value.
 using FieldValues = std::vector<std::pair<std::size_t, FieldValue>>;
@@ -107,6 +114,19 @@ class FieldTable {
   [[nodiscard]] std::span<const FieldInfo> infos() const noexcept { return infos_; }
   /// The field of this name, which must be there, for one request alone: its meaning beside others may be another.
   [[nodiscard]] FieldInfo& info(std::string_view name);
+
+  struct Example {
+    std::string_view field, value;
+  };
+  /// Values of fields whose type gives none, which must be there: of texts, and where another one says more.
+  void give_examples(std::initializer_list<Example> examples);
+
+  struct Bounds {
+    std::string_view field;
+    std::int64_t least, most;
+  };
+  /// Bounds of fields that must be there, and that are checked where they are read.
+  void tell_bounds(std::initializer_list<Bounds> bounds);
 
   /// Leaves fields out, which must be there.
   void remove(std::span<const std::string_view> names);

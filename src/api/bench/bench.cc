@@ -45,6 +45,16 @@ void add_matrices(Fields<BenchRequest>& fields) {
   add(&BenchRequest::w_q, "w_q", "MATRIX", "What makes queries: q = x w_q");
   add(&BenchRequest::w_k, "w_k", "MATRIX", "What makes keys");
   add(&BenchRequest::w_v, "w_v", "MATRIX", "What makes values");
+  fields.give_examples({{"tokens", "a b c"},
+                        {"context", "le chat dort"},
+                        {"q", "1,1;0,1;1,0"},
+                        {"k", "1,1;0,1;1,0"},
+                        {"v", "1,1;0,1;1,0"},
+                        {"x", "1,0;0,1;1,1"},
+                        {"source", "1,1;0,1;1,0"},
+                        {"w_q", "1,1;0,1"},
+                        {"w_k", "1,1;0,1"},
+                        {"w_v", "1,1;0,1"}});
 }
 
 void add_scores(Fields<BenchRequest>& fields) {
@@ -65,6 +75,7 @@ void add_scores(Fields<BenchRequest>& fields) {
                                     .meaning = "Whose row the steps speak of, from 0",
                                     .least = 0,
                                     .most = api_detail::kMostPlaces});
+  fields.give_examples({{"mask", "causal"}, {"bias", "alibi"}});
 }
 
 void add_gradients(Fields<BenchRequest>& fields) {
@@ -91,6 +102,7 @@ void add_gradients(Fields<BenchRequest>& fields) {
               .group = "mistakes",
               .least = 0,
               .most = api_detail::kWidest});
+  fields.give_examples({{"d_out", "1,0;0,1;1,1"}, {"move", "1,0"}, {"nudge", "q:1,1:0.01"}});
 }
 
 void add_model(Fields<BenchRequest>& fields) {
@@ -117,6 +129,11 @@ void add_model(Fields<BenchRequest>& fields) {
                                    .group = "a head of a model",
                                    .least = 0,
                                    .most = api_detail::kMostHeads});
+  fields.give_examples({{"model", "induction"},
+                        {"text", "abcxyzab"},
+                        {"second", "The dog ran"},
+                        {"set", "q:1,0:0.5"},
+                        {"site", "source"}});
 }
 
 void add_drawn(Fields<BenchRequest>& fields) {
@@ -133,6 +150,7 @@ void add_drawn(Fields<BenchRequest>& fields) {
   count(&BenchRequest::d_k, "d_k", "Width of a head's queries and keys [d_model / heads]", api_detail::kWidest);
   count(&BenchRequest::d_v, "d_v", "Width of a head's values [d_k]", api_detail::kWidest);
   add(&BenchRequest::positions, "positions", "sinusoidal, learned, rotary, alibi, t5 or none");
+  fields.give_examples({{"positions", "rotary"}});
 }
 
 std::vector<std::string> words_for(std::string_view field, const std::string& text, std::int64_t count) {
@@ -372,7 +390,8 @@ const Fields<NumberRequest>& number_fields() {
   static const Fields<NumberRequest> kFields = [] {
     Fields<NumberRequest> fields;
     fields.add(bench_fields());
-    fields.add(&NumberRequest::of, {.name = "of", .form = "NAME", .meaning = "Which number: weights:1,2"});
+    fields.add(&NumberRequest::of,
+               {.name = "of", .form = "NAME", .meaning = "Which number: weights:1,2", .example = "weights:1,2"});
     return fields;
   }();
   return kFields;

@@ -146,8 +146,9 @@ BottleneckLengthsReply answer_lengths(StudioState& state, const BottleneckLength
 const Fields<BottleneckRequest>& bottleneck_fields() {
   static const Fields<BottleneckRequest> kFields = [] {
     Fields<BottleneckRequest> fields;
-    fields.add(&BottleneckRequest::text,
-               {.name = "text", .form = "LETTERS", .meaning = "What is read: letters a to z"});
+    fields.add(
+        &BottleneckRequest::text,
+        {.name = "text", .form = "LETTERS", .meaning = "What is read: letters a to z", .example = "thequickbrownfox"});
     return fields;
   }();
   return kFields;

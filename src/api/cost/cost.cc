@@ -129,6 +129,7 @@ const Fields<CostRequest>& cost_fields() {
     count(&Request::batch, "batch", "Sequences at once [1]", "");
     fields.add(&Request::dtype, {.name = "dtype", .form = "TYPE", .meaning = "f64, f32, f16 or bf16"});
     count(&Request::tile, "tile", "Side of the tiled algorithm's tiles [64]", "");
+    fields.give_examples({{"preset", "gpt2"}, {"dtype", "bf16"}});
     return fields;
   }();
   return kFields;

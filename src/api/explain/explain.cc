@@ -229,6 +229,8 @@ void add_text(Fields<ExplainRequest>& fields) {
   number(&R::dropout, "dropout", "P", "Drop weights with probability P, as training does", 0, 1);
   fields.add(&R::context,
              {.name = "context", .form = "TEXT", .meaning = "Cross-attention: keys and values come from this text"});
+  fields.give_examples(
+      {{"text", "The cat sat down"}, {"mask", "window(2)"}, {"bias", "alibi"}, {"context", "Le chat dort"}});
 }
 
 void add_drawn(Fields<ExplainRequest>& fields) {
@@ -256,6 +258,7 @@ void add_drawn(Fields<ExplainRequest>& fields) {
   fields.add(&R::worked, {.name = "worked",
                           .form = "NAME",
                           .meaning = "Replay a worked example by name; the command's `list` lists them"});
+  fields.give_examples({{"positions", "rotary"}, {"query", "cat"}, {"worked", "vectors"}});
 }
 
 void add_own(Fields<ExplainRequest>& fields) {
@@ -267,6 +270,7 @@ void add_own(Fields<ExplainRequest>& fields) {
   add(&R::q, "q", "TENSOR", "Queries: a file, or typed as \"[[1,0],[0,1]]\"");
   add(&R::k, "k", "TENSOR", "Keys");
   add(&R::v, "v", "TENSOR", "Values");
+  fields.give_examples({{"npz", "qkv.npz"}, {"q", "[[1,0],[0,1]]"}, {"k", "[[1,0],[1,1]]"}, {"v", "[[1],[2]]"}});
 }
 
 void add_trained(Fields<ExplainRequest>& fields) {
@@ -288,6 +292,10 @@ void add_trained(Fields<ExplainRequest>& fields) {
   count(&R::head, "head", "Likewise, this head of the layer", 0, api_detail::kMostHeads);
   count(&R::answer, "answer", "Write N tokens after the text [as its task asks]", 1, api_detail::kMostAnswer);
   add(&R::why, "why", "", "Answer why from the numbers of its head");
+  fields.give_examples({{"model", "induction"},
+                        {"picture", "shapes.png"},
+                        {"captions", "a red circle|a blue square"},
+                        {"site", "source"}});
 }
 
 void add_numbers(Fields<ExplainRequest>& fields) {

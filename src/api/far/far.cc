@@ -152,6 +152,8 @@ const Fields<FarRequest>& far_fields() {
                                      .most = kMostTokens});
     fields.add(&FarRequest::mask, {.name = "mask", .form = "EXPR", .meaning = "Their mask; empty: none"});
     add(fields, &FarRequest::seed, "seed", "Of their numbers and words", std::int64_t{1} << 40);
+    fields.give_examples(
+        {{"model", "induction"}, {"text", "abcxyzab"}, {"site", "source"}, {"mask", "causal & window(512)"}});
     return fields;
   }();
   return kFields;
@@ -197,6 +199,7 @@ const Fields<FarRowRequest>& far_row_fields() {
     add(fields, &FarRowRequest::query, "query", "Which query, from 0", kMostTokens);
     add(fields, &FarRowRequest::count, "count", "How many keys of largest weight", kMostKeys);
     fields.add(&FarRowRequest::at, {.name = "at", .form = "J,J,…", .meaning = "Keys whose weights are wanted"});
+    fields.give_examples({{"at", "0,3"}});
     return fields;
   }();
   return kFields;
@@ -210,6 +213,7 @@ const Fields<FarFindRequest>& far_find_fields() {
     fields.add(&FarFindRequest::word,
                {.name = "word", .form = "TEXT", .meaning = "What a token contains, in small or large letters"});
     add(fields, &FarFindRequest::most, "most", "How many places are listed", kMostPlaces);
+    fields.give_examples({{"word", "paris"}});
     return fields;
   }();
   return kFields;

@@ -60,6 +60,7 @@ const Fields<FarLargestRequest>& far_largest_fields() {
     fields.add(far_fields());
     fields.add(&FarLargestRequest::area,
                {.name = "area", .form = "I0:I1,J0:J1", .meaning = "Queries and keys, 8192 a side at most"});
+    fields.give_examples({{"area", "0:512,0:512"}});
     return fields;
   }();
   return kFields;

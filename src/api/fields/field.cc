@@ -44,17 +44,27 @@ std::string nearest_of(std::string_view word, std::span<const std::string> words
   throw InvalidArgument("request", field.name, expected, got);
 }
 
+// "a number from 0 to 1e18".
+std::string bounded(const FieldInfo& field) {
+  const std::string name = field.type == FieldType::number ? "a number" : "a whole number";
+  const bool has_most = field.most != std::numeric_limits<std::int64_t>::max();
+  if (!has_most && field.least == std::numeric_limits<std::int64_t>::min()) return name;
+  if (!has_most) return fmt::format("{}, {} or more", name, field.least);
+  if (field.type == FieldType::number && field.most == kAnyNumber) {
+    return fmt::format("{} from {} to 1e18", name,
+                       field.least == -kAnyNumber ? "-1e18" : fmt::format("{}", field.least));
+  }
+  return fmt::format("{} from {} to {}", name, field.least, field.most);
+}
+
 // What stands in a message for a field of this type.
 std::string expected_of(const FieldInfo& field) {
-  constexpr std::int64_t kLow = std::numeric_limits<std::int64_t>::min();
-  constexpr std::int64_t kHigh = std::numeric_limits<std::int64_t>::max();
   switch (field.type) {
     case FieldType::flag:
     case FieldType::toggle:
       return "true or false";
     case FieldType::number:
-      if (field.least == kLow && field.most == kHigh) return "a number";
-      return fmt::format("a number from {} to {}", field.least, field.most);
+      return field.only_told ? "a number" : bounded(field);
     case FieldType::text:
       return field.words.empty() ? "a text" : listed(field.words);
     case FieldType::texts:
@@ -66,9 +76,7 @@ std::string expected_of(const FieldInfo& field) {
     case FieldType::seed:
       return "a whole number from 0 to 18446744073709551615";
     case FieldType::whole:
-      if (field.least == kLow && field.most == kHigh) return "a whole number";
-      if (field.most == kHigh) return fmt::format("a whole number, {} or more", field.least);
-      return fmt::format("a whole number from {} to {}", field.least, field.most);
+      return field.only_told ? "a whole number" : bounded(field);
   }
   __builtin_unreachable();
 }
@@ -143,10 +151,11 @@ FieldValue checked(const FieldInfo& field, FieldValue value, std::string_view sh
       }
     }
   }
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) {
-    if (*whole < field.least || *whole > field.most) refuse(field, expected_of(field), shown);
+  const auto* const whole = std::get_if<std::int64_t>(&value);
+  if (whole != nullptr && !field.only_told && (*whole < field.least || *whole > field.most)) {
+    refuse(field, expected_of(field), shown);
   }
-  if (const auto* number = std::get_if<double>(&value)) {
+  if (const auto* number = std::get_if<double>(&value); number != nullptr && !field.only_told) {
     const bool fits = *number >= static_cast<double>(field.least) && *number <= static_cast<double>(field.most);
     if (!fits) refuse(field, expected_of(field), shown);
   }
@@ -296,16 +305,18 @@ std::string FieldTable::json_of(const void* request, const void* plain) const {
 }
 
 std::string fields_as_markdown(std::span<const FieldInfo> fields) {
-  std::string text = "| field | type | default | what |\n|---|---|---|---|\n";
+  const auto coded = [](const std::string& value) {
+    return value.empty() ? "" : "`" + api_detail::table_cell(value) + "`";
+  };
+  std::string text = "| field | type | default | example | what |\n|---|---|---|---|---|\n";
   for (const FieldInfo& field : fields) {
     std::string type(name_of(field.type));
-    if (field.type == FieldType::whole || field.type == FieldType::number || !field.words.empty())
-      type = expected_of(field);
+    if (!field.words.empty()) type = expected_of(field);
+    if (field.type == FieldType::whole || field.type == FieldType::number) type = bounded(field);
     if (type.starts_with("a ")) type.erase(0, 2);
     if (!field.form.empty() && field.type == FieldType::text && field.words.empty()) type += " `" + field.form + "`";
-    text +=
-        fmt::format("| `{}` | {} | {} | {} |\n", field.name, api_detail::table_cell(type),
-                    field.fallback.empty() ? "" : "`" + field.fallback + "`", api_detail::table_cell(field.meaning));
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", field.name, api_detail::table_cell(type),
+                        coded(field.fallback), coded(field.example), api_detail::table_cell(field.meaning));
   }
   return text;
 }

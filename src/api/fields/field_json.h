@@ -6,7 +6,7 @@
 
 namespace qkv::api_detail {
 
-/// {"name", "type", "form", "meaning"}, and "fallback", "least", "most", "words" where there are any.
+/// {"name", "type", "form", "meaning", "example"}, and "fallback", "least", "most", "words" where there are any.
 [[nodiscard]] Json json_of(const FieldInfo& field);
 
 }  // namespace qkv::api_detail

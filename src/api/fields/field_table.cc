@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "api/fields/field_example.h"
 #include "qkv/api/field.h"
 
 namespace qkv {
@@ -131,6 +132,7 @@ void FieldTable::add(FieldInfo info, Holder holder, std::ptrdiff_t offset, const
     if (info.type != FieldType::size) info.type = type_of<Value>();
     if (info.fallback.empty()) info.fallback = fallback_text(info.type, *static_cast<const Value*>(value));
   });
+  if (info.example.empty()) info.example = api_detail::example_of(info);
   infos_.push_back(std::move(info));
   places_.push_back({holder, offset});
 }
@@ -158,6 +160,20 @@ bool FieldTable::is_equal(const void* a, const void* b, std::size_t n) const {
 }
 
 FieldInfo& FieldTable::info(std::string_view name) { return infos_[index_of(name)]; }
+
+void FieldTable::give_examples(std::initializer_list<Example> examples) {
+  for (const Example& one : examples) info(one.field).example = one.value;
+}
+
+void FieldTable::tell_bounds(std::initializer_list<Bounds> bounds) {
+  for (const Bounds& one : bounds) {
+    FieldInfo& field = info(one.field);
+    field.least = one.least;
+    field.most = one.most;
+    field.only_told = true;
+    field.example = api_detail::example_of(field);
+  }
+}
 
 std::size_t FieldTable::index_of(std::string_view name) const {
   const auto found = std::ranges::find(infos_, name, &FieldInfo::name);

@@ -18,6 +18,7 @@ const Fields<HeadsRequest>& heads_fields() {
                                         .meaning = "Or a held-out example of its task",
                                         .least = 0,
                                         .most = api_detail::kMostExamples});
+    fields.give_examples({{"model", "induction"}, {"text", "abcxyzab"}, {"second", "The dog ran"}});
     return fields;
   }();
   return kFields;
@@ -42,6 +43,7 @@ const Fields<HeadRequest>& head_fields() {
         {.name = "from_text", .form = "TEXT", .meaning = "The other text, of as many tokens, that a patch takes from"});
     fields.add(&HeadRequest::hide_special,
                {.name = "hide_special", .meaning = "Leave special tokens out, and renormalise what is left"});
+    fields.give_examples({{"site", "source"}, {"changes", "remove 0.0"}, {"from_text", "xyzabcxy"}});
     return fields;
   }();
   return kFields;

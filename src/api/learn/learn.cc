@@ -125,6 +125,7 @@ const Fields<LearnRequest>& learn_fields() {
     Fields<LearnRequest> fields;
     fields.add(&LearnRequest::run,
                {.name = "run", .form = "DIR", .meaning = "Where `qkv train` writes [none: which runs there are]"});
+    fields.give_examples({{"run", "qkv-previous"}});
     return fields;
   }();
   return kFields;

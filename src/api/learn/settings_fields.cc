@@ -18,6 +18,7 @@ void add_what(Fields<TrainSettings>& fields) {
                         .form = "PATH",
                         .meaning = "For text and tokenizer a file, UTF-8; for pictures a directory of PNG files with "
                                    "captions"});
+  fields.give_examples({{"task", "previous"}, {"data", "book.txt"}});
 }
 
 void add_model(Fields<TrainSettings>& fields) {
@@ -33,6 +34,9 @@ void add_model(Fields<TrainSettings>& fields) {
   add(&S::heads, "heads", "N", "Heads of a block", kOfTask);
   add(&S::d_ff, "d_ff", "N", "Width inside the feed-forward layer (4 d_model)", "");
   add(&S::positions, "positions", "NAME", "none, sinusoidal, learned, rotary, alibi or t5", kOfTask);
+  fields.tell_bounds({{"layers", 1, 1024}, {"d_model", 1, 65536}, {"heads", 1, 65536}, {"d_ff", 1, 65536}});
+  fields.give_examples(
+      {{"tokenizer", "tokenizer.json"}, {"from", "gpt"}, {"model", "encoder"}, {"positions", "rotary"}});
 }
 
 void add_training(Fields<TrainSettings>& fields) {
@@ -57,6 +61,19 @@ void add_training(Fields<TrainSettings>& fields) {
   add(&S::image_side, "image_side", "N", "Pixels that pictures are brought to (48)");
   add(&S::patch_side, "patch_side", "N", "Pixels of a patch of pictures (8)");
   add(&S::seed, "seed", "N", "Of the model, the examples and dropout");
+  fields.tell_bounds({{"steps", 1, kAnyCount},
+                      {"batch", 1, 1048576},
+                      {"accumulation", 1, 1048576},
+                      {"momentum", 0, 1},
+                      {"learning_rate", 0, kAnyNumber},
+                      {"warm_up", 0, kAnyCount},
+                      {"weight_decay", 0, kAnyNumber},
+                      {"clip", 0, kAnyNumber},
+                      {"dropout", 0, 1},
+                      {"length", 1, 1048576},
+                      {"image_side", 1, 65536},
+                      {"patch_side", 1, 65536}});
+  fields.give_examples({{"optimizer", "sgd"}, {"schedule", "constant"}, {"dtype", "bf16"}, {"store", "f16"}});
 }
 
 }  // namespace
@@ -83,6 +100,10 @@ const Fields<TrainReporting>& train_reporting_fields() {
     add(&R::keep_every, "keep_every", "Steps between models that are kept, to watch heads form; 0: none");
     add(&R::examine_every, "examine_every", "Steps between examinations");
     add(&R::examples, "examples", "Held-out examples of an examination");
+    fields.tell_bounds({{"save_every", 1, kAnyCount},
+                        {"keep_every", 0, kAnyCount},
+                        {"examine_every", 1, kAnyCount},
+                        {"examples", 1, 1048576}});
     return fields;
   }();
   return kFields;

@@ -75,6 +75,7 @@ const Fields<TrainRequest>& train_fields() {
     fields.add(&TrainRequest::task, {.name = "task", .form = "TASK", .meaning = "One of those that learn lists"});
     fields.add(&TrainRequest::steps,
                {.name = "steps", .form = "N", .meaning = "Steps [the recipe's]", .least = 1, .most = kMostSteps});
+    fields.give_examples({{"task", "copy"}});
     return fields;
   }();
   return kFields;

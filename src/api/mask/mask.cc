@@ -84,6 +84,7 @@ Fields<MaskRequest> api_detail::mask_fields_within(const MaskBounds& bounds) {
   count(&MaskRequest::batch, "batch", "Batch entries", kMost);
   count(&MaskRequest::heads, "heads", "Query heads", kMost);
   fields.add(&MaskRequest::tile, {.name = "tile", .form = "SIZE", .meaning = "Tile: N, or QxK for queries x keys"});
+  fields.give_examples({{"mask", "causal & window(512)"}, {"tile", "32x16"}});
   return fields;
 }
 

@@ -54,6 +54,7 @@ const Fields<PicturesRequest>& pictures_fields() {
                             .meaning = "Mixes the values in these proportions, one for each key [the weights]"});
     fields.add(&R::other,
                {.name = "other", .form = "TEXT", .meaning = "Words of another text, which ask the same keys"});
+    fields.give_examples({{"masses", "1,2,1"}, {"other", "the chat"}});
     return fields;
   }();
   return kFields;

@@ -1,3 +1,4 @@
+#include "api/fields/bounds.h"
 #include "qkv/api/probe.h"
 
 namespace qkv {
@@ -22,6 +23,7 @@ void add_inputs(Fields<Request>& fields) {
                                .group = inputs,
                                .least = 1024,
                                .most = 1048576});
+  fields.give_examples({{"lse", "lse.npy"}, {"random", "1,2,1,8,8,4"}});
 }
 
 void add_model(Fields<Request>& fields) {
@@ -45,13 +47,24 @@ void add_model(Fields<Request>& fields) {
                                .meaning = "Or a held-out example of its task",
                                .group = group,
                                .needs = {"model"}})
-      .add(&Request::layer,
-           {.name = "layer", .form = "N", .meaning = "Which layer", .group = group, .least = 0, .needs = {"model"}})
+      .add(&Request::layer, {.name = "layer",
+                             .form = "N",
+                             .meaning = "Which layer",
+                             .group = group,
+                             .least = 0,
+                             .most = api_detail::kMostLayers,
+                             .needs = {"model"}})
       .add(&Request::site, {.name = "site",
                             .form = "SITE",
                             .meaning = "Which attention: tokens, source or cross [cross, else tokens]",
                             .group = group,
                             .needs = {"model"}});
+  fields.tell_bounds({{"example", 0, kAnyCount}});
+  fields.give_examples({{"model", "induction"},
+                        {"text", "abcxyzab"},
+                        {"text_file", "text.txt"},
+                        {"picture", "shapes.png"},
+                        {"site", "source"}});
 }
 
 void add_places(Fields<Request>& fields) {
@@ -81,6 +94,8 @@ void add_places(Fields<Request>& fields) {
       .add(&Request::row, {.name = "row", .form = "I", .meaning = "One query's row", .group = kWhat})
       .add(&Request::tile,
            {.name = "tile", .form = "I0:I1,J0:J1", .meaning = "A rectangle of the matrix", .group = kWhat});
+  fields.tell_bounds({{"batch", 0, kAnyCount}, {"row", 0, kAnyCount}});
+  fields.give_examples({{"head", "1"}, {"map", "4"}, {"area", "0:4,0:4"}, {"tile", "0:2,0:2"}});
 }
 
 void add_numbers(Fields<Request>& fields) {
@@ -100,6 +115,8 @@ void add_numbers(Fields<Request>& fields) {
            .meaning = "Of row and tile: raw, scaled, softcapped, biased, masked, weights or dropped; of these and map: "
                       "dp or ds, the loss's gradient with respect to the weights or the scores",
            .group = kWhat});
+  fields.tell_bounds({{"top_k", 1, kAnyCount}});
+  fields.give_examples({{"stage", "raw"}});
 }
 
 }  // namespace

@@ -29,6 +29,9 @@ void add_inputs(Fields<Problem>& fields) {
                               .meaning = "Values of earlier steps, put in front of v",
                               .group = kInputs,
                               .needs = {"v", "past_k"}});
+  fields.tell_bounds({{"heads", 1, kAnyCount}, {"kv_heads", 1, kAnyCount}});
+  fields.give_examples(
+      {{"q", "[[1,0],[0,1]]"}, {"k", "[[1,0],[1,1]]"}, {"v", "[[1],[2]]"}, {"past_k", "[[0,1]]"}, {"past_v", "[[3]]"}});
 }
 
 void add_mask(Fields<Problem>& fields) {
@@ -55,6 +58,7 @@ void add_mask(Fields<Problem>& fields) {
                                   .form = "FILE|N,…",
                                   .meaning = "Keys that count, of each batch entry: a file [B], or 3,5,…",
                                   .group = kMask});
+  fields.give_examples({{"mask", "causal"}, {"mask_file", "mask.npy"}, {"window", "1"}, {"kv_lengths", "1"}});
 }
 
 void add_scores(Fields<Problem>& fields) {
@@ -75,6 +79,8 @@ void add_scores(Fields<Problem>& fields) {
             .form = "FILE|X,…",
             .meaning = "A logit for each query head that takes weight and has no value: a file [Hq], or 0.5,-1,…",
             .group = kScores});
+  fields.tell_bounds({{"scale", -kAnyNumber, kAnyNumber}, {"softcap", 0, kAnyNumber}, {"dropout", 0, 1}});
+  fields.give_examples({{"bias", "alibi"}, {"bias_file", "[[0,1],[1,0]]"}, {"sinks", "0.5"}});
 }
 
 void add_backward(Fields<Problem>& fields) {
@@ -88,6 +94,7 @@ void add_backward(Fields<Problem>& fields) {
                              .meaning = "The same with respect to lse [zeros]",
                              .group = kBackward,
                              .needs = {"d_out"}});
+  fields.give_examples({{"d_out", "[[1],[2]]"}, {"d_lse", "[1,2]"}});
 }
 
 void add_run(Fields<Problem>& fields) {
@@ -102,6 +109,7 @@ void add_run(Fields<Problem>& fields) {
                               .form = "NAME",
                               .meaning = "One that `qkv info` lists as ready [the chosen one]",
                               .group = kRun});
+  fields.give_examples({{"target", "reference"}});
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ const Fields<RolesRequest>& roles_fields() {
     fields.add(
         &RolesRequest::importance,
         {.name = "importance", .meaning = "Texts on which each head is removed; 0: none", .least = 0, .most = kMost});
+    fields.give_examples({{"model", "induction"}, {"texts", "abcxyzab"}});
     return fields;
   }();
   return kFields;
@@ -37,6 +38,8 @@ const Fields<ChangeRequest>& change_fields() {
         "Where it is looked at: a token or its number [the last that is asked]");
     add(&ChangeRequest::token, "token", "TOKEN", "The answer [the expected token, or the likeliest]");
     add(&ChangeRequest::against, "against", "TOKEN", "What the answer is held against");
+    fields.give_examples(
+        {{"changes", "remove 1.0"}, {"from_text", "xyzabcxy"}, {"query", "3"}, {"token", "c"}, {"against", "x"}});
     return fields;
   }();
   return kFields;

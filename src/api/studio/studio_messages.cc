@@ -116,7 +116,7 @@ std::string studio_messages() {
   text += all + "}\n\n";
   text +=
       "export interface Field {\n  name: string;\n  type: string;\n  form: string;\n  meaning: string;\n"
-      "  fallback?: string;\n  least?: number;\n  most?: number;\n  words?: string[];\n}\n\n";
+      "  example: string;\n  fallback?: string;\n  least?: number;\n  most?: number;\n  words?: string[];\n}\n\n";
   text += fmt::format("export const fields: Partial<Record<keyof Questions, Field[]>> = {};\n\n", fields.dump(2));
   text += fmt::format("export const examples: {{ [Q in keyof Questions]?: Questions[Q][\"request\"][] }} = {};\n",
                       examples.dump(2));

@@ -1,0 +1,57 @@
+#include "api/fields/field_example.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "qkv/number_text.h"
+
+namespace qkv::api_detail {
+namespace {
+
+// Twice the default, or the first that is more than 0.
+std::string example_of_whole(const FieldInfo& field) {
+  const auto fallback = number_from<std::int64_t>(field.fallback);
+  const std::int64_t begin = std::max<std::int64_t>(0, fallback.value_or(field.least));
+  const std::int64_t wanted = std::max<std::int64_t>(1, 2 * begin);
+  if (wanted >= field.least && wanted <= field.most) return std::to_string(wanted);
+  return std::to_string(std::max(field.least, fallback ? begin / 2 : field.least));
+}
+
+std::string example_of_number(const FieldInfo& field) {
+  const double fallback = number_from<double>(field.fallback).value_or(1);
+  return fmt::format("{}", fallback == 0 ? 0.5 : fallback / 2);
+}
+
+std::string example_of_words(const FieldInfo& field) {
+  for (const std::string& word : field.words) {
+    if (!word.empty() && word != field.fallback) return word;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string example_of(const FieldInfo& field) {
+  switch (field.type) {
+    case FieldType::flag:
+    case FieldType::toggle:
+      return "true";
+    case FieldType::whole:
+      return example_of_whole(field);
+    case FieldType::seed:
+      return field.fallback == "7" ? "8" : "7";
+    case FieldType::number:
+      return example_of_number(field);
+    case FieldType::size:
+      return field.fallback == "512MiB" ? "1GiB" : "512MiB";
+    case FieldType::text:
+    case FieldType::texts:
+      return example_of_words(field);
+    case FieldType::wholes:
+      return {};
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace qkv::api_detail

@@ -1,0 +1,13 @@
+// A value of a field, for whoever has not seen one.
+#pragma once
+
+#include <string>
+
+#include "qkv/api/field.h"
+
+namespace qkv::api_detail {
+
+/// As on the command line, other than the default; empty for a text without words, and for a list of numbers.
+[[nodiscard]] std::string example_of(const FieldInfo& field);
+
+}  // namespace qkv::api_detail
