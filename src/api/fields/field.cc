@@ -243,7 +243,7 @@ FieldValue field_value(const FieldInfo& field, std::string_view text) {
       if (text != "true" && text != "false") refuse(field, expected_of(field), text);
       return text == "true";
     case FieldType::number:
-      return finite_number_of(field, text);  // of commands, whose options have bounds of their own
+      return checked(field, finite_number_of(field, text), text);
     case FieldType::seed:
       return number_of<std::uint64_t>(field, text);
     case FieldType::whole:
