@@ -21,12 +21,8 @@ inline constexpr std::int64_t kStaged = 1024;
 /// Room for them, not initialised; none where E is what is stored.
 template <class E>
 struct Room {
-  static constexpr bool kIsUsed = std::is_same_v<E, float>;
-  // Zeros in what is used would cost as much as reading it; GCC for aarch64 takes what is not used to be read.
-  Room() {  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    if constexpr (!kIsUsed) elements[0] = E{};
-  }
-  E elements[kIsUsed ? kStaged : 1];
+  Room() {}  // NOLINT(modernize-use-equals-default,cppcoreguidelines-pro-type-member-init): which would write zeros
+  E elements[std::is_same_v<E, float> ? kStaged : 1];
 };
 
 inline const std::uint16_t* halves(const TensorView& x, std::int64_t first) {
@@ -48,10 +44,15 @@ class StagedIn {
   /// The elements where they lie; null where they are converted.
   [[nodiscard]] const E* direct() const { return first_; }
   /// Elements [first, first + count): where they lie, or converted into `room`.
-  [[nodiscard]] QKV_INLINED const E* at(std::int64_t first, std::int64_t count, E* room) const {
-    if (first_ != nullptr) return first_ + first;
-    if constexpr (std::is_same_v<E, float>) kernels::chosen_loops().widen(x_.dtype(), halves(x_, first), count, room);
-    return room;
+  [[nodiscard]] QKV_INLINED const E* at(std::int64_t first, [[maybe_unused]] std::int64_t count,
+                                        [[maybe_unused]] E* room) const {
+    if constexpr (std::is_same_v<E, float>) {
+      if (first_ == nullptr) {
+        kernels::chosen_loops().widen(x_.dtype(), halves(x_, first), count, room);
+        return room;
+      }
+    }
+    return first_ + first;
   }
 
  private:
@@ -73,8 +74,11 @@ class StagedOut {
   explicit StagedOut(Value& out) : out_(out), first_(is_staged<E>(out.dtype()) ? nullptr : out.data<E>()) {}
 
   /// Where a loop writes elements from `first` on: where they lie, or `room`.
-  [[nodiscard]] QKV_INLINED E* at(std::int64_t first, E* room) const {
-    return first_ == nullptr ? room : first_ + first;
+  [[nodiscard]] QKV_INLINED E* at(std::int64_t first, [[maybe_unused]] E* room) const {
+    if constexpr (std::is_same_v<E, float>) {
+      if (first_ == nullptr) return room;
+    }
+    return first_ + first;
   }
   /// Rounds to the dtype what was written to `room`.
   QKV_INLINED void finish(std::int64_t first, std::int64_t count, const E* room) const {

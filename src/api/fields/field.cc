@@ -107,10 +107,10 @@ std::optional<std::uint64_t> size_in(std::string_view text) {
                                                                       {"g", "gb", "gib"},
                                                                       {"t", "tb", "tib"},
                                                                       {"p", "pb", "pib"}}};
-  const auto* const found =
-      std::ranges::find_if(kUnits, [&](const auto& names) { return std::ranges::find(names, unit) != names.end(); });
-  if (!number || found == kUnits.end()) return std::nullopt;
-  const auto shift = static_cast<std::uint64_t>(10 * (found - kUnits.begin()));
+  std::size_t unit_of = 0;
+  while (unit_of < kUnits.size() && std::ranges::find(kUnits[unit_of], unit) == kUnits[unit_of].end()) ++unit_of;
+  if (!number || unit_of == kUnits.size()) return std::nullopt;
+  const std::uint64_t shift = 10 * unit_of;
   if (*number > std::numeric_limits<std::uint64_t>::max() >> shift) return std::nullopt;
   return *number << shift;
 }
