@@ -14,7 +14,7 @@ bool is_picture(const std::string& word) {
   std::ranges::transform(small, small.begin(), in_small);
   if (std::ranges::any_of(kSuffixes, [&](std::string_view suffix) { return small.ends_with(suffix); })) return true;
   std::error_code none;
-  return std::filesystem::is_regular_file(word, none);
+  return std::filesystem::is_regular_file(std::filesystem::status(word, none));
 }
 
 }  // namespace qkv
