@@ -284,22 +284,26 @@ class BiasGradients {
   // or one of few, fits any tasks.
   static std::vector<std::vector<const Term*>> groups_of(std::span<const Term> terms) {
     std::vector<std::vector<const Term*>> groups;
-    std::vector<const Term*> others;
+    std::vector<const Term*> of_pairs;
+    std::vector<const Term*> of_few;
     for (const Term& term : terms) {
       if (term.gradient.empty()) continue;
       const auto fits = [&](const auto& group) { return group.front()->axes == term.axes; };
       const auto group = std::ranges::find_if(groups, fits);
-      if (!term.is_owned() || term.has_every_axis()) {
-        others.push_back(&term);
+      if (term.has_every_axis()) {
+        of_pairs.push_back(&term);
+      } else if (!term.is_owned()) {
+        of_few.push_back(&term);
       } else if (group == groups.end()) {
         groups.push_back({&term});
       } else {
         group->push_back(&term);
       }
     }
-    std::ranges::stable_partition(others, [](const Term* term) { return term->has_every_axis(); });
-    if (groups.empty() && !others.empty()) groups.emplace_back();
-    if (!groups.empty()) groups.front().insert(groups.front().end(), others.begin(), others.end());
+    if (groups.empty() && !(of_pairs.empty() && of_few.empty())) groups.emplace_back();
+    for (const auto& others : {of_pairs, of_few}) {
+      if (!others.empty()) groups.front().insert(groups.front().end(), others.begin(), others.end());
+    }
     return groups;
   }
 
