@@ -116,7 +116,7 @@ void add_results(Fields<AttendFlags>& fields) {
       {.name = "scores", .meaning = "The scores at --stage, [B, Hq, Tq, Tk] or fewer axes, as of --lse"});
   fields.add(&AttendFlags::stage, {.name = "stage",
                                    .form = "STAGE",
-                                   .meaning = "raw, scaled, softcapped, biased, masked, weights or dropped [scaled]",
+                                   .meaning = "raw, scaled, softcapped, biased, masked, weights or dropped",
                                    .group = kResults,
                                    .needs = {"scores"}});
   add(&AttendFlags::present_k, {.name = "present_k", .meaning = "--past-k and --k, one after the other"});

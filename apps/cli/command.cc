@@ -82,4 +82,9 @@ std::pair<const Command*, std::size_t> Commands::find(std::span<const std::strin
   return {command, taken};
 }
 
+const Command* Commands::find_whole(std::span<const std::string> words) const {
+  const auto [command, taken] = find(words);
+  return taken == words.size() ? command : &named(command == nullptr ? "" : command->help.name, words[taken]);
+}
+
 }  // namespace qkv::cli

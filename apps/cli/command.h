@@ -52,6 +52,7 @@ struct Command {
   std::shared_ptr<const FieldTable> fields;  // nullptr of a family such as "bench", whose commands have them
   std::function<void(const FieldValues&)> run;
 
+  [[nodiscard]] std::string full_name() const { return "qkv " + help.name; }
   [[nodiscard]] std::span<const FieldInfo> infos() const;
   [[nodiscard]] bool is_place(const FieldInfo& field) const;
   /// "--key-totals" for key_totals, or TEXT for one that is taken by its place; the name itself if there is no field.
@@ -81,6 +82,8 @@ class Commands {
   /// The command that the first words name, and how many they are. Throws Misuse for a name that none has, with the
   /// nearest; none for no word.
   [[nodiscard]] std::pair<const Command*, std::size_t> find(std::span<const std::string> words) const;
+  /// The command that all of the words name, likewise.
+  [[nodiscard]] const Command* find_whole(std::span<const std::string> words) const;
   /// Those of a family, or of qkv itself.
   [[nodiscard]] std::vector<const Command*> of_family(std::string_view family) const;
 

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -16,11 +15,12 @@ namespace {
 bool is_flag(const FieldInfo& field) { return field.type == FieldType::flag || field.type == FieldType::toggle; }
 bool is_list(const FieldInfo& field) { return field.type == FieldType::texts && field.words.empty(); }
 
+// The field of "--out", "--out=x" or "-o".
 const FieldInfo* field_of_word(const Command& command, std::string_view word) {
   const std::string_view name = word.substr(0, word.find('='));
-  if (!word.starts_with("--") || word.size() == 2) return nullptr;
   for (const FieldInfo& field : command.infos()) {
-    if (command.option_of(field.name) == name) return &field;
+    const bool is_letter = field.letter != 0 && word.size() == 2 && word[0] == '-' && word[1] == field.letter;
+    if (is_letter || (!command.is_place(field) && command.option_of(field.name) == name)) return &field;
   }
   return nullptr;
 }
@@ -61,8 +61,9 @@ std::vector<std::string> words_for_parser(const Command& command, std::span<cons
       result.push_back(word + "=" + (has_value ? words[++n] : *field->alone));
     } else {
       result.push_back(word);
-      // The next word is its value, whatever it looks like.
-      if (equals == std::string::npos && n + 1 < words.size()) result.push_back(words[++n]);
+      if (equals != std::string::npos) continue;
+      if (n + 1 == words.size()) misuse(command.option_of(field->name), "a value", "none");
+      result.push_back(words[++n]);  // whatever it looks like
     }
   }
   return result;
@@ -84,24 +85,15 @@ CLI::Option* add_option(CLI::App& app, const Command& command, const FieldInfo& 
 }
 
 // Of the words that are left over, the first that looks like an option; CLI11 would list them backwards.
-std::optional<std::string> unknown_option(const Command& command, const std::vector<std::string>& rest) {
-  const std::string full_name = "qkv " + command.help.name;
-  for (const std::string& word : rest) {
-    if (word.starts_with('-') && !word.starts_with("--") && word.size() > 1) {
-      return "there is no option " + word + "; before a name that begins with - put ./ or, before all of them, --";
-    }
-    if (!word.starts_with("--")) continue;
-    const std::string name = word.substr(0, word.find('='));
-    std::vector<std::string> names{"--help"};
-    for (const FieldInfo& field : command.infos()) {
-      if (!command.is_place(field)) names.push_back(command.option_of(field.name));
-    }
-    const std::vector<std::string_view> views(names.begin(), names.end());
-    const auto nearest = nearest_word(name, views);
-    return "there is no option " + name +
-           (nearest ? "; did you mean " + std::string(*nearest) + "?" : "; `" + full_name + " --help` lists them");
+void refuse_option(const Command& command, const std::vector<std::string>& rest) {
+  const auto unknown =
+      std::ranges::find_if(rest, [](const std::string& word) { return word.starts_with('-') && word.size() > 1; });
+  if (unknown == rest.end()) return;
+  std::vector<std::string> names{"--help"};
+  for (const FieldInfo& field : command.infos()) {
+    if (!command.is_place(field)) names.push_back(command.option_of(field.name));
   }
-  return std::nullopt;
+  refuse_unknown_option(command.full_name(), names, *unknown);
 }
 
 // A word behind an option that may stand alone is its value if it may be: whoever wrote "--why wibble" meant it to be.
@@ -115,13 +107,13 @@ void refuse_value(const Command& command, std::span<const std::string> words, co
 
 [[noreturn]] void refuse_rest(const Command& command, std::span<const std::string> words, const CLI::App& app,
                               const std::vector<std::string>& rest) {
-  if (const auto unknown = unknown_option(command, rest)) throw Misuse(*unknown);
+  refuse_option(command, rest);
   refuse_value(command, words, rest.front());
   const CLI::Option* text = app.get_option_no_throw("TEXT");
   if (text != nullptr && !text->empty()) {  // words that the shell parted, where the command takes one text
     std::string whole = text->results().front();
     for (const std::string& word : rest) whole += " " + word;
-    refuse("TEXT", "put a text of several words in quotes: qkv " + command.help.name + " \"" + whole + "\"");
+    refuse("TEXT", "put a text of several words in quotes: " + command.full_name() + " \"" + whole + "\"");
   }
   throw Misuse("there is no place for " + rest.front());
 }
@@ -140,6 +132,17 @@ FieldValue value_of(const Command& command, const FieldInfo& field, const std::s
 }
 
 }  // namespace
+
+void refuse_unknown_option(const std::string& command, std::span<const std::string> names, const std::string& word) {
+  if (!word.starts_with("--")) {
+    throw Misuse("there is no option " + word + "; before a name that begins with - put ./ or, before all of them, --");
+  }
+  const std::string name = word.substr(0, word.find('='));
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const auto nearest = nearest_word(name, views);
+  throw Misuse("there is no option " + name +
+               (nearest ? "; did you mean " + std::string(*nearest) + "?" : "; `" + command + " --help` lists them"));
+}
 
 CommandLine read_command_line(const Command& command, std::span<const std::string> words) {
   CLI::App app;

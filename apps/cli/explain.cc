@@ -120,11 +120,14 @@ void print_text(const ExplainFlags& flags, Explanation explanation) {
   print(to_text(explanation, text) + rest);
 }
 
-// A page shows what the question has: without --step and --why all of it.
-std::string page_of(const ExplainFlags& flags, const Explanation& explanation, const OpenedModel& model) {
+// Leaves what was asked for, of an explanation that may hold more.
+void keep_asked(Explanation& explanation, const ExplainFlags& flags) {
   const ExplainedParts parts = parts_of(flags);
-  const bool is_whole = parts.steps && parts.whys && flags.steps.empty() && !flags.why;
-  return explain_page(flags, is_whole ? explanation : explanation_of(flags, model), model);
+  const bool is_drawn = flags.model.empty() && flags.worked.empty();
+  if (is_drawn && !parts.steps) explanation.steps.clear();
+  if (is_drawn && !parts.whys) explanation.whys.clear();
+  if (!flags.steps.empty()) keep_steps(explanation, flags.steps);
+  if (flags.why) keep_whys(explanation, fmt::format("{}", fmt::join(flags.whys, ",")));
 }
 
 void run_explain(ExplainFlags& flags, const Given& given) {
@@ -136,10 +139,10 @@ void run_explain(ExplainFlags& flags, const Given& given) {
   if (!flags.text.empty()) flags.text = text_or_input(flags.text);
   flags.why = !flags.whys.empty();
   const OpenedModel model = flags.model.empty() ? nullptr : open_model(flags.model);
-  Explanation explanation = explanation_of(flags, model, parts_of(flags));
-  if (!flags.steps.empty()) keep_steps(explanation, flags.steps);
-  if (flags.why) keep_whys(explanation, fmt::format("{}", fmt::join(flags.whys, ",")));
-  const std::string page = flags.files.html.empty() ? "" : page_of(flags, explanation, model);
+  const bool has_page = !flags.files.html.empty();  // which shows all
+  Explanation explanation = explanation_of(flags, model, has_page ? ExplainedParts{} : parts_of(flags));
+  const std::string page = has_page ? explain_page(flags, explanation, model) : "";
+  keep_asked(explanation, flags);
   flags.files.write(explanation, page);
   if (flags.json) {
     print(reply_as_json(explained(explanation, Explained::in_numbers)));

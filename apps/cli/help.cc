@@ -3,7 +3,6 @@
 
 #include "commands.h"
 #include "help_text.h"
-#include "misuse.h"
 #include "output.h"
 
 namespace qkv::cli {
@@ -29,9 +28,7 @@ void add_help(Commands& commands) {
                            .places = {"command"}},
                           std::move(fields), [&commands](HelpFlags& flags, const Given& /*all*/) {
                             if (flags.describes) return print(commands_as_markdown(commands));
-                            const auto [subject, taken] = commands.find(flags.command);
-                            if (taken < flags.command.size())
-                              throw Misuse("there is no command `" + flags.command[taken] + "`");
+                            const Command* const subject = commands.find_whole(flags.command);
                             print(subject == nullptr ? help_text(commands) : help_text(commands, *subject));
                           });
 }

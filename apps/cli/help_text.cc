@@ -67,8 +67,7 @@ std::vector<std::string> excluded_by(const Command& command, const FieldInfo& fi
 
 std::string option_row(const Command& command, const FieldInfo& field) {
   std::string right = field.meaning;
-  const bool is_told = !field.fallback.empty() && !field.meaning.ends_with(']') && !field.meaning.ends_with(')');
-  if (is_told) right += " [" + field.fallback + "]";
+  if (!field.fallback.empty()) right += " [" + field.fallback + "]";
   if (field.required) right += " (required)";
   if (!field.needs.empty()) right += " (with " + listed(command, field.needs) + ")";
   const std::vector<std::string> others = excluded_by(command, field);
@@ -77,7 +76,7 @@ std::string option_row(const Command& command, const FieldInfo& field) {
 }
 
 std::string usage(const Command& command) {
-  std::string text = "\nUsage: qkv " + command.help.name + " [OPTIONS]";
+  std::string text = "\nUsage: " + command.full_name() + " [OPTIONS]";
   for (const FieldInfo& field : command.infos()) {
     if (!command.is_place(field)) continue;
     const std::string place = command.option_of(field.name) + (field.type == FieldType::texts ? "..." : "");
@@ -154,8 +153,8 @@ std::string commands_as_markdown(const Commands& commands) {
     if (command.fields == nullptr) continue;
     std::vector<FieldInfo> options(command.infos().begin(), command.infos().end());
     for (FieldInfo& option : options) option.name = command.option_of(option.name);
-    text += fmt::format("### `qkv {}`\n\n{}.\n\n{}\n", command.help.name, command.help.summary,
-                        fields_as_markdown(options));
+    text +=
+        fmt::format("### `{}`\n\n{}.\n\n{}\n", command.full_name(), command.help.summary, fields_as_markdown(options));
   }
   return text;
 }

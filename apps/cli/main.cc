@@ -1,4 +1,5 @@
 // qkv: reads the command line, hands over to one command, and turns what it throws into a line and an exit code.
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -27,14 +28,15 @@
 namespace qkv::cli {
 namespace {
 
+using namespace std::string_literals;
+
 // The models are then looked for elsewhere.
 void say_box_that_is_missing(const Command& command) {
   const char* const box = std::getenv("QKV_MODELS");  // NOLINT(concurrency-mt-unsafe): nothing sets it
   const bool takes_model = command.option_of("model") != "model";
   std::error_code none;
   if (box == nullptr || *box == 0 || !takes_model || std::filesystem::is_directory(box, none)) return;
-  complain("qkv " + command.help.name,
-           "careful: QKV_MODELS: expected a folder of models, got \"" + std::string(box) + "\"");
+  complain(command.full_name(), "careful: QKV_MODELS: expected a folder of models, got \"" + std::string(box) + "\"");
 }
 
 Commands all_commands() {
@@ -97,18 +99,16 @@ std::string in_options(const Command& command, const InvalidArgument& error) {
 void run_without_command(const Commands& commands, std::span<const std::string> words) {
   for (const std::string& word : words) {
     if (word == "--version") return print("qkv " + std::string(build_info().version) + "\n");
-    if (word != "--help" && word != "-h") {
-      throw Misuse("there is no option " + word + "; `qkv --help` lists them");
-    }
+    if (word != "--help" && word != "-h") refuse_unknown_option("qkv", std::array{"--help"s, "--version"s}, word);
   }
   print(help_text(commands));
 }
 
 void run_command(const Commands& commands, const Command& command, std::span<const std::string> words) {
   if (command.fields == nullptr && !words.empty() && words.front() != "--help" && words.front() != "-h") {
-    throw Misuse("there is no option " + words.front() + "; `qkv " + command.help.name + " --help` lists them");
+    refuse_unknown_option(command.full_name(), std::array{"--help"s}, words.front());
   }
-  if (command.fields == nullptr && words.empty()) throw Misuse("a subcommand is required");
+  if (command.fields == nullptr && words.empty()) throw Misuse("A subcommand is required");
   const CommandLine line =
       command.fields == nullptr ? CommandLine{.asks_for_help = true} : read_command_line(command, words);
   if (line.asks_for_help) return print(help_text(commands, command));
@@ -120,7 +120,7 @@ void run_command(const Commands& commands, const Command& command, std::span<con
 }
 
 int report(const Command* command, std::string_view message, int code) {
-  complain(command == nullptr ? "qkv" : "qkv " + command->help.name, message);
+  complain(command == nullptr ? "qkv" : command->full_name(), message);
   return code;
 }
 

@@ -208,9 +208,13 @@ Fields<ViewArguments> fields_of_view() {
   Fields<A> fields;
   fields.add(&A::studio, fields_of_studio());
   fields.add(&A::host,
-             {.name = "host", .form = "HOST", .meaning = "Address to listen at [127.0.0.1, for this machine alone]"});
-  fields.add(&A::port,
-             {.name = "port", .form = "N", .meaning = "Port to listen at [a free one]", .least = 0, .most = 65535});
+             {.name = "host", .form = "HOST", .meaning = "Address to listen at; 127.0.0.1 is this machine alone"});
+  fields.add(&A::port, {.name = "port",
+                        .form = "N",
+                        .meaning = "Port to listen at",
+                        .least = 0,
+                        .most = 65535,
+                        .fallback = "a free one"});
   fields.add(
       &A::file,
       {.name = "export", .form = "FILE.html", .meaning = "Write one file that works without qkv and without network"});

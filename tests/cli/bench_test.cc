@@ -116,7 +116,7 @@ TEST(Bench, RefusesWhatHasNoMeaning) {
     EXPECT_THAT(outcome.out, IsEmpty());
     return outcome.err;
   };
-  EXPECT_THAT(refusal({"bench"}), StartsWith("qkv bench: a subcommand is required"));
+  EXPECT_THAT(refusal({"bench"}), StartsWith("qkv bench: A subcommand is required"));
   EXPECT_THAT(refusal({"bench", "variants", "--tokens", "0"}),
               StartsWith("qkv bench variants: --tokens: expected T or FROM:TO, from 1 to 16777216, got \"0\""));
   EXPECT_THAT(refusal({"bench", "variants", "--tokens", "16:"}), HasSubstr("got \"16:\""));

@@ -137,6 +137,8 @@ TEST(Frame, LaysTheHelpOfANestedCommandOut) {
   EXPECT_THAT(run_qkv({"bench", "variants", "--help"}).out, HasSubstr("[256:4096]"));
   EXPECT_EQ(run_qkv({"help", "bench", "varients"}).err,
             "qkv help: there is no command `bench varients`; did you mean `bench variants`?\n");
+  EXPECT_EQ(run_qkv({"help", "mask", "extra"}).err,
+            "qkv help: there is no command `mask extra`; `qkv help mask` lists them\n");
 }
 
 TEST(Frame, SaysInOneWayWhatIsNoNumber) {
@@ -222,9 +224,16 @@ TEST(Frame, NamesTheCommandWhoseOptionIsUnknown) {
 
 TEST(Frame, SuggestsTheNearestOption) {
   EXPECT_EQ(run_qkv({"info", "--jsn"}).err, "qkv info: there is no option --jsn; did you mean --json?\n");
+  EXPECT_EQ(run_qkv({"--versio"}).err, "qkv: there is no option --versio; did you mean --version?\n");
+  EXPECT_EQ(run_qkv({"bench", "--hlp"}).err, "qkv bench: there is no option --hlp; did you mean --help?\n");
   EXPECT_EQ(run_qkv({"attend", "--causl"}).err, "qkv attend: there is no option --causl; did you mean --causal?\n");
   EXPECT_EQ(run_qkv({"bench", "variants", "--zebra=3"}).err,
             "qkv bench variants: there is no option --zebra; `qkv bench variants --help` lists them\n");
+}
+
+TEST(Frame, AsksForTheValueOfALastOption) {
+  EXPECT_EQ(run_qkv({"mask", "causal", "--tq"}).err, "qkv mask: --tq: expected a value, got none\n");
+  EXPECT_EQ(run_qkv({"attend", "-o"}).err, "qkv attend: --out: expected a value, got none\n");
 }
 
 TEST(Frame, EndsQuietlyWhereNobodyReads) {

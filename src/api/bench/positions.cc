@@ -140,8 +140,7 @@ const Fields<PositionsRequest>& positions_fields() {
                {.name = "kind", .meaning = "sinusoidal, rotary, alibi or t5", .words = {kKinds.begin(), kKinds.end()}});
     fields.add(&R::tokens, {.name = "tokens", .meaning = "Positions", .least = 2, .most = kMostTokens});
     fields.add(&R::d, {.name = "d", .meaning = "Numbers of a vector, even", .least = 2, .most = kWidest});
-    fields.add(&R::base,
-               {.name = "base", .meaning = "Of the wavelengths [10000]", .least = 0, .most = std::int64_t{1} << 40});
+    fields.add(&R::base, {.name = "base", .meaning = "Of the wavelengths", .least = 0, .most = std::int64_t{1} << 40});
     fields.add(&R::heads, {.name = "heads", .meaning = "Of ALiBi", .least = 1, .most = kMostHeads});
     fields.add(&R::head, {.name = "head", .meaning = "Whose slope", .least = 0, .most = kMostHeads});
     fields.add(&R::buckets, {.name = "buckets", .meaning = "Of T5", .least = 4, .most = kWidest});

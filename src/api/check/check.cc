@@ -158,8 +158,8 @@ const Fields<CheckRequest>& check_fields() {
                            .meaning = "A file: FILE.npy, FILE.npz[:NAME] or FILE.safetensors[:NAME]",
                            .required = true})
         .add(&Request::b, {.name = "b", .form = "FILE", .meaning = "What it should be", .required = true})
-        .add(&Request::rtol, {.name = "rtol", .form = "X", .meaning = "Allowed relative to |B| [1e-5]"})
-        .add(&Request::atol, {.name = "atol", .form = "X", .meaning = "Allowed on top [1e-8]"})
+        .add(&Request::rtol, {.name = "rtol", .form = "X", .meaning = "Allowed relative to |B|"})
+        .add(&Request::atol, {.name = "atol", .form = "X", .meaning = "Allowed on top"})
         .add(&Request::nan_differs, {.name = "nan_differs", .meaning = "NaN differs from NaN"})
         .add(&Request::any_dtype, {.name = "any_dtype", .meaning = "Element types may differ"});
     fields.tell_bounds({{"rtol", 0, kAnyNumber}, {"atol", 0, kAnyNumber}});

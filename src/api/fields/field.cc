@@ -138,18 +138,19 @@ void require_ending(const FieldInfo& field, std::string_view path) {
   if (is_other) refuse(field, "a name that ends in " + field.ending, fmt::format("\"{}\"", path));
 }
 
+void require_word(const FieldInfo& field, const std::string& text) {
+  if (field.words.empty() || std::ranges::find(field.words, text) != field.words.end()) return;
+  refuse(field, listed(field.words), fmt::format("\"{}\"{}", text, nearest_of(text, field.words)));
+}
+
 // The value, if it lies in the field's bounds and words.
 FieldValue checked(const FieldInfo& field, FieldValue value, std::string_view shown) {
   if (const auto* wholes = std::get_if<std::vector<std::int64_t>>(&value)) {
     const bool fits = std::ranges::all_of(*wholes, [&](auto n) { return n >= field.least && n <= field.most; });
     if (!fits) refuse(field, fmt::format("a list of whole numbers from {} to {}", field.least, field.most), shown);
   }
-  if (const auto* texts = std::get_if<std::vector<std::string>>(&value); texts != nullptr && !field.words.empty()) {
-    for (const std::string& text : *texts) {
-      if (std::ranges::find(field.words, text) == field.words.end()) {
-        refuse(field, listed(field.words), fmt::format("\"{}\"{}", text, nearest_of(text, field.words)));
-      }
-    }
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
+    for (const std::string& text : *texts) require_word(field, text);
   }
   const auto* const whole = std::get_if<std::int64_t>(&value);
   if (whole != nullptr && !field.only_told && (*whole < field.least || *whole > field.most)) {
@@ -159,13 +160,9 @@ FieldValue checked(const FieldInfo& field, FieldValue value, std::string_view sh
     const bool fits = *number >= static_cast<double>(field.least) && *number <= static_cast<double>(field.most);
     if (!fits) refuse(field, expected_of(field), shown);
   }
-  const auto* const text = std::get_if<std::string>(&value);
-  if (text != nullptr && field.alone == *text) return value;
-  if (text != nullptr && !field.ending.empty()) require_ending(field, *text);
-  if (text != nullptr && !field.words.empty()) {
-    if (std::ranges::find(field.words, *text) == field.words.end()) {
-      refuse(field, expected_of(field), fmt::format("\"{}\"{}", *text, nearest_of(*text, field.words)));
-    }
+  if (const auto* text = std::get_if<std::string>(&value); text != nullptr && field.alone != *text) {
+    if (!field.ending.empty()) require_ending(field, *text);
+    require_word(field, *text);
   }
   return value;
 }

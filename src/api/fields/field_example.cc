@@ -20,7 +20,7 @@ std::string example_of_whole(const FieldInfo& field) {
 
 std::string example_of_number(const FieldInfo& field) {
   const double fallback = number_from<double>(field.fallback).value_or(1);
-  return fmt::format("{}", fallback == 0 ? 0.5 : fallback / 2);
+  return number_as_written(fallback == 0 ? 0.5 : fallback / 2);
 }
 
 std::string example_of_words(const FieldInfo& field) {
@@ -31,6 +31,12 @@ std::string example_of_words(const FieldInfo& field) {
 }
 
 }  // namespace
+
+std::string number_as_written(double number) {
+  std::string text = fmt::format("{}", number);
+  if (const std::size_t zero = text.find("e-0"); zero != std::string::npos) text.erase(zero + 2, 1);
+  return text;
+}
 
 std::string example_of(const FieldInfo& field) {
   switch (field.type) {

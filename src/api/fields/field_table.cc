@@ -88,10 +88,10 @@ std::string fallback_text(FieldType type, const Value& value) {
     return type == FieldType::size ? size_text(value) : fmt::format("{}", value);
   } else if constexpr (std::is_same_v<Value, std::string>) {
     return value;
-  } else if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>) {
-    std::string text = fmt::format("{}", value);
-    if (const std::size_t zero = text.find("e-0"); zero != std::string::npos) text.erase(zero + 2, 1);
-    return text;
+  } else if constexpr (std::is_same_v<Value, double>) {
+    return api_detail::number_as_written(value);
+  } else if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
+    return fmt::format("{}", value);
   } else {
     return {};
   }

@@ -46,6 +46,8 @@ void add_model(Fields<Request>& fields) {
                                .form = "N",
                                .meaning = "Or a held-out example of its task",
                                .group = group,
+                               .least = 0,
+                               .most = api_detail::kMostExamples,
                                .needs = {"model"}})
       .add(&Request::layer, {.name = "layer",
                              .form = "N",
@@ -59,7 +61,6 @@ void add_model(Fields<Request>& fields) {
                             .meaning = "Which attention: tokens, source or cross [cross, else tokens]",
                             .group = group,
                             .needs = {"model"}});
-  fields.tell_bounds({{"example", 0, kAnyCount}});
   fields.give_examples({{"model", "induction"},
                         {"text", "abcxyzab"},
                         {"text_file", "text.txt"},

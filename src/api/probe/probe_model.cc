@@ -11,6 +11,7 @@
 #include "api/probe/probe_parts.h"
 #include "insight/asked_text.h"
 #include "insight/text_batch.h"
+#include "qkv/api/explain.h"
 #include "qkv/autograd/softmax.h"
 #include "qkv/explain/model.h"
 #include "qkv/files.h"
@@ -100,7 +101,8 @@ void api_detail::check_model(const ProbeRequest& request) {
 }
 
 ProbeInputs api_detail::load_model_inputs(const ProbeRequest& request, const ProbeChoice& choice) {
-  const TrainedModel trained = of_field("model", [&] { return TrainedModel::read(trained_model_path(request.model)); });
+  const OpenedModel model = open_model(request.model);
+  const TrainedModel& trained = *model;
   const TaskExample example = example_for(request, trained);
   const TaskBatch batch = trained.batch_of(example);
   const HeadText text = insight::head_text_of(trained, example);
