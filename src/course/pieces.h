@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "qkv/attention.h"
-#include "qkv/tensor.h"
 #include "qkv/course/worked.h"
+#include "qkv/tensor.h"
 
 namespace qkv::worked {
 
