@@ -121,7 +121,7 @@ class StagedRows {
 
  private:
   [[nodiscard]] QKV_INLINED Real* room(std::size_t i) const {
-    return room_.get() + static_cast<std::int64_t>(i) * width_;
+    return room_ == nullptr ? nullptr : room_.get() + static_cast<std::int64_t>(i) * width_;
   }
 
   std::array<std::optional<StagedIn<Real>>, kInputs> in_;
