@@ -176,7 +176,7 @@ Fields<EmbedArguments> fields_of_embed() {
              {.name = "out", .form = "FILE", .meaning = "Write [texts, width] as .npy [JSON, a line each]"});
   add_embedding(fields);
   fields.add(&EmbedArguments::threads, threads_field());
-  fields.give_examples({{"model", "english"}, {"text", "The cat sat"}, {"out", "vectors.npy"}});
+  fields.give_examples({{"model", "english"}, {"text", "the cats are near"}, {"out", "vectors.npy"}});
   return fields;
 }
 
@@ -191,7 +191,7 @@ Fields<FillArguments> fields_of_fill() {
   fields.add(&FillArguments::count,
              {.name = "count", .form = "N", .meaning = "Pieces to show for each mask", .least = 1, .most = 1 << 20});
   fields.add(&FillArguments::json, json_field());
-  fields.give_examples({{"model", "english"}, {"text", "the cats <be> here"}});
+  fields.give_examples({{"model", "english"}, {"text", "the cats <be> near"}});
   return fields;
 }
 

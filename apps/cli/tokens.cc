@@ -165,7 +165,7 @@ Fields<TokensArguments> fields_of_tokens() {
              {.name = "no_specials", .meaning = "Without the special tokens of the template"});
   fields.add(&TokensArguments::json, json_field());
   fields.give_examples({{"tokenizer", "english"},
-                        {"text", "the cats are here"},
+                        {"text", "the cats are near"},
                         {"pair", "a dog runs"},
                         {"ids", "12 7"},
                         {"search", "king"}});

@@ -205,26 +205,33 @@ Fields<StudioOptions> fields_of_studio() {
 
 Fields<ViewArguments> fields_of_view() {
   using A = ViewArguments;
+  const std::vector<std::string> not_served{"export", "frame", "describe"};
   Fields<A> fields;
   fields.add(&A::studio, fields_of_studio());
-  fields.add(&A::host,
-             {.name = "host", .form = "HOST", .meaning = "Address to listen at; 127.0.0.1 is this machine alone"});
+  fields.add(&A::host, {.name = "host",
+                        .form = "HOST",
+                        .meaning = "Address to listen at; 127.0.0.1 is this machine alone",
+                        .excludes = not_served});
   fields.add(&A::port, {.name = "port",
                         .form = "N",
                         .meaning = "Port to listen at",
                         .least = 0,
                         .most = 65535,
+                        .excludes = not_served,
                         .fallback = "a free one"});
-  fields.add(
-      &A::file,
-      {.name = "export", .form = "FILE.html", .meaning = "Write one file that works without qkv and without network"});
+  fields.add(&A::file, {.name = "export",
+                        .form = "FILE.html",
+                        .meaning = "Write one file that works without qkv and without network",
+                        .excludes = {"root", "frame", "describe"}});
   fields.add(&A::frame, {.name = "frame",
                          .form = "FILE.html",
                          .meaning = "Write the pages for a frame of another page, which answers what they ask "
-                                    "(docs/studio.md)"});
-  fields.add(&A::stays_closed, {.name = "no_open", .meaning = "Open no browser"});
-  fields.add(&A::describes,
-             {.name = "describe", .meaning = "Print all questions of the studio, with their fields, as JSON"});
+                                    "(docs/studio.md)",
+                         .excludes = {"model", "text", "file", "mask", "root", "describe"}});
+  fields.add(&A::stays_closed, {.name = "no_open", .meaning = "Open no browser", .excludes = not_served});
+  fields.add(&A::describes, {.name = "describe",
+                             .meaning = "Print all questions of the studio, with their fields, as JSON",
+                             .excludes = {"model", "text", "file", "mask", "root"}});
   fields.give_examples({{"host", "0.0.0.0"}, {"export", "studio.html"}, {"frame", "frame.html"}});
   return fields;
 }

@@ -79,7 +79,7 @@ void require_linear(const Value& x, const Value& weight, const Value* bias) {
 
 // Converts to the dtype that the product needs: that of x, or f32.
 Value bias_for(DType x, const Value& bias) {
-  return autograd::dense(x == DType::f32 ? autograd::in_dtype(bias, x) : bias);
+  return autograd::dense(bias.dtype() == DType::f32 ? bias : autograd::in_dtype(bias, x));
 }
 
 // The weight as its layer keeps it packed, where nothing is recorded, as in inference; null where that gains nothing.
@@ -115,7 +115,7 @@ Variable linear_of(const Variable& x, const Variable& weight, const Variable* bi
                   const Value& d_out, Gradients& gradients) {
     const Value d = autograd::dense(d_out);
     if (gradients.wanted(1)) {
-      const DType summed = d.dtype() == DType::f32 ? DType::f32 : dtype;
+      const DType summed = d.dtype() == dtype ? dtype : DType::f32;
       Value d_weight = autograd::new_value(summed, used.shape());
       autograd::multiply(d_weight, as_rows(d).transpose(0, 1), as_rows(kept_x.value()));
       gradients.give(1, autograd::in_dtype(d_weight, dtype));

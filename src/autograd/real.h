@@ -17,9 +17,10 @@ using kernels::store;
 /// True for the types of 16 bits that are computed in f32.
 [[nodiscard]] inline bool is_half(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
 
-/// A parameter has the dtype of x, or one of the two is f32 and the other of 16 bits: it is then converted for x.
+/// A parameter has the dtype of x, or both are f32 or of 16 bits: it is then converted for x.
 [[nodiscard]] inline bool may_serve(DType parameter, DType x) {
-  return parameter == x || (parameter == DType::f32 && is_half(x)) || (is_half(parameter) && x == DType::f32);
+  const auto is_converted = [](DType dtype) { return dtype == DType::f32 || is_half(dtype); };
+  return parameter == x || (is_converted(parameter) && is_converted(x));
 }
 
 }  // namespace qkv::autograd

@@ -162,6 +162,34 @@ TEST(Linear, KeepsParametersAndTheirGradientsInF32UnderBf16) {
   }
 }
 
+// A file of f16 computed in bf16.
+TEST(Linear, ConvertsParametersOfTheOther16Bits) {
+  const Tensor f16_weight = normal_numbers(2, {17, 33}).to(DType::f16);
+  const Tensor f16_bias = normal_numbers(3, {17}).to(DType::f16);
+  for (const std::int64_t rows : {1, 40}) {
+    const Variable x = Variable::parameter(normal_numbers(1, {rows, 33}).to(DType::bf16));
+    const Variable weight = Variable::parameter(f16_weight), bias = Variable::parameter(f16_bias);
+    const Variable like_weight = Variable::parameter(f16_weight.to(DType::f32).to(DType::bf16));
+    const Variable like_bias = Variable::parameter(f16_bias.to(DType::f32).to(DType::bf16));
+    const Variable y = linear(x, weight, bias), like = linear(x, like_weight, like_bias);
+    ASSERT_EQ(y.dtype(), DType::bf16);
+    const Tensor d_y = normal_numbers(4, {rows, 17}).to(DType::bf16);
+    backward(y, d_y);
+    backward(like, d_y);
+    EXPECT_EQ(weight.gradient().dtype(), DType::f16);
+    EXPECT_EQ(bias.gradient().dtype(), DType::f16);
+    for (std::int64_t j = 0; j < 17; ++j) {
+      for (std::int64_t i = 0; i < rows; ++i) {
+        EXPECT_NEAR(y.value().at({i, j}), like.value().at({i, j}), 33 * 0x1p-9);  // a weight keeps its bits in few rows
+      }
+      for (std::int64_t k = 0; k < 33; ++k) {
+        const double expected = like_weight.gradient().at({j, k});
+        EXPECT_NEAR(weight.gradient().at({j, k}), expected, 0x1p-7 * (1 + std::abs(expected)));
+      }
+    }
+  }
+}
+
 TEST(Linear, NamesWhatDoesNotFit) {
   const auto zeros = [](const Shape& shape, DType dtype = DType::f32) { return Variable(Tensor(dtype, shape)); };
   EXPECT_EQ(error_message([&] { (void)linear(zeros({2, 3}), zeros({5, 4})); }),
@@ -172,8 +200,8 @@ TEST(Linear, NamesWhatDoesNotFit) {
             "linear: bias: expected [5], got [4]");
   EXPECT_EQ(error_message([&] { (void)linear(zeros({2, 3}), zeros({5, 3}, DType::f64)); }),
             "linear: weight: expected f32, the dtype of x, got f64");
-  EXPECT_EQ(error_message([&] { (void)linear(zeros({2, 3}, DType::f16), zeros({5, 3}, DType::bf16)); }),
-            "linear: weight: expected f16, the dtype of x, got bf16");
+  EXPECT_EQ(error_message([&] { (void)linear(zeros({2, 3}, DType::f16), zeros({5, 3}, DType::f64)); }),
+            "linear: weight: expected f16, the dtype of x, got f64");
   EXPECT_EQ(error_message([&] { (void)linear(zeros({2, 3}), zeros({5, 3}), zeros({5}, DType::bf16)); }),
             "linear: bias: expected f32, the dtype of weight, got bf16");
   const Variable weight = Variable::parameter(Tensor(DType::f32, {5, 3}));
