@@ -27,28 +27,39 @@ struct Few {
   Floats sums[kRows][2] = {};
   Floats least[kRows] = {};
 
-  /// Chunk `chunk` of the row, which has `count` blocks of 32 left.
-  [[gnu::always_inline]] void add(const std::uint8_t* at, std::int64_t chunk, int count) {
+  /// The next kCount blocks of 32, from number `first` of the row on.
+  template <int kCount>
+  [[gnu::always_inline]] void add(const std::uint8_t* at, std::int64_t first) {
     Floats scale[kGroups];
     Floats minimum[kGroups];
-    Type::scales(at, count, scale, minimum);
+    Type::scales(at, kCount, scale, minimum);
     alignas(sizeof(Floats)) float factors[kRows][kBlocks * kGroups];
     for (int r = 0; r < kRows; ++r) {
-      const std::int64_t first = (row + r) * x.stride + chunk * kBlocks * kGroups;
+      const std::int64_t group = (row + r) * x.stride + first / kBlock * kGroups;
       for (int g = 0; g < kGroups; ++g) {
-        store(factors[r] + g * kBlocks, scale[g] * load<Floats>(x.scales + first + g * kBlocks));
-        if constexpr (Type::kHasLeast) least[r] += minimum[g] * load<Floats>(x.sums + first + g * kBlocks);
+        store(factors[r] + g * kBlocks, scale[g] * load<Floats>(x.scales + group + g * kBlocks));
+        if constexpr (Type::kHasLeast) least[r] += minimum[g] * load<Floats>(x.sums + group + g * kBlocks);
       }
     }
+    asm("" : "+m"(factors));  // or GCC would take them apart in registers, by two instructions each
 #pragma GCC unroll 8
-    for (int n = 0; n < count; ++n) {
+    for (int n = 0; n < kCount; ++n) {
       const Bytes numbers = Type::numbers(at, n);
       for (int r = 0; r < kRows; ++r) {
-        const auto left = load<Bytes>(x.numbers + (row + r) * K + chunk * kChunk + n * kBlock);
+        const auto left = load<Bytes>(x.numbers + (row + r) * K + first + n * kBlock);
         const Ints products = Type::kSigned ? S::dot_signed(numbers, left) : S::dot(numbers, left);
         sums[r][n % 2] += to_floats(products) * factor(factors[r], n);
       }
     }
+  }
+
+  /// The same where the row has so many left, and what follows them.
+  template <int kCount>
+  [[gnu::always_inline]] void add_rest(const std::uint8_t*& at, std::int64_t& first) {
+    if ((K - first) / kBlock < kCount) return;
+    add<kCount>(at, first);
+    at += Type::kBytes / kBlocks * kCount;
+    first += kBlock * kCount;
   }
 
   [[gnu::always_inline]] static Floats factor(const float* factors, int n) {
@@ -63,17 +74,20 @@ template <class S, BlockType kType, int kRows>
 [[gnu::always_inline]] inline void few_of(const QuantisedProduct& p, std::int64_t row, std::int64_t begin,
                                           std::int64_t end) {
   using Type = Blocks<S, kType>;
-  const std::int64_t chunks = p.weight.K / kChunk;
-  const int rest = static_cast<int>(p.weight.K % kChunk / kBlock);
   for (std::int64_t column = begin; column < end; ++column) {
     const std::uint8_t* at = row_of<S, kType>(p.weight, column);
     Few<S, kType, kRows> sums = {.x = p.x, .K = p.weight.K, .row = row};
-    for (std::int64_t chunk = 0; chunk < chunks; ++chunk, at += Type::kBytes) {
+    std::int64_t first = 0;
+    for (; first + kChunk <= sums.K; first += kChunk, at += Type::kBytes) {
       // The machine's own prefetchers stop at the end of a page.
       for (std::int64_t line = 0; line < Type::kBytes; line += 64) __builtin_prefetch(at + 4096 + line, 0, 2);
-      sums.add(at, chunk, kBlocks);
+      sums.template add<kBlocks>(at, first);
     }
-    if (rest > 0) sums.add(at, chunks, rest);
+    if constexpr (Type::kIsSmall) {
+      sums.template add_rest<4>(at, first);
+      sums.template add_rest<2>(at, first);
+      sums.template add_rest<1>(at, first);
+    }
     for (int r = 0; r < kRows; ++r) {
       const float sum = sum_of(sums.sums[r][0] + sums.sums[r][1] + sums.least[r]);
       p.out[(row + r) * p.out_row + column] = p.bias == nullptr ? sum : sum + p.bias[column];
@@ -120,49 +134,78 @@ inline constexpr bool kRaised = Blocks<S, kType>::kSigned && !S::kTakesSigned;
 template <class S, BlockType kType>
 inline constexpr bool kPanelHasLeast = Blocks<S, kType>::kHasLeast || kRaised<S, kType>;
 
-template <class S, BlockType kType>
-[[gnu::always_inline]] inline void lay_chunk(const Panel<S>& panel, std::int64_t lane, const std::uint8_t* at,
-                                             std::int64_t chunk, int count) {
-  using Type = Blocks<S, kType>;
-  Floats scale[Type::kGroups];
-  Floats least[Type::kGroups];
-  Type::scales(at, count, scale, least);
-  if constexpr (kRaised<S, kType>) {
-    for (int g = 0; g < Type::kGroups; ++g) least[g] = scale[g] * -128;
-  }
-  const int groups = count * Type::kGroups;
-  const std::int64_t first = chunk * kBlocks * Type::kGroups;
-  for (int g = 0; g < groups; ++g) {
-    panel.scales[(first + g) * S::kLanes + lane] = scale[g / kBlocks][g % kBlocks];
-    if constexpr (kPanelHasLeast<S, kType>) {
-      panel.least[(first + g) * S::kLanes + lane] = least[g / kBlocks][g % kBlocks];
-    }
-  }
-  std::uint8_t* to = panel.numbers + chunk * (kChunk / 4) * Panel<S>::kStep + lane * 4;
+/// Of kCount * kGroups groups of eight rows, what scales() gave of each row, eight lanes from `to` on.
+template <class S, int kCount, int kGroups>
+[[gnu::always_inline]] inline void lay_floats(float* to, const Floats (&of_rows)[8][kGroups]) {
+#pragma GCC unroll 2
+  for (int part = 0; part < kGroups; ++part) {
+    Floats lanes[8];
 #pragma GCC unroll 8
-  for (int n = 0; n < count; ++n) {
-    Bytes numbers = Type::numbers(at, n);
-    if constexpr (kRaised<S, kType>) numbers ^= 128;
-    const auto fours = load<Ints>(&numbers);
+    for (int lane = 0; lane < 8; ++lane) lanes[lane] = of_rows[lane][part];
+    transpose(lanes);
 #pragma GCC unroll 8
-    for (int four = 0; four < kBlock / 4; ++four, to += Panel<S>::kStep) {
-      const std::int32_t bytes = fours[four];
-      std::memcpy(to, &bytes, sizeof(bytes));
+    for (int n = 0; n < 8; ++n) {
+      const int group = part * 8 + n;
+      if (group < kCount * kGroups) store(to + group * S::kLanes, lanes[n]);
     }
   }
 }
 
-template <class S, BlockType kType>
-void lay_panel(const QuantisedWeight& weight, std::int64_t first, std::int64_t rows, const Panel<S>& panel) {
-  const std::int64_t chunks = weight.K / kChunk;
-  const int rest = static_cast<int>(weight.K % kChunk / kBlock);
-  for (std::int64_t lane = 0; lane < S::kLanes; ++lane) {
-    // Lanes behind the weight's last row are that row again; what they make is not written.
-    const std::uint8_t* at = row_of<S, kType>(weight, first + (lane < rows ? lane : rows - 1));
-    for (std::int64_t chunk = 0; chunk < chunks; ++chunk, at += Blocks<S, kType>::kBytes) {
-      lay_chunk<S, kType>(panel, lane, at, chunk, kBlocks);
+/// The next kCount blocks of 32 of eight rows, from number `first` on, become lanes from `lane` on.
+template <class S, BlockType kType, int kCount>
+[[gnu::always_inline]] inline void lay(const Panel<S>& panel, std::int64_t lane, const std::uint8_t* const (&at)[8],
+                                       std::int64_t first) {
+  using Type = Blocks<S, kType>;
+  Floats scale[8][Type::kGroups];
+  Floats least[8][Type::kGroups];
+#pragma GCC unroll 8
+  for (int n = 0; n < 8; ++n) {
+    Type::scales(at[n], kCount, scale[n], least[n]);
+    if constexpr (kRaised<S, kType>) {
+      for (int part = 0; part < Type::kGroups; ++part) least[n][part] = scale[n][part] * -128;
     }
-    if (rest > 0) lay_chunk<S, kType>(panel, lane, at, chunks, rest);
+  }
+  const std::int64_t group = first / kBlock * Type::kGroups;
+  lay_floats<S, kCount>(panel.scales + group * S::kLanes + lane, scale);
+  if constexpr (kPanelHasLeast<S, kType>) lay_floats<S, kCount>(panel.least + group * S::kLanes + lane, least);
+  std::uint8_t* to = panel.numbers + first / 4 * Panel<S>::kStep + lane * 4;
+#pragma GCC unroll 8
+  for (int block = 0; block < kCount; ++block) {
+    Ints lanes[8];
+#pragma GCC unroll 8
+    for (int n = 0; n < 8; ++n) {
+      Bytes numbers = Type::numbers(at[n], block);
+      if constexpr (kRaised<S, kType>) numbers ^= 128;
+      lanes[n] = load<Ints>(&numbers);
+    }
+    transpose(lanes);
+#pragma GCC unroll 8
+    for (int four = 0; four < kBlock / 4; ++four, to += Panel<S>::kStep) store(to, lanes[four]);
+  }
+}
+
+template <class S, BlockType kType>
+void lay_panel(const QuantisedWeight& weight, std::int64_t row, std::int64_t rows, const Panel<S>& panel) {
+  using Type = Blocks<S, kType>;
+  for (std::int64_t lane = 0; lane < S::kLanes; lane += 8) {
+    const std::uint8_t* at[8];
+    for (std::int64_t n = 0; n < 8; ++n) {
+      // Lanes behind the weight's last row are that row again; what they make is not written.
+      at[n] = row_of<S, kType>(weight, row + (lane + n < rows ? lane + n : rows - 1));
+    }
+    const auto advance = [&](std::int64_t bytes) __attribute__((always_inline)) {
+#pragma GCC unroll 8
+      for (int n = 0; n < 8; ++n) at[n] += bytes;
+    };
+    std::int64_t first = 0;
+    for (; first + kChunk <= weight.K; first += kChunk, advance(Type::kBytes)) {
+      lay<S, kType, kBlocks>(panel, lane, at, first);
+    }
+    if constexpr (Type::kIsSmall) {
+      for (; first < weight.K; first += kBlock, advance(Type::kBytes / kBlocks)) {
+        lay<S, kType, 1>(panel, lane, at, first);
+      }
+    }
   }
 }
 

@@ -38,7 +38,7 @@ class Rows {
       : M_(x.dim(0)),
         K_(x.dim(1)),
         group_(group),
-        stride_((K_ / group + 15) / 16 * 16),
+        stride_((K_ / group + 8 + 15) / 16 * 16),
         rows_((M_ + kMostQuantisedRows - 1) / kMostQuantisedRows * kMostQuantisedRows),
         numbers_(core::checked_bytes("product", {rows_, K_}, 1)),
         scales_(DType::f32, {2, rows_, stride_}) {

@@ -15,6 +15,23 @@ struct Quantised {
     return all;
   }
 
+  [[gnu::always_inline]] static float half(const void* at) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, at, sizeof(bits));
+    return from_half(bits);
+  }
+
+  [[gnu::always_inline]] static quantised::Floats floats_of(std::uint64_t eight) {
+    quantised::Floats all;
+    for (unsigned n = 0; n < 8; ++n) all[n] = static_cast<float>(eight >> 8 * n & 255U);
+    return all;
+  }
+  [[gnu::always_inline]] static quantised::Floats signed_floats_of(std::uint64_t eight) {
+    quantised::Floats all;
+    for (unsigned n = 0; n < 8; ++n) all[n] = static_cast<std::int8_t>(eight >> 8 * n & 255U);
+    return all;
+  }
+
   [[gnu::always_inline]] static Bytes uneven(const Bytes& x) {
     constexpr std::int8_t kValues[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
     Bytes all;

@@ -11,6 +11,7 @@ using core::BlockType;
 
 /// Blocks<S, type> has, for a chunk of 256 numbers, or what a row has left of one:
 ///   kBytes                    of a chunk
+///   kIsSmall                  blocks are of 32, so a row may have less than a chunk left
 ///   kGroups                   scales of each 32 numbers: 1 or 2
 ///   kSigned                   numbers have a sign; else they are from 0 to 127
 ///   kHasLeast                 something is added to scale times number: minima
@@ -21,19 +22,23 @@ struct Blocks;
 
 namespace bits {
 
-using Eight = std::uint8_t __attribute__((vector_size(8)));
-using SignedEight = std::int8_t __attribute__((vector_size(8)));
-
-[[gnu::always_inline]] inline Floats floats_of(std::uint64_t eight) {
-  return __builtin_convertvector(load<Eight>(&eight), Floats);
-}
-
-[[gnu::always_inline]] inline Floats signed_floats_of(std::uint64_t eight) {
-  return __builtin_convertvector(load<SignedEight>(&eight), Floats);
-}
-
 [[gnu::always_inline]] inline std::uint64_t joined(std::uint32_t low, std::uint32_t high) {
   return std::uint64_t{low} | std::uint64_t{high} << 32U;
+}
+
+// Compilers have no shift of bytes: words are shifted, and what a byte got from its neighbour is masked out.
+
+/// Bits `by` and those above it of each byte, as far as `kMask` lets them.
+template <std::uint8_t kMask>
+[[gnu::always_inline]] inline Bytes low_bits(const Bytes& x, int by) {
+  const Words shifted = load<Words>(&x) >> static_cast<std::uint32_t>(by);
+  return load<Bytes>(&shifted) & kMask;
+}
+
+/// Bytes below 2^(8 - by).
+[[gnu::always_inline]] inline Bytes raised(const Bytes& x, int by) {
+  const Words shifted = load<Words>(&x) << static_cast<std::uint32_t>(by);
+  return load<Bytes>(&shifted);
 }
 
 /// The low four bits of 16 bytes, then the high ones.
@@ -67,13 +72,6 @@ template <class S, std::int64_t kStride>
   return S::widened(all);
 }
 
-template <class S>
-[[gnu::always_inline]] inline float half(const std::uint8_t* at) {
-  std::uint16_t all[kBlocks] = {};
-  std::memcpy(all, at, sizeof(*all));
-  return S::widened(all)[0];
-}
-
 inline constexpr std::uint32_t kSix = 0x3F3F3F3FU;
 inline constexpr std::uint32_t kFour = 0x0F0F0F0FU;
 inline constexpr std::uint32_t kTwo = 0x03030303U;
@@ -95,7 +93,7 @@ inline constexpr std::uint32_t kTwo = 0x03030303U;
 
 /// Two bits of 32 numbers, of the runs of 32 in 64 bytes.
 [[gnu::always_inline]] inline Bytes pairs(const std::uint8_t* at, int n) {
-  return load<Bytes>(at + n / 4 * 32) >> (n % 4 * 2) & 3;
+  return low_bits<3>(load<Bytes>(at + n / 4 * 32), n % 4 * 2);
 }
 
 }  // namespace bits
@@ -103,6 +101,7 @@ inline constexpr std::uint32_t kTwo = 0x03030303U;
 /// What blocks of 32 share: `kScale` and `kNumbers` are places in a block of `kSize` bytes.
 template <class S, std::int64_t kSize>
 struct Small {
+  static constexpr bool kIsSmall = true;
   static constexpr std::int64_t kBytes = kSize * kBlocks;
   static constexpr int kGroups = 1;
   static constexpr bool kSigned = false;
@@ -184,6 +183,7 @@ struct Blocks<S, BlockType::iq4_nl> : Small<S, 18> {
 /// What blocks of 256 share.
 template <int kGroupsOf32, bool kLeast>
 struct Large {
+  static constexpr bool kIsSmall = false;
   static constexpr int kGroups = kGroupsOf32;
   static constexpr bool kSigned = false;
   static constexpr bool kHasLeast = kLeast;
@@ -194,13 +194,13 @@ struct Blocks<S, BlockType::q2_k> : Large<2, true> {
   static constexpr std::int64_t kBytes = 84;
 
   [[gnu::always_inline]] static void scales(const std::uint8_t* at, int /*count*/, Floats* scale, Floats* least) {
-    const float d = bits::half<S>(at + 80);
-    const float m = bits::half<S>(at + 82);
+    const float d = S::half(at + 80);
+    const float m = S::half(at + 82);
     for (int n = 0; n < 2; ++n) {
       const auto both = load<std::uint64_t>(at + 8 * n);
       const std::uint64_t four = bits::joined(bits::kFour, bits::kFour);
-      scale[n] = bits::floats_of(both & four) * d;
-      least[n] = bits::floats_of(both >> 4U & four) * -m;
+      scale[n] = S::floats_of(both & four) * d;
+      least[n] = S::floats_of(both >> 4U & four) * -m;
     }
   }
   [[gnu::always_inline]] static Bytes numbers(const std::uint8_t* at, int n) { return bits::pairs(at + 16, n); }
@@ -211,18 +211,18 @@ struct Blocks<S, BlockType::q3_k> : Large<2, true> {
   static constexpr std::int64_t kBytes = 110;
 
   [[gnu::always_inline]] static void scales(const std::uint8_t* at, int /*count*/, Floats* scale, Floats* least) {
-    const float d = bits::half<S>(at + 108);
+    const float d = S::half(at + 108);
     const std::uint32_t high = bits::word(at + 104);
     for (unsigned n = 0; n < 2; ++n) {
       const std::uint32_t first = (bits::word(at + 96) >> 4 * n & bits::kFour) | (high >> 4 * n & bits::kTwo) << 4U;
       const std::uint32_t second = (bits::word(at + 100) >> 4 * n & bits::kFour) | (high >> (4 * n + 2) & bits::kTwo)
                                                                                        << 4U;
-      scale[n] = (bits::floats_of(bits::joined(first, second)) - 32) * d;
+      scale[n] = (S::floats_of(bits::joined(first, second)) - 32) * d;
       least[n] = scale[n] * -4;
     }
   }
   [[gnu::always_inline]] static Bytes numbers(const std::uint8_t* at, int n) {
-    return bits::pairs(at + 32, n) | (load<Bytes>(at) >> n & 1) << 2;
+    return bits::pairs(at + 32, n) | bits::raised(bits::low_bits<1>(load<Bytes>(at), n), 2);
   }
 };
 
@@ -231,11 +231,11 @@ struct Blocks<S, BlockType::q4_k> : Large<1, true> {
   static constexpr std::int64_t kBytes = 144;
 
   [[gnu::always_inline]] static void scales(const std::uint8_t* at, int /*count*/, Floats* scale, Floats* least) {
-    *scale = bits::floats_of(bits::scales_of_six_bits(at + 4)) * bits::half<S>(at);
-    *least = bits::floats_of(bits::minima_of_six_bits(at + 4)) * -bits::half<S>(at + 2);
+    *scale = S::floats_of(bits::scales_of_six_bits(at + 4)) * S::half(at);
+    *least = S::floats_of(bits::minima_of_six_bits(at + 4)) * -S::half(at + 2);
   }
   [[gnu::always_inline]] static Bytes numbers(const std::uint8_t* at, int n) {
-    return load<Bytes>(at + 16 + n / 2 * 32) >> (n % 2 * 4) & 15;
+    return bits::low_bits<15>(load<Bytes>(at + 16 + n / 2 * 32), n % 2 * 4);
   }
 };
 
@@ -247,7 +247,8 @@ struct Blocks<S, BlockType::q5_k> : Large<1, true> {
     Blocks<S, BlockType::q4_k>::scales(at, count, scale, least);
   }
   [[gnu::always_inline]] static Bytes numbers(const std::uint8_t* at, int n) {
-    return (load<Bytes>(at + 48 + n / 2 * 32) >> (n % 2 * 4) & 15) | (load<Bytes>(at + 16) >> n & 1) << 4;
+    return bits::low_bits<15>(load<Bytes>(at + 48 + n / 2 * 32), n % 2 * 4) |
+           bits::raised(bits::low_bits<1>(load<Bytes>(at + 16), n), 4);
   }
 };
 
@@ -256,15 +257,15 @@ struct Blocks<S, BlockType::q6_k> : Large<2, true> {
   static constexpr std::int64_t kBytes = 210;
 
   [[gnu::always_inline]] static void scales(const std::uint8_t* at, int /*count*/, Floats* scale, Floats* least) {
-    const float d = bits::half<S>(at + 208);
+    const float d = S::half(at + 208);
     for (int n = 0; n < 2; ++n) {
-      scale[n] = bits::signed_floats_of(load<std::uint64_t>(at + 192 + 8 * n)) * d;
+      scale[n] = S::signed_floats_of(load<std::uint64_t>(at + 192 + 8 * n)) * d;
       least[n] = scale[n] * -32;
     }
   }
   [[gnu::always_inline]] static Bytes numbers(const std::uint8_t* at, int n) {
-    const Bytes low = load<Bytes>(at + n / 4 * 64 + n % 2 * 32) >> (n % 4 / 2 * 4) & 15;
-    return low | bits::pairs(at + 128, n) << 4;
+    const Bytes low = bits::low_bits<15>(load<Bytes>(at + n / 4 * 64 + n % 2 * 32), n % 4 / 2 * 4);
+    return low | bits::raised(bits::pairs(at + 128, n), 4);
   }
 };
 
@@ -274,14 +275,14 @@ struct Blocks<S, BlockType::iq4_xs> : Large<1, false> {
   static constexpr bool kSigned = true;
 
   [[gnu::always_inline]] static void scales(const std::uint8_t* at, int /*count*/, Floats* scale, Floats* /*least*/) {
-    const float d = bits::half<S>(at);
+    const float d = S::half(at);
     const auto high = load<std::uint16_t>(at + 2);
     std::uint64_t all = 0;
     for (unsigned n = 0; n < kBlocks; ++n) {
       const std::uint64_t six = (at[4 + n / 2] >> n % 2 * 4 & 15U) | (high >> 2 * n & 3U) << 4U;
       all |= six << 8 * n;
     }
-    *scale = (bits::floats_of(all) - 32) * d;
+    *scale = (S::floats_of(all) - 32) * d;
   }
   [[gnu::always_inline]] static Bytes numbers(const std::uint8_t* at, int n) {
     return S::uneven(bits::nibbles(at + 8 + n * 16));

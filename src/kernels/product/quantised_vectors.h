@@ -33,13 +33,40 @@ template <class Vector>
 
 [[gnu::always_inline]] inline Floats to_floats(const Ints& x) { return __builtin_convertvector(x, Floats); }
 
-[[gnu::always_inline]] inline Floats splat(float x) { return Floats{} + x; }
+[[gnu::always_inline]] inline Floats splat(float x) { return Floats{x, x, x, x, x, x, x, x}; }
 
 /// 16 bytes, and those again.
 [[gnu::always_inline]] inline Bytes twice(const void* from) {
   const auto half = load<HalfOfBytes>(from);
   return __builtin_shufflevector(half, half, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6,
                                  7, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+
+/// Eight rows of eight become eight columns.
+template <class Vector>
+[[gnu::always_inline]] inline void transpose(Vector (&x)[8]) {
+  Vector pairs[8];
+#pragma GCC unroll 4
+  for (int n = 0; n < 8; n += 2) {
+    pairs[n] = __builtin_shufflevector(x[n], x[n + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+    pairs[n + 1] = __builtin_shufflevector(x[n], x[n + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+  }
+  Vector fours[8];
+#pragma GCC unroll 2
+  for (int n = 0; n < 8; n += 4) {
+#pragma GCC unroll 2
+    for (int k = 0; k < 2; ++k) {
+      const Vector& a = pairs[n + k];
+      const Vector& b = pairs[n + k + 2];
+      fours[n + 2 * k] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+      fours[n + 2 * k + 1] = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+  }
+#pragma GCC unroll 4
+  for (int n = 0; n < 4; ++n) {
+    x[n] = __builtin_shufflevector(fours[n], fours[n + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    x[n + 4] = __builtin_shufflevector(fours[n], fours[n + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
 }
 
 /// The halves of a vector added, again and again.

@@ -15,6 +15,21 @@ struct Avx2 {
     return (Floats)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i_u*>(halves)));
   }
 
+  /// One, at any place.
+  [[gnu::always_inline]] static float half(const void* at) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, at, sizeof(bits));
+    return _cvtsh_ss(bits);
+  }
+
+  /// The eight bytes of a word, without and with a sign.
+  [[gnu::always_inline]] static Floats floats_of(std::uint64_t eight) {
+    return (Floats)_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<std::int64_t>(eight))));
+  }
+  [[gnu::always_inline]] static Floats signed_floats_of(std::uint64_t eight) {
+    return (Floats)_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_cvtsi64_si128(static_cast<std::int64_t>(eight))));
+  }
+
   /// The numbers that IQ4_NL and IQ4_XS mean by 0 to 15.
   [[gnu::always_inline]] static Bytes uneven(const Bytes& x) {
     const __m256i values =
