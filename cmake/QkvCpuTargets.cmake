@@ -8,8 +8,9 @@ if(NOT QKV_TARGETS MATCHES "^(all|native)$")
 endif()
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  set(qkv_targets scalar avx2 avx512 avx512vnni avx512bf16 amx amxf32)
+  set(qkv_targets scalar avx2 avx2vnni avx512 avx512vnni avx512bf16 amx amxf32)
   set(qkv_flags_avx2 -mavx2 -mfma -mf16c)
+  set(qkv_flags_avx2vnni ${qkv_flags_avx2} -mavxvnni)
   # The compilers' tuning prefers 256 bits unless told.
   set(qkv_flags_avx512 ${qkv_flags_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
   # GCC 12 takes the undefined operand of its own intrinsics for a variable not set (its bug 105593).

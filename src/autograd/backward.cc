@@ -7,6 +7,7 @@
 #include "autograd/elementwise.h"
 #include "autograd/node.h"
 #include "autograd/watch.h"
+#include "kernels/elements.h"
 #include "qkv/autograd/variable.h"
 
 namespace qkv {
@@ -80,7 +81,7 @@ class Walk {
       const auto [axis, begin] = *given.part;
       to = to.slice(axis, begin, begin + given.gradient.shape()[axis]);
     }
-    autograd::add_elements(given.gradient.view, to);
+    kernels::add_elements(given.gradient.view, to);
   }
 
   static Value shown_to(const std::function<Variable(const Variable&)>& hook, Value gradient) {
@@ -94,7 +95,7 @@ class Walk {
 
   static void keep(Node& leaf, Value gradient) {
     if (!leaf.gradient.empty()) {
-      autograd::add_elements(gradient.view, leaf.gradient.writable());
+      kernels::add_elements(gradient.view, leaf.gradient.writable());
     } else if (gradient.is_exclusive()) {
       leaf.gradient = std::move(gradient);
     } else {

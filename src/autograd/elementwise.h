@@ -1,7 +1,6 @@
 // Loops over elements: dense, and broadcast.
 #pragma once
 
-#include "autograd/pieces.h"
 #include "autograd/real.h"
 #include "autograd/staged.h"
 
@@ -151,11 +150,5 @@ void map_broadcast(Value& out, const TensorView& a, const TensorView& b, const F
     });
   });
 }
-
-/// Any view of f64, f32, bf16 or f16 into `out` of its shape, converting with one rounding.
-void copy_elements(const TensorView& from, const MutableTensorView& out);
-
-/// to += from, of one dtype and shape.
-void add_elements(const TensorView& from, const MutableTensorView& to);
 
 }  // namespace qkv::autograd

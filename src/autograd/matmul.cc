@@ -4,11 +4,12 @@
 #include <utility>
 
 #include "autograd/elementwise.h"
-#include "autograd/few_rows.h"
+#include "autograd/kept_weight.h"
 #include "autograd/node.h"
-#include "autograd/packed_weight.h"
-#include "autograd/product.h"
 #include "autograd/reduce.h"
+#include "kernels/product/few_rows.h"
+#include "kernels/product/onednn.h"
+#include "kernels/product/product.h"
 #include "qkv/autograd/shape.h"
 
 namespace qkv {
@@ -83,12 +84,12 @@ Value bias_for(DType x, const Value& bias) {
 }
 
 // The weight as its layer keeps it packed, where nothing is recorded, as in inference; null where that gains nothing.
-std::shared_ptr<const autograd::PackedWeight> packed_for(const Value& x, const Value& weight) {
+std::shared_ptr<const kernels::PackedWeight> packed_for(const Value& x, const Value& weight) {
   const std::int64_t rows = as_rows(x).dim(0);
-  const DType dtype = autograd::product_dtype(x.dtype());
+  const DType dtype = kernels::product_dtype(x.dtype());
   const bool has_layout = dtype == DType::f32 || dtype == DType::bf16;
   if (autograd::recording() || !has_layout || !weight.view.is_contiguous() || weight.size() == 0) return nullptr;
-  return rows > 0 ? autograd::PackedWeight::of(weight, dtype) : nullptr;
+  return rows > 0 ? autograd::KeptWeight::of(weight, dtype) : nullptr;
 }
 
 Variable linear_of(const Variable& x, const Variable& weight, const Variable* bias) {
@@ -100,14 +101,14 @@ Variable linear_of(const Variable& x, const Variable& weight, const Variable* bi
   Value out = autograd::new_value(rows.dtype(), with_last(rows.shape(), matrix.shape()[0]));
   const Shape shape = out.shape();
   out.view = as_rows(out);
-  const Value* const added = shift == nullptr ? nullptr : &dense_shift;
-  const bool few = autograd::takes_few_rows(as_rows(rows), matrix.view);
+  const TensorView* const added = shift == nullptr ? nullptr : &dense_shift.view;
+  const bool few = kernels::takes_few_rows(as_rows(rows), matrix.view);
   const auto packed = few ? nullptr : packed_for(rows, matrix);
   const Value used = few || packed != nullptr ? matrix : autograd::in_dtype(matrix, rows.dtype());
   if (packed != nullptr) {
-    packed->multiply(out, as_rows(rows), added);
+    packed->multiply(out.writable(), as_rows(rows), added);
   } else {
-    autograd::multiply(out, as_rows(rows), used.view.transpose(0, 1), added);
+    kernels::multiply(out.writable(), as_rows(rows), used.view.transpose(0, 1), added);
   }
   out.view = out.view.reshape(shape);
   const DType dtype = matrix.dtype();
@@ -117,7 +118,7 @@ Variable linear_of(const Variable& x, const Variable& weight, const Variable* bi
     if (gradients.wanted(1)) {
       const DType summed = d.dtype() == dtype ? dtype : DType::f32;
       Value d_weight = autograd::new_value(summed, used.shape());
-      autograd::multiply(d_weight, as_rows(d).transpose(0, 1), as_rows(kept_x.value()));
+      kernels::multiply(d_weight.writable(), as_rows(d).transpose(0, 1), as_rows(kept_x.value()));
       gradients.give(1, autograd::in_dtype(d_weight, dtype));
     }
     if (gradients.inputs() == 3 && gradients.wanted(2)) {
@@ -131,7 +132,7 @@ Variable linear_of(const Variable& x, const Variable& weight, const Variable* bi
     Value d_x = autograd::new_value(d.dtype(), with_last(d.shape(), used.shape()[1]));
     const Shape whole = d_x.shape();
     d_x.view = as_rows(d_x);
-    autograd::multiply(d_x, as_rows(d), autograd::in_dtype(used, d.dtype()).view);
+    kernels::multiply(d_x.writable(), as_rows(d), autograd::in_dtype(used, d.dtype()).view);
     d_x.view = d_x.view.reshape(whole);
     gradients.give(0, std::move(d_x));
   };
@@ -152,7 +153,7 @@ Variable matmul(const Variable& a, const Variable& b) {
   }
   const Shape batch = autograd::broadcast_shape("matmul", batch_of(left.shape()), batch_of(right.shape()));
   Value out = autograd::new_value(left.dtype(), matrix_shape(batch, rows, right.view.dim(-1)));
-  autograd::multiply(out, left.view, right.view);
+  kernels::multiply(out.writable(), left.view, right.view);
   return autograd::recorded("matmul", std::move(out), {&a, &b},
                             [kept_a = Kept("matmul", "a", left), kept_b = Kept("matmul", "b", right), batch](
                                 const Value& d_out, Gradients& gradients) {
@@ -160,12 +161,12 @@ Variable matmul(const Variable& a, const Variable& b) {
                               const TensorView& y = kept_b.value().view;
                               if (gradients.wanted(0)) {
                                 Value d_a = autograd::new_value(x.dtype(), matrix_shape(batch, x.dim(-2), x.dim(-1)));
-                                autograd::multiply(d_a, d_out.view, y.transpose(-1, -2));
+                                kernels::multiply(d_a.writable(), d_out.view, y.transpose(-1, -2));
                                 gradients.give(0, autograd::summed_to(d_a, x.shape()));
                               }
                               if (gradients.wanted(1)) {
                                 Value d_b = autograd::new_value(y.dtype(), matrix_shape(batch, y.dim(-2), y.dim(-1)));
-                                autograd::multiply(d_b, x.transpose(-1, -2), d_out.view);
+                                kernels::multiply(d_b.writable(), x.transpose(-1, -2), d_out.view);
                                 gradients.give(1, autograd::summed_to(d_b, y.shape()));
                               }
                             });

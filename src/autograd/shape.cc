@@ -6,6 +6,7 @@
 
 #include "autograd/elementwise.h"
 #include "autograd/node.h"
+#include "kernels/elements.h"
 
 namespace qkv {
 namespace {
@@ -145,7 +146,7 @@ Variable concat(const std::vector<Variable>& parts, int axis) {
   Value out = autograd::new_value(first.dtype(), shape);
   for (std::size_t n = 0; n < parts.size(); ++n) {
     const MutableTensorView to = out.writable().slice(place, begins[n], begins[n + 1]);
-    autograd::copy_elements(parts[n].value(), to);
+    kernels::copy_elements(parts[n].value(), to);
   }
   return autograd::recorded("concat", std::move(out), parts, [place, begins](const Value& d_out, Gradients& gradients) {
     for (std::size_t n = 0; n + 1 < begins.size(); ++n) {

@@ -7,11 +7,12 @@
 #include <memory>
 #include <utility>
 
+#include "core/block_pool.h"
 #include "qkv/tensor.h"
 
 namespace qkv::autograd {
 
-class PackedWeight;
+class KeptWeight;
 
 class Storage {
  public:
@@ -21,27 +22,25 @@ class Storage {
   explicit Storage(Tensor tensor);
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
-  ~Storage();
 
   /// The bytes of a block from the pool; null if the storage is a tensor's.
-  [[nodiscard]] void* block() const noexcept { return block_; }
+  [[nodiscard]] void* block() const noexcept { return block_.data(); }
   /// True if nobody else holds these bytes and they are writable.
-  [[nodiscard]] bool is_private() const { return block_ != nullptr || tensor_.is_private(); }
+  [[nodiscard]] bool is_private() const { return block() != nullptr || tensor_.is_private(); }
   /// Keeps `other` alive as long as this, because views of it exist.
   void keep(std::shared_ptr<const Storage> other) { replaced_ = std::move(other); }
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
   void raise_version() noexcept { ++version_; }
-  /// What PackedWeight::of() keeps here; safe from several threads.
-  [[nodiscard]] std::shared_ptr<const PackedWeight> packed() const { return packed_.load(); }
-  void keep_packed(std::shared_ptr<const PackedWeight> packed) { packed_.store(std::move(packed)); }
+  /// What KeptWeight::of() keeps here; safe from several threads.
+  [[nodiscard]] std::shared_ptr<const KeptWeight> kept_weight() const { return kept_weight_.load(); }
+  void keep_weight(std::shared_ptr<const KeptWeight> weight) { kept_weight_.store(std::move(weight)); }
 
  private:
   Tensor tensor_;  // if the value came as one
   std::shared_ptr<const Storage> replaced_;
-  void* block_ = nullptr;
-  std::size_t bytes_ = 0;
+  core::PooledBlock block_;
   std::uint64_t version_ = 0;
-  std::atomic<std::shared_ptr<const PackedWeight>> packed_;
+  std::atomic<std::shared_ptr<const KeptWeight>> kept_weight_;
 };
 
 /// Elements and their owner. Copying shares.

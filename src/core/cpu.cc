@@ -76,6 +76,7 @@ std::vector<std::string> cpu_instructions() {
   QKV_LIST_IF_OFFERED(found, "avx2");
   QKV_LIST_IF_OFFERED(found, "fma");
   QKV_LIST_IF_OFFERED(found, "f16c");
+  QKV_LIST_IF_OFFERED(found, "avxvnni");
   QKV_LIST_IF_OFFERED(found, "avx512f");
   QKV_LIST_IF_OFFERED(found, "avx512bw");
   QKV_LIST_IF_OFFERED(found, "avx512dq");

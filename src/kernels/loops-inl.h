@@ -1,7 +1,7 @@
 // The loops of one width of vectors: QKV_LOOPS names them, QKV_VECTOR_BYTES is the width.
 #include "kernels/convert-inl.h"
-#include "kernels/few_rows-inl.h"
 #include "kernels/linear/linear-inl.h"
+#include "kernels/product/few_rows-inl.h"
 #include "kernels/vector_loops.h"
 
 namespace qkv::kernels::QKV_LOOPS {

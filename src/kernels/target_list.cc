@@ -22,9 +22,9 @@ bool tiles_multiply_parts(DType dtype) { return dtype == DType::f32 || cpu::tile
 
 #define QKV_NEEDS_AVX512 "avx512f avx512bw avx512dq avx512vl"
 #if defined(QKV_EMULATE_TILES)
-#define QKV_NEEDS_AMX QKV_NEEDS_AVX512 " avx512bf16"
+#define QKV_NEEDS_AMX QKV_NEEDS_AVX512 " avx512vnni avx512bf16"
 #else
-#define QKV_NEEDS_AMX QKV_NEEDS_AVX512 " avx512bf16 amx-tile amx-bf16 amx-int8"
+#define QKV_NEEDS_AMX QKV_NEEDS_AVX512 " avx512vnni avx512bf16 amx-tile amx-bf16 amx-int8"
 #endif
 
 constexpr ListedTarget kTargets[] = {
@@ -38,6 +38,11 @@ constexpr ListedTarget kTargets[] = {
      .serves = is_bf16,
      .substitute = "neon"},
     {.name = "avx2", .needs = "avx2 fma f16c", .line = "f32, f16 and bf16 on vectors of 8 floats"},
+    {.name = "avx2vnni",
+     .needs = "avx2 fma f16c avxvnni",
+     .line = "products with quantised weights, as whole numbers (`vpdpbusd`)",
+     .serves = no_type,
+     .substitute = "avx2"},
     {.name = "avx512", .needs = QKV_NEEDS_AVX512, .line = "f32, f16 and bf16 on vectors of 16 floats"},
     {.name = "avx512vnni",
      .needs = QKV_NEEDS_AVX512 " avx512vnni",
@@ -55,7 +60,7 @@ constexpr ListedTarget kTargets[] = {
      .needs = QKV_NEEDS_AMX,
      .line = "bf16, caches of i8, and f16 where there is AMX-FP16, on the tile unit",
      .serves = cpu::tiles_multiply,
-     .substitute = "avx512"},
+     .substitute = "avx512vnni"},
     // Not yet measured on a tile unit.
     {.name = "amxf32",
      .needs = QKV_NEEDS_AMX,

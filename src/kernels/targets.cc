@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "kernels/cpu/task.h"
+#include "kernels/product/quantised_loops.h"
 #include "kernels/target_list.h"
 #include "kernels/vector_loops.h"
 #include "qkv/error.h"
@@ -125,6 +126,11 @@ const Part* chosen_part(const Part* cpu::Target::* part) {
 const VectorLoops& chosen_loops() {
   static const VectorLoops* const kOwn = chosen_part(&cpu::Target::loops);
   return kOwn == nullptr ? baseline::kLoops : *kOwn;
+}
+
+const QuantisedLoops& chosen_quantised() {
+  static const QuantisedLoops* const kOwn = chosen_part(&cpu::Target::quantised);
+  return kOwn == nullptr ? baseline::kQuantised : *kOwn;
 }
 
 const cpu::SplitLoops* chosen_split() {

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "kernels/built_targets.h"
-#include "kernels/few_rows.h"
 #include "kernels/linear/loops.h"
+#include "kernels/product/few_rows_problem.h"
 
 namespace qkv::kernels {
 

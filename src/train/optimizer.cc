@@ -5,10 +5,11 @@
 #include <set>
 #include <utility>
 
-#include "autograd/pieces.h"
-#include "autograd/real.h"
 #include "core/plain_number.h"
+#include "kernels/pieces.h"
+#include "kernels/real.h"
 #include "kernels/vectorised.h"
+#include "kernels/with_real.h"
 
 namespace qkv {
 namespace {
@@ -45,12 +46,12 @@ double sum_of_squares(const Real* values, std::int64_t count) {
     const std::int64_t whole = count / 8 * 8;
     for (std::int64_t i = 0; i < whole; i += 8) {
       for (std::size_t lane = 0; lane < 8; ++lane) {
-        const auto value = static_cast<double>(autograd::load(values[i + static_cast<std::int64_t>(lane)]));
+        const auto value = static_cast<double>(kernels::load(values[i + static_cast<std::int64_t>(lane)]));
         lanes[lane] += value * value;
       }
     }
     for (std::int64_t i = whole; i < count; ++i) {
-      const auto value = static_cast<double>(autograd::load(values[i]));
+      const auto value = static_cast<double>(kernels::load(values[i]));
       lanes[static_cast<std::size_t>(i - whole)] += value * value;
     }
     sums = lanes;
@@ -61,9 +62,9 @@ double sum_of_squares(const Real* values, std::int64_t count) {
 
 template <class Real>
 double sum_of_squares_in_pieces(const Real* values, std::int64_t count) {
-  std::vector<double> sums(static_cast<std::size_t>((count + autograd::kPiece - 1) / autograd::kPiece));
-  autograd::for_pieces(count, autograd::kPiece, [&](std::int64_t begin, std::int64_t end) {
-    sums[static_cast<std::size_t>(begin / autograd::kPiece)] = sum_of_squares(values + begin, end - begin);
+  std::vector<double> sums(static_cast<std::size_t>((count + kernels::kPiece - 1) / kernels::kPiece));
+  kernels::for_pieces(count, kernels::kPiece, [&](std::int64_t begin, std::int64_t end) {
+    sums[static_cast<std::size_t>(begin / kernels::kPiece)] = sum_of_squares(values + begin, end - begin);
   });
   double sum = 0;
   for (const double one : sums) sum += one;
@@ -112,7 +113,7 @@ double gradient_norm(std::span<const Parameter> parameters) {
   for (const Parameter& parameter : parameters) {
     if (!parameter.value.has_gradient()) continue;
     const TensorView gradient = parameter.value.gradient();
-    autograd::with_real(gradient.dtype(), [&]<class Real>(Real) {
+    kernels::with_real(gradient.dtype(), [&]<class Real>(Real) {
       sum += sum_of_squares_in_pieces(gradient.data_as<Real>(), gradient.size());
     });
   }
@@ -131,12 +132,12 @@ void scale_gradients(std::span<const Parameter> parameters, double factor) {
   for (const Parameter& parameter : parameters) {
     if (!parameter.value.has_gradient()) continue;
     const MutableTensorView gradient = parameter.value.mutable_gradient();
-    autograd::with_real(gradient.dtype(), [&]<class Real>(Real) {
+    kernels::with_real(gradient.dtype(), [&]<class Real>(Real) {
       auto* values = static_cast<Real*>(gradient.data());
-      const auto by = static_cast<autograd::Computed<Real>>(factor);
-      autograd::for_pieces(gradient.size(), autograd::kPiece, [&](std::int64_t begin, std::int64_t end) {
+      const auto by = static_cast<kernels::Computed<Real>>(factor);
+      kernels::for_pieces(gradient.size(), kernels::kPiece, [&](std::int64_t begin, std::int64_t end) {
         kernels::vectorised<Real>([&]() QKV_INLINED {
-          for (std::int64_t i = begin; i < end; ++i) autograd::store(values[i], autograd::load(values[i]) * by);
+          for (std::int64_t i = begin; i < end; ++i) kernels::store(values[i], kernels::load(values[i]) * by);
         });
       });
     });

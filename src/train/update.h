@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "autograd/pieces.h"
 #include "core/plain_number.h"
+#include "kernels/pieces.h"
 #include "kernels/vectorised.h"
 #include "qkv/train/optimizer.h"
 
@@ -17,7 +17,7 @@ namespace qkv::training {
 template <class Body>
 void for_numbers(const Parameter& parameter, const Body& body) {
   const auto run = [&]<class Real>(Real real) {
-    autograd::for_pieces(parameter.value.size(), autograd::kPiece, [&](std::int64_t begin, std::int64_t end) {
+    kernels::for_pieces(parameter.value.size(), kernels::kPiece, [&](std::int64_t begin, std::int64_t end) {
       kernels::vectorised<Real>([&]() QKV_INLINED { body(real, begin, end); });
     });
   };

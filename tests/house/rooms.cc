@@ -87,7 +87,7 @@ const std::vector<Room>& rooms() {
   static const std::vector<Room> kRooms = {
       {"core", {}, {"cpuid.h", "fmt/format-inl.h", "sched.h", "sys/auxv.h", "sys/syscall.h", "unistd.h"}},
       {"mask", {"core"}, {"fmt/", "utf8.h"}},
-      {"kernels", {"core", "mask"}, {"fmt/", "hwy/", "arm_neon.h", "immintrin.h", "wasm_simd128.h"}},
+      {"kernels", {"core", "mask"}, {"fmt/", "hwy/", "arm_neon.h", "immintrin.h", "oneapi/dnnl/", "wasm_simd128.h"}},
       {"attention", {"core", "mask", "kernels"}, {"fmt/"}},
       {"cache", {"core", "mask", "kernels", "attention"}, {"fmt/"}},
       {"probe", {"core", "mask", "kernels", "attention"}, {"fmt/"}},
@@ -98,7 +98,7 @@ const std::vector<Room>& rooms() {
       {"hub", {"core"}, {"curl/", "fmt/", "nlohmann/", "openssl/", "fcntl.h", "sys/file.h", "unistd.h"}},
       {"text", {"core", "files"}, {"fmt/", "nlohmann/", "pcre2.h", "protozero/", "utf8.h", "utf8proc.h"}},
       {"picture", {"core", "mask"}, {"fmt/", "utf8.h", "cairo", "png.h"}},
-      {"autograd", {"core", "mask", "kernels", "attention"}, {"oneapi/dnnl/"}},
+      {"autograd", {"core", "mask", "kernels", "attention"}, {}},
       {"nn", {"core", "mask", "kernels", "attention", "cache", "probe", "autograd"}, {"fmt/"}},
       {"model",
        {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "files", "text"},

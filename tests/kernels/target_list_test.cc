@@ -27,8 +27,8 @@ std::vector<std::string> words_of(std::string_view text) {
 
 TEST(Targets, AreThoseOfTheProcessor) {
 #if defined(__x86_64__)
-  const std::vector<std::string_view> wanted = {"scalar",     "avx2", "avx512", "avx512vnni",
-                                                "avx512bf16", "amx",  "amxf32"};
+  const std::vector<std::string_view> wanted = {"scalar",     "avx2",       "avx2vnni", "avx512",
+                                                "avx512vnni", "avx512bf16", "amx",      "amxf32"};
 #elif defined(__aarch64__)
   const std::vector<std::string_view> wanted = {"scalar", "neon", "neonbf16"};
 #else

@@ -21,6 +21,12 @@ class LeftTo {
  public:
   static std::int64_t blocks_a_task(const Forward& call) { return kOther.blocks_a_task(call); }
 
+  static std::size_t worker_bytes(const Forward& call) { return kOther.worker_bytes(call); }
+
+  static void run(const Settings& settings, const Task& task, std::byte* scratch) {
+    kOther.run(settings, task, scratch);
+  }
+
   static void merge(const Settings& settings, const Task& task, std::span<const KeptStates> kept, std::byte* scratch) {
     kOther.merge(settings, task, kept, scratch);
   }

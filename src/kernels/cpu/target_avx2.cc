@@ -7,6 +7,7 @@
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/tile_loops.h"
 #include "kernels/cpu/workers.h"
+#include "kernels/product/quantised_loops.h"
 #include "kernels/vector_loops.h"
 
 namespace qkv::kernels::cpu {
@@ -21,6 +22,7 @@ constinit const Target avx2::kTarget = {.name = "avx2",
                                         .multiply = TileLoops<avx2::Simd>::multiply,
                                         .weigh = TileLoops<avx2::Simd>::weigh,
                                         .backward = backward_target<FmaGradients<avx2::Simd>>(),
-                                        .loops = &kernels::avx2::kLoops};
+                                        .loops = &kernels::avx2::kLoops,
+                                        .quantised = &kernels::avx2::kQuantised};
 
 }  // namespace qkv::kernels::cpu

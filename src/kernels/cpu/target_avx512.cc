@@ -8,6 +8,7 @@
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/tile_loops.h"
 #include "kernels/cpu/workers.h"
+#include "kernels/product/quantised_loops.h"
 #include "kernels/vector_loops.h"
 
 namespace qkv::kernels::cpu {
@@ -24,6 +25,7 @@ constinit const Target avx512::kTarget = {.name = "avx512",
                                           .multiply = TileLoops<avx512::Simd>::multiply,
                                           .weigh = TileLoops<avx512::Simd>::weigh,
                                           .backward = backward_target<FmaGradients<avx512::Simd>>(),
-                                          .loops = &kernels::avx512::kLoops};
+                                          .loops = &kernels::avx512::kLoops,
+                                          .quantised = &kernels::avx512::kQuantised};
 
 }  // namespace qkv::kernels::cpu

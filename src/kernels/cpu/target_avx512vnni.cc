@@ -1,6 +1,7 @@
 #include "kernels/cpu/beside.h"
 #include "kernels/cpu/i8_row_products.h"
 #include "kernels/cpu/targets.h"
+#include "kernels/product/quantised_loops.h"
 
 namespace qkv::kernels::cpu {
 
@@ -46,6 +47,7 @@ constinit const Target avx512vnni::kTarget = {.name = "avx512vnni",
                                               .merge = avx512vnni::Rest::merge,
                                               .multiply = avx512vnni::Rest::multiply,
                                               .weigh = avx512vnni::Rest::weigh,
-                                              .backward = avx512vnni::Rest::backward()};
+                                              .backward = avx512vnni::Rest::backward(),
+                                              .quantised = &kernels::avx512vnni::kQuantised};
 
 }  // namespace qkv::kernels::cpu

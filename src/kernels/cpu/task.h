@@ -11,6 +11,7 @@
 
 namespace qkv::kernels {
 
+struct QuantisedLoops;
 struct VectorLoops;
 
 }  // namespace qkv::kernels
@@ -103,8 +104,9 @@ struct Target {
   void (*weigh)(const float* shift, const float* factor, std::int64_t keys, const float* scores,
                 float* weights) = nullptr;
   BackwardTarget backward = {};
-  const VectorLoops* loops = nullptr;  // null: those of the target's substitute
-  const SplitLoops* split = nullptr;   // f32 products on a unit that multiplies bf16; likewise
+  const VectorLoops* loops = nullptr;         // null: those of the target's substitute
+  const SplitLoops* split = nullptr;          // f32 products on a unit that multiplies bf16; likewise
+  const QuantisedLoops* quantised = nullptr;  // products with quantised weights; likewise
 };
 
 /// Bytes of scratch from one worker to the next.

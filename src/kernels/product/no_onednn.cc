@@ -1,7 +1,7 @@
-// No product by oneDNN: autograd's own loops do all of them. Also where the tests build the engine alone.
-#include "autograd/onednn.h"
+// No product by oneDNN: product.cc's own loops do all of them. For a page, and for a build of the engine alone.
+#include "kernels/product/onednn.h"
 
-namespace qkv::autograd {
+namespace qkv::kernels {
 
 std::size_t onednn_packed_bytes(const ProductShape& /*shape*/) { return 0; }
 void onednn_pack(const ProductShape& /*shape*/, const void* /*b*/, void* /*packed*/) {}
@@ -12,4 +12,4 @@ bool onednn_multiply(const ProductShape& /*shape*/, const void* /*a*/, const voi
 
 DType product_dtype(DType dtype) { return dtype == DType::f64 ? dtype : DType::f32; }
 
-}  // namespace qkv::autograd
+}  // namespace qkv::kernels

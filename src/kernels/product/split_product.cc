@@ -1,4 +1,4 @@
-#include "kernels/split_product.h"
+#include "kernels/product/split_product.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,15 +1,17 @@
-#include "autograd/packed_weight.h"
+#include "kernels/product/packed_weight.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <string>
-#include <utility>
 
-#include "autograd/elementwise.h"
+#include "kernels/elements.h"
+#include "kernels/pieces.h"
+#include "kernels/product/dense.h"
 #include "qkv/error.h"
 
-namespace qkv::autograd {
+namespace qkv::kernels {
 namespace {
 
 // Products are made of few numbers of rows, since oneDNN takes milliseconds to make the code of each; the rows of x
@@ -28,37 +30,30 @@ std::int64_t columns_of_piece(std::int64_t N) {
   return (wanted + kStep - 1) / kStep * kStep;
 }
 
-Value with_rows(const TensorView& x, std::int64_t rows) {
-  Value padded = zero_value(x.dtype(), {rows, x.dim(1)});
+// With rows of zeros up to `rows`.
+Dense with_rows(const TensorView& x, std::int64_t rows) {
+  Dense padded(x.dtype(), {rows, x.dim(1)});
+  std::memset(padded.writable().data(), 0, static_cast<std::size_t>(padded.view().size()) * size_of(x.dtype()));
   copy_elements(x, padded.writable().slice(0, 0, x.dim(0)));
   return padded;
 }
 
-void multiply_kept(const ProductShape& shape, const void* x, const Value& laid, const void* bias, void* out) {
-  if (onednn_multiply(shape, x, laid.view.data(), bias, out)) return;
+void multiply_kept(const ProductShape& shape, const void* x, const void* laid, const void* bias, void* out) {
+  if (onednn_multiply(shape, x, laid, bias, out)) return;
   throw Error("oneDNN has no product of " + std::to_string(shape.M) + " rows with a weight that it has laid out");
 }
 
 }  // namespace
 
-std::shared_ptr<const PackedWeight> PackedWeight::of(const Value& weight, DType dtype) {
-  std::shared_ptr<const PackedWeight> kept = weight.storage->packed();
-  const bool is_met = kept != nullptr && kept->version_ == weight.storage->version() && kept->dtype_ == dtype;
-  if (is_met && kept->state_ == State::packed) return kept;
-  if (is_met && kept->state_ == State::impossible) return nullptr;
-  auto next = std::make_shared<PackedWeight>(Secret{}, weight, dtype);
-  if (is_met) next->pack(weight);
-  weight.storage->keep_packed(next);
-  return next->state_ == State::packed ? next : nullptr;
+std::shared_ptr<const PackedWeight> PackedWeight::of(const TensorView& weight, DType dtype) {
+  auto packed = std::make_shared<PackedWeight>(Secret{}, dtype);
+  return packed->pack(weight) ? packed : nullptr;
 }
 
-PackedWeight::PackedWeight(Secret /*secret*/, const Value& weight, DType dtype)
-    : version_(weight.storage->version()), dtype_(dtype) {}
-
-void PackedWeight::pack(const Value& weight) {
-  const Value used = in_dtype(weight, dtype_);
-  const std::int64_t N = used.shape()[0];
-  const std::int64_t K = used.shape()[1];
+bool PackedWeight::pack(const TensorView& weight) {
+  const Dense used = Dense::of(weight, dtype_);
+  const std::int64_t N = weight.dim(0);
+  const std::int64_t K = weight.dim(1);
   const std::int64_t width = columns_of_piece(N);
   pieces_.resize(static_cast<std::size_t>((N + width - 1) / width));
   std::atomic<bool> all = true;
@@ -80,53 +75,52 @@ void PackedWeight::pack(const Value& weight) {
              .laid = {}};
     const std::size_t bytes = onednn_packed_bytes(piece.shape);
     if (bytes == 0) return all.store(false);
-    piece.laid = new_value(DType::f32, {static_cast<std::int64_t>((bytes + 3) / 4)});
-    onednn_pack(piece.shape, used.view.slice(0, begin, end).data(), piece.laid.data<float>());
+    piece.laid = core::PooledBlock(bytes);
+    onednn_pack(piece.shape, used.view().slice(0, begin, end).data(), piece.laid.data());
   });
-  state_ = all ? State::packed : State::impossible;
+  return all;
 }
 
-void PackedWeight::multiply_in_own(Value& out, const TensorView& x, const Value* bias) const {
-  const Value rows = copied(x, dtype_);
-  const Value shift = bias == nullptr ? Value{} : in_dtype(*bias, dtype_);
-  Value sums = new_value(dtype_, out.shape());
-  multiply(sums, rows.view, bias == nullptr ? nullptr : &shift);
-  copy_elements(sums.view, out.writable());
+void PackedWeight::multiply_in_own(const MutableTensorView& out, const TensorView& x, const TensorView* bias) const {
+  const Dense rows = Dense::copy_of(x, dtype_);
+  const Dense shift = bias == nullptr ? Dense() : Dense::of(*bias, dtype_);
+  const Dense sums(dtype_, out.shape());
+  multiply(sums.writable(), rows.view(), bias == nullptr ? nullptr : &shift.view());
+  copy_elements(sums.view(), out);
 }
 
-void PackedWeight::multiply(Value& out, const TensorView& x, const Value* bias) const {
+void PackedWeight::multiply(const MutableTensorView& out, const TensorView& x, const TensorView* bias) const {
   if (x.dtype() != dtype_) return multiply_in_own(out, x, bias);
-  const Value rows = dense({nullptr, x});
+  const Dense rows = Dense::of(x, dtype_);
   const std::int64_t M = x.dim(0);
   const std::int64_t blocks = (M + kRowsOfPiece - 1) / kRowsOfPiece;
   const std::int64_t last = (blocks - 1) * kRowsOfPiece;
   const std::int64_t last_rows = rounded_rows(M - last);
-  const TensorView end = rows.view.slice(0, last, M);
-  const Value filled = last_rows == end.dim(0) ? Value{nullptr, end} : with_rows(end, last_rows);
+  const TensorView end = rows.view().slice(0, last, M);
+  const Dense filled = last_rows == end.dim(0) ? Dense::of(end, dtype_) : with_rows(end, last_rows);
   const std::int64_t tasks = static_cast<std::int64_t>(pieces_.size()) * blocks;
   core::parallel_for(threads(), tasks, [&](int /*worker*/, std::int64_t task) {
     const Piece& piece = pieces_[static_cast<std::size_t>(task / blocks)];
     const std::int64_t first = task % blocks * kRowsOfPiece;
     const bool is_last = first == last;
-    const TensorView left = is_last ? filled.view : rows.view.slice(0, first, first + kRowsOfPiece);
+    const TensorView left = is_last ? filled.view() : rows.view().slice(0, first, first + kRowsOfPiece);
     ProductShape shape = piece.shape;
     shape.M = left.dim(0);
     const void* shift = nullptr;
     if (bias != nullptr) {
       shape.bias = bias->dtype();
-      shift = bias->view.slice(0, piece.column, piece.column + shape.N).data();
+      shift = bias->slice(0, piece.column, piece.column + shape.N).data();
     }
     const std::int64_t end_row = std::min(first + kRowsOfPiece, M);
-    const MutableTensorView place =
-        out.writable().slice(0, first, end_row).slice(1, piece.column, piece.column + shape.N);
+    const MutableTensorView place = out.slice(0, first, end_row).slice(1, piece.column, piece.column + shape.N);
     // oneDNN's kernels for packed weights write dense rows only.
     if (pieces_.size() == 1 && shape.M == place.dim(0)) {
-      return multiply_kept(shape, left.data(), piece.laid, shift, place.data());
+      return multiply_kept(shape, left.data(), piece.laid.data(), shift, place.data());
     }
-    Value result = new_value(dtype_, {shape.M, shape.N});
-    multiply_kept(shape, left.data(), piece.laid, shift, result.writable().data());
-    copy_elements(result.view.slice(0, 0, place.dim(0)), place);
+    const Dense result(dtype_, {shape.M, shape.N});
+    multiply_kept(shape, left.data(), piece.laid.data(), shift, result.writable().data());
+    copy_elements(result.view().slice(0, 0, place.dim(0)), place);
   });
 }
 
-}  // namespace qkv::autograd
+}  // namespace qkv::kernels

@@ -9,7 +9,7 @@
 #include "qkv/tensor.h"
 #include "qkv/threads.h"
 
-namespace qkv::autograd {
+namespace qkv::kernels {
 
 inline constexpr std::int64_t kPiece =
     16384;  // elements: small enough for a core's cache, large enough to be worth a task
@@ -83,4 +83,4 @@ void for_runs(const Walk<N>& walk, const Body& body) {
   });
 }
 
-}  // namespace qkv::autograd
+}  // namespace qkv::kernels

@@ -1,4 +1,4 @@
-#include "autograd/onednn.h"
+#include "kernels/product/onednn.h"
 
 #include <algorithm>
 #include <map>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "autograd/storage.h"
+#include "core/block_pool.h"
 #include "qkv/error.h"
 
 // Declared here because only GCC has the header of its OpenMP.
@@ -19,7 +19,7 @@ int omp_get_max_threads();
 void omp_set_num_threads(int count);
 }
 
-namespace qkv::autograd {
+namespace qkv::kernels {
 namespace {
 
 // Keeps oneDNN to one OpenMP thread: qkv's own pool distributes the work.
@@ -208,12 +208,12 @@ bool onednn_multiply(const ProductShape& shape, const void* a, const void* b, co
   if (primitive == nullptr) return false;
   thread_local const dnnl::stream kStream(engine());
   const dnnl::matmul::primitive_desc& description = primitive->description;
-  Storage scratch(description.scratchpad_desc().get_size());
+  const core::PooledBlock scratch(description.scratchpad_desc().get_size());
   std::unordered_map<int, dnnl::memory> arguments = {
       {DNNL_ARG_SRC, memory_of(description.src_desc(), a)},
       {DNNL_ARG_WEIGHTS, memory_of(description.weights_desc(), b)},
       {DNNL_ARG_DST, memory_of(description.dst_desc(), c)},
-      {DNNL_ARG_SCRATCHPAD, memory_of(description.scratchpad_desc(), scratch.block())}};
+      {DNNL_ARG_SCRATCHPAD, memory_of(description.scratchpad_desc(), scratch.data())}};
   if (bias != nullptr) arguments.emplace(DNNL_ARG_BIAS, memory_of(description.bias_desc(), bias));
   try {
     primitive->call.execute(kStream, arguments);
@@ -223,4 +223,4 @@ bool onednn_multiply(const ProductShape& shape, const void* a, const void* b, co
   return true;
 }
 
-}  // namespace qkv::autograd
+}  // namespace qkv::kernels

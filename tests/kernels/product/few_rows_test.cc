@@ -1,6 +1,4 @@
 // Products of a few rows with a weight, by each instruction set that this machine runs.
-#include "kernels/few_rows.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/product/few_rows_problem.h"
 #include "kernels/vector_loops.h"
 #include "qkv/info.h"
 #include "qkv/tensor.h"

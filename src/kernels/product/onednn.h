@@ -1,4 +1,4 @@
-// One matrix product by oneDNN, on the calling thread alone.
+// One matrix product by oneDNN, on the calling thread alone; no_onednn.cc has none.
 #pragma once
 
 #include <compare>
@@ -7,7 +7,7 @@
 
 #include "qkv/dtype.h"
 
-namespace qkv::autograd {
+namespace qkv::kernels {
 
 /// How B lies.
 enum class RightLayout : std::uint8_t {
@@ -42,4 +42,4 @@ void onednn_pack(const ProductShape& shape, const void* b, void* packed);
 /// Leaves the thread's OpenMP settings alone.
 [[nodiscard]] bool onednn_multiply(const ProductShape& shape, const void* a, const void* b, const void* bias, void* c);
 
-}  // namespace qkv::autograd
+}  // namespace qkv::kernels

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "kernels/few_rows.h"
+#include "kernels/product/few_rows_problem.h"
 
 namespace qkv::kernels::QKV_LOOPS {
 namespace {  // NOLINT(cert-dcl59-cpp,misc-anonymous-namespace-in-header): compiled once per target

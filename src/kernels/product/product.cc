@@ -1,14 +1,19 @@
-#include "autograd/product.h"
+#include "kernels/product/product.h"
 
 #include <algorithm>
 #include <array>
 
-#include "autograd/elementwise.h"
-#include "autograd/few_rows.h"
-#include "autograd/onednn.h"
-#include "kernels/split_product.h"
+#include "kernels/elements.h"
+#include "kernels/pieces.h"
+#include "kernels/product/dense.h"
+#include "kernels/product/few_rows.h"
+#include "kernels/product/onednn.h"
+#include "kernels/product/split_product.h"
+#include "kernels/real.h"
+#include "kernels/vectorised.h"
+#include "kernels/with_real.h"
 
-namespace qkv::autograd {
+namespace qkv::kernels {
 namespace {
 
 // A plain product: sums in the order of K, rows of B read along N.
@@ -67,9 +72,10 @@ bool is_readable(const TensorView& x) {
   return (column == 1 && row >= columns) || (row == 1 && column >= rows);
 }
 
-Value readable(const TensorView& x, Value& copy) {
-  if (!is_readable(x)) copy = copied(x, x.dtype());
-  return copy.empty() ? Value{nullptr, x} : copy;
+TensorView readable(const TensorView& x, Dense& copy) {
+  if (is_readable(x)) return x;
+  copy = Dense::copy_of(x, x.dtype());
+  return copy.view();
 }
 
 TensorView over_batch(const TensorView& x, const Shape& batch) {
@@ -94,29 +100,29 @@ std::int64_t extent_of_piece(std::int64_t extent, std::int64_t batch, std::int64
   return (wanted + kSmallest - 1) / kSmallest * kSmallest;
 }
 
-ProductShape shape_of(const Value& out, const TensorView& a, const TensorView& b, const Value* bias) {
-  const int rank = out.view.rank();
-  return {.M = out.view.dim(-2),
-          .N = out.view.dim(-1),
+ProductShape shape_of(const TensorView& out, const TensorView& a, const TensorView& b, const TensorView* bias) {
+  const int rank = out.rank();
+  return {.M = out.dim(-2),
+          .N = out.dim(-1),
           .K = a.dim(-1),
           .a_row = a.strides()[rank - 2],
           .a_column = a.strides()[rank - 1],
           .b_row = b.strides()[rank - 2],
           .b_column = b.strides()[rank - 1],
-          .c_row = out.view.dim(-1),
+          .c_row = out.dim(-1),
           .dtype = a.dtype(),
           .out = out.dtype(),
           .bias = bias == nullptr ? DType::i64 : bias->dtype()};
 }
 
 // B in oneDNN's preferred layout; empty if it has none.
-Value packed(ProductShape shape, const void* b) {
+core::PooledBlock packed(ProductShape shape, const void* b) {
   shape.right = RightLayout::packed;
   const std::size_t bytes = onednn_packed_bytes(shape);
   if (bytes == 0) return {};
-  Value value = new_value(DType::f32, {static_cast<std::int64_t>((bytes + 3) / 4)});
-  onednn_pack(shape, b, value.data<float>());
-  return value;
+  core::PooledBlock block(bytes);
+  onednn_pack(shape, b, block.data());
+  return block;
 }
 
 // A is read along its columns, as in the gradient of a weight.
@@ -127,27 +133,26 @@ bool is_read_along_columns(const ProductShape& shape) {
 // In f32 oneDNN is fast here only with all columns. So K is split, and the sums of the pieces are added in order.
 bool is_cut_along_k(const ProductShape& shape) { return shape.dtype == DType::f32 && is_read_along_columns(shape); }
 
-void multiply_along_k(Value& out, const ProductShape& whole, const void* a, const void* b) {
+void multiply_along_k(float* out, const ProductShape& whole, const void* a, const void* b) {
   const std::int64_t depth = std::clamp<std::int64_t>(whole.K / 4, 256, 1024);
   const std::int64_t pieces = (whole.K + depth - 1) / depth;
   const std::int64_t size = whole.M * whole.N;
-  Value others = new_value(DType::f32, {pieces - 1, size});
+  const Dense others(DType::f32, {pieces - 1, size});
+  auto* const more = static_cast<float*>(others.writable().data());
   for_pieces(pieces, 1, [&](std::int64_t n, std::int64_t /*end*/) {
     ProductShape shape = whole;
     shape.K = std::min(depth, whole.K - n * depth);
     const std::byte* right = at(b, n * depth * whole.b_row, whole.dtype);
-    const Value laid = packed(shape, right);
-    if (!laid.empty()) shape.right = RightLayout::packed;
-    piece(shape, at(a, n * depth * whole.a_column, whole.dtype), laid.empty() ? right : laid.view.data(), nullptr,
-          n == 0 ? out.data<float>() : others.data<float>() + (n - 1) * size);
+    const core::PooledBlock laid = packed(shape, right);
+    if (laid.data() != nullptr) shape.right = RightLayout::packed;
+    piece(shape, at(a, n * depth * whole.a_column, whole.dtype), laid.data() == nullptr ? right : laid.data(), nullptr,
+          n == 0 ? out : more + (n - 1) * size);
   });
-  auto* sum = out.data<float>();
-  const auto* more = others.data<float>();
   for_pieces(size, kPiece, [&](std::int64_t begin, std::int64_t end) {
     vectorised<float>([&]() QKV_INLINED {
       for (std::int64_t n = 0; n + 1 < pieces; ++n) {
         QKV_SAME_INDEX
-        for (std::int64_t i = begin; i < end; ++i) sum[i] += more[n * size + i];
+        for (std::int64_t i = begin; i < end; ++i) out[i] += more[n * size + i];
       }
     });
   });
@@ -160,66 +165,69 @@ bool is_worth_packing(const ProductShape& whole, std::int64_t rows) {
 }
 
 // From about this size on, f32 on the tile unit takes less than half of oneDNN's time.
-bool split(Value& out, const ProductShape& whole, const void* a, const void* b, const Value* bias) {
+bool split(const MutableTensorView& out, const ProductShape& whole, const void* a, const void* b,
+           const TensorView* bias) {
   constexpr std::int64_t kLeastExtent = 32;
   constexpr std::int64_t kLeastWork = std::int64_t{1} << 20;
-  if (whole.dtype != DType::f32 || whole.out != DType::f32 || !kernels::can_split()) return false;
+  if (whole.dtype != DType::f32 || whole.out != DType::f32 || !can_split()) return false;
   if (std::min({whole.M, whole.N, whole.K}) < kLeastExtent || whole.M * whole.N * whole.K < kLeastWork) return false;
-  const kernels::SplitProduct shape = {.M = whole.M,
-                                       .N = whole.N,
-                                       .K = whole.K,
-                                       .a_row = whole.a_row,
-                                       .a_column = whole.a_column,
-                                       .b_row = whole.b_row,
-                                       .b_column = whole.b_column,
-                                       .c_row = whole.c_row};
-  Storage scratch(kernels::split_scratch_bytes(shape, threads()));
-  return kernels::split_multiply(shape, static_cast<const float*>(a), static_cast<const float*>(b),
-                                 bias == nullptr ? nullptr : bias->data<float>(), out.data<float>(), threads(),
-                                 static_cast<std::byte*>(scratch.block()));
+  const SplitProduct shape = {.M = whole.M,
+                              .N = whole.N,
+                              .K = whole.K,
+                              .a_row = whole.a_row,
+                              .a_column = whole.a_column,
+                              .b_row = whole.b_row,
+                              .b_column = whole.b_column,
+                              .c_row = whole.c_row};
+  const core::PooledBlock scratch(split_scratch_bytes(shape, threads()));
+  return split_multiply(shape, static_cast<const float*>(a), static_cast<const float*>(b),
+                        bias == nullptr ? nullptr : bias->data_as<float>(), static_cast<float*>(out.data()), threads(),
+                        static_cast<std::byte*>(scratch.data()));
 }
 
 // For machines without products of these 16 bits: factors are exact in f32, and sums are rounded once.
-void multiply_in_f32(Value& out, const TensorView& a, const TensorView& b, const Value* bias) {
-  const Value left = copied(a, DType::f32);
-  const Value right = copied(b, DType::f32);
-  const Value shift = bias == nullptr ? Value{} : in_dtype(*bias, DType::f32);
-  Value sums = out.dtype() == DType::f32 ? out : new_value(DType::f32, out.shape());
-  multiply(sums, left.view, right.view, bias == nullptr ? nullptr : &shift);
-  if (sums.storage != out.storage) copy_elements(sums.view, out.writable());
+void multiply_in_f32(const MutableTensorView& out, const TensorView& a, const TensorView& b, const TensorView* bias) {
+  const Dense left = Dense::copy_of(a, DType::f32);
+  const Dense right = Dense::copy_of(b, DType::f32);
+  const Dense shift = bias == nullptr ? Dense() : Dense::of(*bias, DType::f32);
+  const TensorView* const added = bias == nullptr ? nullptr : &shift.view();
+  if (out.dtype() == DType::f32) return multiply(out, left.view(), right.view(), added);
+  const Dense sums(DType::f32, out.shape());
+  multiply(sums.writable(), left.view(), right.view(), added);
+  copy_elements(sums.view(), out);
 }
 
 }  // namespace
 
-void multiply(Value& out, const TensorView& a, const TensorView& b, const Value* bias) {
+void multiply(const MutableTensorView& out, const TensorView& a, const TensorView& b, const TensorView* bias) {
   if (out.size() == 0) return;
   if (a.rank() == 2 && takes_few_rows(a, b.transpose(0, 1))) return few_rows(out, a, b.transpose(0, 1), bias);
   if (product_dtype(a.dtype()) != a.dtype()) return multiply_in_f32(out, a, b, bias);
-  const int rank = out.view.rank();
+  const int rank = out.shape().rank();
   Shape batch;
   for (int axis = 0; axis + 2 < rank; ++axis) batch.push_back(out.shape()[axis]);
-  Value copy_a;
-  Value copy_b;
-  const TensorView left = over_batch(readable(a, copy_a).view, batch);
-  const TensorView right = over_batch(readable(b, copy_b).view, batch);
+  Dense copy_a;
+  Dense copy_b;
+  const TensorView left = over_batch(readable(a, copy_a), batch);
+  const TensorView right = over_batch(readable(b, copy_b), batch);
   ProductShape whole = shape_of(out, left, right, bias);
   const std::int64_t products = batch.product();
   if (products == 1 && split(out, whole, left.data(), right.data(), bias)) return;
   if (products == 1 && bias == nullptr && is_cut_along_k(whole)) {
-    return multiply_along_k(out, whole, left.data(), right.data());
+    return multiply_along_k(static_cast<float*>(out.data()), whole, left.data(), right.data());
   }
   const bool by_rows = whole.M >= whole.N;
   const std::int64_t extent = by_rows ? whole.M : whole.N;
   const std::int64_t size = extent_of_piece(extent, products, whole.K * (by_rows ? whole.N : whole.M));
   const std::int64_t pieces = (extent + size - 1) / size;
-  Value laid;
+  core::PooledBlock laid;
   if (by_rows && products == 1 && is_worth_packing(whole, size)) {
     ProductShape shape = whole;
     shape.M = size;
     laid = packed(shape, right.data());
   }
-  if (!laid.empty()) whole.right = RightLayout::packed;
-  const TensorView factor = laid.empty() ? right : laid.view;
+  if (laid.data() != nullptr) whole.right = RightLayout::packed;
+  const void* const factor = laid.data() == nullptr ? right.data() : laid.data();
   core::parallel_for(threads(), products * pieces, [&](int /*worker*/, std::int64_t task) {
     std::int64_t offset_a = 0;
     std::int64_t offset_b = 0;
@@ -236,10 +244,10 @@ void multiply(Value& out, const TensorView& a, const TensorView& b, const Value*
     const std::int64_t column = by_rows ? 0 : begin;
     const std::int64_t offset_c = (task / pieces * whole.M + row) * whole.N + column;
     piece(shape, at(left.data(), offset_a + row * whole.a_row, left.dtype()),
-          at(factor.data(), offset_b + column * whole.b_column, right.dtype()),
-          bias == nullptr ? nullptr : at(bias->view.data(), column, bias->dtype()),
-          const_cast<std::byte*>(at(out.view.data(), offset_c, out.dtype())));
+          at(factor, offset_b + column * whole.b_column, right.dtype()),
+          bias == nullptr ? nullptr : at(bias->data(), column, bias->dtype()),
+          const_cast<std::byte*>(at(out.data(), offset_c, out.dtype())));
   });
 }
 
-}  // namespace qkv::autograd
+}  // namespace qkv::kernels

@@ -1,5 +1,5 @@
 // f32 products on the tile unit of bf16: their error, layouts, edges and bits.
-#include "kernels/split_product.h"
+#include "kernels/product/split_product.h"
 
 #include <gtest/gtest.h>
 

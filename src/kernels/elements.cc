@@ -1,11 +1,14 @@
-#include "autograd/elementwise.h"
+#include "kernels/elements.h"
 
 #include <cstring>
 #include <type_traits>
 
 #include "core/element.h"
+#include "kernels/pieces.h"
+#include "kernels/vectorised.h"
+#include "kernels/with_real.h"
 
-namespace qkv::autograd {
+namespace qkv::kernels {
 namespace {
 
 // Calls join(to element, from element) for each pair of elements.
@@ -58,4 +61,4 @@ void add_elements(const TensorView& from, const MutableTensorView& to) {
   });
 }
 
-}  // namespace qkv::autograd
+}  // namespace qkv::kernels

@@ -1,39 +1,34 @@
-// The loops of src/autograd/with_real.h but for those over 16 bits: the models of the box compute in f32.
+// The C++ types for which loops are compiled, and which of them a dtype means.
 #pragma once
 
 #include <type_traits>
 
 #include "qkv/dtype.h"
-#include "qkv/error.h"
 
-namespace qkv::autograd {
+namespace qkv::kernels {
 
-inline void refuse_16_bits(DType dtype) {
-  if (dtype == DType::f64 || dtype == DType::f32) return;
-  throw Error("the engine in a page computes in f32 and f64; `qkv view` does in 16 bits as well");
-}
-
+/// body(T{}) for the C++ type of f64, f32, bf16 or f16; the dtype of a variable is one of these.
 template <class Body>
 decltype(auto) with_real(DType dtype, Body&& body) {
-  refuse_16_bits(dtype);
   if (dtype == DType::f64) return body(double{});
-  return body(float{});
+  if (dtype == DType::f32) return body(float{});
+  if (dtype == DType::f16) return body(Half{});
+  return body(BFloat16{});
 }
 
+/// body(T{}) where `dtype` is that of T, else body(float{}).
 template <class T, class Body>
 decltype(auto) with_own_or_f32(DType dtype, Body&& body) {
-  refuse_16_bits(dtype);
-  if constexpr (std::is_same_v<T, double>) {
-    if (dtype == DType::f64) return body(double{});
+  if constexpr (!std::is_same_v<T, float>) {
+    if (dtype == dtype_of_v<T>) return body(T{});
   }
   return body(float{});
 }
 
-/// body(Real{}) for the C++ type in which elements of `dtype` are computed: double, or float, to which staged.h
+/// body(Real{}) for the C++ type in which elements of `dtype` are computed: double, or float, to which autograd
 /// converts 16 bits.
 template <class Body>
 decltype(auto) with_computed(DType dtype, Body&& body) {
-  refuse_16_bits(dtype);
   if (dtype == DType::f64) return body(double{});
   return body(float{});
 }
@@ -41,8 +36,8 @@ decltype(auto) with_computed(DType dtype, Body&& body) {
 /// The same for loops that compute little an element: they read and write bf16 as it lies, for which a shift is enough.
 template <class Body>
 decltype(auto) with_stored(DType dtype, Body&& body) {
-  refuse_16_bits(dtype);
+  if (dtype == DType::bf16) return body(BFloat16{});
   return with_computed(dtype, body);
 }
 
-}  // namespace qkv::autograd
+}  // namespace qkv::kernels

@@ -1,0 +1,40 @@
+// Types of quantised weights: short numbers in blocks that share their scales, with the names and layouts of GGML.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace qkv::core {
+
+/// A row of a weight is a whole number of blocks, one after the other. Scales are f16, little-endian, and have no
+/// alignment.
+enum class BlockType : std::uint8_t {
+  q4_0,    // d * (q - 8), q of 4 bits
+  q4_1,    // d * q + m
+  q5_0,    // d * (q - 16), q of 5 bits
+  q5_1,    // d * q + m
+  q8_0,    // d * q, q of 8 bits with a sign
+  q2_k,    // blocks of 256: 16 groups of 16, each with a scale and a minimum of 4 bits
+  q3_k,    // 16 groups of 16, each with a scale of 6 bits
+  q4_k,    // 8 groups of 32, each with a scale and a minimum of 6 bits
+  q5_k,    // likewise
+  q6_k,    // 16 groups of 16, each with a scale of 8 bits
+  iq4_nl,  // d * values[q], of a fixed list of 16
+  iq4_xs,  // blocks of 256: 8 groups of 32, each with a scale of 6 bits, of the same list
+};
+inline constexpr std::size_t kBlockTypes = 12;
+
+struct BlockLayout {
+  std::string_view name;  // "Q4_K"
+  std::int64_t numbers;   // of a block
+  std::int64_t bytes;     // likewise
+};
+[[nodiscard]] const BlockLayout& layout_of(BlockType type) noexcept;
+
+/// The numbers of whole blocks, as the reference of GGML computes them, bit for bit. `out` has numbers / bytes of the
+/// layout times the size of `blocks`. Allocates nothing.
+void dequantise(BlockType type, std::span<const std::byte> blocks, std::span<float> out) noexcept;
+
+}  // namespace qkv::core

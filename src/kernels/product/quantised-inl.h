@@ -1,0 +1,313 @@
+// The loops of quantised products, for the vectors of a target's S. Compiled once per target: nothing of the standard
+// library that those copies could share is used here.
+#pragma once
+
+#include "kernels/product/quantised_blocks.h"
+#include "kernels/product/quantised_loops.h"
+
+namespace qkv::kernels::quantised {
+
+template <class S, BlockType kType>
+[[gnu::always_inline]] inline const std::uint8_t* row_of(const QuantisedWeight& weight, std::int64_t row) {
+  const std::int64_t bytes =
+      weight.K / kChunk * Blocks<S, kType>::kBytes + weight.K % kChunk / kBlock * (Blocks<S, kType>::kBytes / kBlocks);
+  return reinterpret_cast<const std::uint8_t*>(weight.blocks) + row * bytes;
+}
+
+/// The products of kRows rows of x, from `row` on, with one row of the weight.
+template <class S, BlockType kType, int kRows>
+struct Few {
+  using Type = Blocks<S, kType>;
+  static constexpr int kGroups = Type::kGroups;
+
+  const QuantisedRows& x;
+  std::int64_t K;
+  std::int64_t row;
+  // Two sums of each, since one would wait for itself.
+  Floats sums[kRows][2] = {};
+  Floats least[kRows] = {};
+
+  /// The next kCount blocks of 32, from number `first` of the row on.
+  template <int kCount>
+  [[gnu::always_inline]] void add(const std::uint8_t* at, std::int64_t first) {
+    Floats scale[kGroups];
+    Floats minimum[kGroups];
+    Type::scales(at, kCount, scale, minimum);
+    alignas(sizeof(Floats)) float factors[kRows][kBlocks * kGroups];
+    for (int r = 0; r < kRows; ++r) {
+      const std::int64_t group = (row + r) * x.stride + first / kBlock * kGroups;
+      for (int g = 0; g < kGroups; ++g) {
+        store(factors[r] + g * kBlocks, scale[g] * load<Floats>(x.scales + group + g * kBlocks));
+        if constexpr (Type::kHasLeast) least[r] += minimum[g] * load<Floats>(x.sums + group + g * kBlocks);
+      }
+    }
+    asm("" : "+m"(factors));  // or GCC would take them apart in registers, by two instructions each
+#pragma GCC unroll 8
+    for (int n = 0; n < kCount; ++n) {
+      const Bytes numbers = Type::numbers(at, n);
+      for (int r = 0; r < kRows; ++r) {
+        const auto left = load<Bytes>(x.numbers + (row + r) * K + first + n * kBlock);
+        const Ints products = Type::kSigned ? S::dot_signed(numbers, left) : S::dot(numbers, left);
+        sums[r][n % 2] += to_floats(products) * factor(factors[r], n);
+      }
+    }
+  }
+
+  /// The same where the row has so many left, and what follows them.
+  template <int kCount>
+  [[gnu::always_inline]] void add_rest(const std::uint8_t*& at, std::int64_t& first) {
+    if ((K - first) / kBlock < kCount) return;
+    add<kCount>(at, first);
+    at += Type::kBytes / kBlocks * kCount;
+    first += kBlock * kCount;
+  }
+
+  [[gnu::always_inline]] static Floats factor(const float* factors, int n) {
+    if constexpr (kGroups == 1) return splat(factors[n]);
+    const float low = factors[2 * n];
+    const float high = factors[2 * n + 1];
+    return Floats{low, low, low, low, high, high, high, high};
+  }
+};
+
+template <class S, BlockType kType, int kRows>
+[[gnu::always_inline]] inline void few_of(const QuantisedProduct& p, std::int64_t row, std::int64_t begin,
+                                          std::int64_t end) {
+  using Type = Blocks<S, kType>;
+  for (std::int64_t column = begin; column < end; ++column) {
+    const std::uint8_t* at = row_of<S, kType>(p.weight, column);
+    Few<S, kType, kRows> sums = {.x = p.x, .K = p.weight.K, .row = row};
+    std::int64_t first = 0;
+    for (; first + kChunk <= sums.K; first += kChunk, at += Type::kBytes) {
+      // The machine's own prefetchers stop at the end of a page.
+      for (std::int64_t line = 0; line < Type::kBytes; line += 64) __builtin_prefetch(at + 4096 + line, 0, 2);
+      sums.template add<kBlocks>(at, first);
+    }
+    if constexpr (Type::kIsSmall) {
+      sums.template add_rest<4>(at, first);
+      sums.template add_rest<2>(at, first);
+      sums.template add_rest<1>(at, first);
+    }
+    for (int r = 0; r < kRows; ++r) {
+      const float sum = sum_of(sums.sums[r][0] + sums.sums[r][1] + sums.least[r]);
+      p.out[(row + r) * p.out_row + column] = p.bias == nullptr ? sum : sum + p.bias[column];
+    }
+  }
+}
+
+/// A few columns at a time, which stay near for all rows of x.
+template <class S, BlockType kType>
+void few_columns(const QuantisedProduct& p, std::int64_t begin, std::int64_t end) {
+  constexpr std::int64_t kNear = 16;
+  for (std::int64_t first = begin; first < end; first += kNear) {
+    const std::int64_t last = first + kNear < end ? first + kNear : end;
+    std::int64_t row = 0;
+    for (; row + 4 <= p.x.M; row += 4) few_of<S, kType, 4>(p, row, first, last);
+    for (; row < p.x.M; ++row) few_of<S, kType, 1>(p, row, first, last);
+  }
+}
+
+/// S::kLanes rows of a weight side by side: of four numbers each, lane after lane; of each group the scales, and what
+/// is added to scale times number, lane after lane.
+template <class S>
+struct Panel {
+  std::uint8_t* numbers;  // [K / 4][kLanes][4]
+  float* scales;          // [groups][kLanes]
+  float* least;           // [groups][kLanes]
+
+  static constexpr std::int64_t kStep = S::kLanes * 4;
+
+  [[gnu::always_inline]] static std::int64_t groups(std::int64_t K, int of_block) { return K / kBlock * of_block; }
+  [[gnu::always_inline]] static std::int64_t bytes(std::int64_t K) {
+    return K * S::kLanes + 2 * groups(K, 2) * S::kLanes * static_cast<std::int64_t>(sizeof(float));
+  }
+  [[gnu::always_inline]] static Panel at(std::byte* scratch, std::int64_t K) {
+    auto* const numbers = reinterpret_cast<std::uint8_t*>(scratch);
+    auto* const scales = reinterpret_cast<float*>(numbers + K * S::kLanes);
+    return {numbers, scales, scales + groups(K, 2) * S::kLanes};
+  }
+};
+
+/// Whether the numbers of a type stand in a panel 128 too large, since the target's products want them from 0 on.
+template <class S, BlockType kType>
+inline constexpr bool kRaised = Blocks<S, kType>::kSigned && !S::kTakesSigned;
+template <class S, BlockType kType>
+inline constexpr bool kPanelHasLeast = Blocks<S, kType>::kHasLeast || kRaised<S, kType>;
+
+/// Of kCount * kGroups groups of eight rows, what scales() gave of each row, eight lanes from `to` on.
+template <class S, int kCount, int kGroups>
+[[gnu::always_inline]] inline void lay_floats(float* to, const Floats (&of_rows)[8][kGroups]) {
+#pragma GCC unroll 2
+  for (int part = 0; part < kGroups; ++part) {
+    Floats lanes[8];
+#pragma GCC unroll 8
+    for (int lane = 0; lane < 8; ++lane) lanes[lane] = of_rows[lane][part];
+    transpose(lanes);
+#pragma GCC unroll 8
+    for (int n = 0; n < 8; ++n) {
+      const int group = part * 8 + n;
+      if (group < kCount * kGroups) store(to + group * S::kLanes, lanes[n]);
+    }
+  }
+}
+
+/// The next kCount blocks of 32 of eight rows, from number `first` on, become lanes from `lane` on.
+template <class S, BlockType kType, int kCount>
+[[gnu::always_inline]] inline void lay(const Panel<S>& panel, std::int64_t lane, const std::uint8_t* const (&at)[8],
+                                       std::int64_t first) {
+  using Type = Blocks<S, kType>;
+  Floats scale[8][Type::kGroups];
+  Floats least[8][Type::kGroups];
+#pragma GCC unroll 8
+  for (int n = 0; n < 8; ++n) {
+    Type::scales(at[n], kCount, scale[n], least[n]);
+    if constexpr (kRaised<S, kType>) {
+      for (int part = 0; part < Type::kGroups; ++part) least[n][part] = scale[n][part] * -128;
+    }
+  }
+  const std::int64_t group = first / kBlock * Type::kGroups;
+  lay_floats<S, kCount>(panel.scales + group * S::kLanes + lane, scale);
+  if constexpr (kPanelHasLeast<S, kType>) lay_floats<S, kCount>(panel.least + group * S::kLanes + lane, least);
+  std::uint8_t* to = panel.numbers + first / 4 * Panel<S>::kStep + lane * 4;
+#pragma GCC unroll 8
+  for (int block = 0; block < kCount; ++block) {
+    Ints lanes[8];
+#pragma GCC unroll 8
+    for (int n = 0; n < 8; ++n) {
+      Bytes numbers = Type::numbers(at[n], block);
+      if constexpr (kRaised<S, kType>) numbers ^= 128;
+      lanes[n] = load<Ints>(&numbers);
+    }
+    transpose(lanes);
+#pragma GCC unroll 8
+    for (int four = 0; four < kBlock / 4; ++four, to += Panel<S>::kStep) store(to, lanes[four]);
+  }
+}
+
+template <class S, BlockType kType>
+void lay_panel(const QuantisedWeight& weight, std::int64_t row, std::int64_t rows, const Panel<S>& panel) {
+  using Type = Blocks<S, kType>;
+  for (std::int64_t lane = 0; lane < S::kLanes; lane += 8) {
+    const std::uint8_t* at[8];
+    for (std::int64_t n = 0; n < 8; ++n) {
+      // Lanes behind the weight's last row are that row again; what they make is not written.
+      at[n] = row_of<S, kType>(weight, row + (lane + n < rows ? lane + n : rows - 1));
+    }
+    const auto advance = [&](std::int64_t bytes) __attribute__((always_inline)) {
+#pragma GCC unroll 8
+      for (int n = 0; n < 8; ++n) at[n] += bytes;
+    };
+    std::int64_t first = 0;
+    for (; first + kChunk <= weight.K; first += kChunk, advance(Type::kBytes)) {
+      lay<S, kType, kBlocks>(panel, lane, at, first);
+    }
+    if constexpr (Type::kIsSmall) {
+      for (; first < weight.K; first += kBlock, advance(Type::kBytes / kBlocks)) {
+        lay<S, kType, 1>(panel, lane, at, first);
+      }
+    }
+  }
+}
+
+/// S::kRows rows of x, from `row` on, with a panel; those of them that x has are written.
+template <class S, BlockType kType>
+[[gnu::always_inline]] inline void rows_of_panel(const QuantisedProduct& p, const Panel<S>& panel, std::int64_t row,
+                                                 std::int64_t column, std::int64_t columns) {
+  using Type = Blocks<S, kType>;
+  using WideFloats = typename S::WideFloats;
+  using WideInts = typename S::WideInts;
+  using WideBytes = typename S::WideBytes;
+  constexpr int kRows = S::kRows;
+  constexpr std::int64_t kGroup = kBlock / Type::kGroups;
+  const std::int64_t K = p.weight.K;
+  const std::int8_t* x = p.x.numbers + row * K;
+  const float* scales = p.x.scales + row * p.x.stride;
+  const float* sums_of_x = p.x.sums + row * p.x.stride;
+  const std::uint8_t* numbers = panel.numbers;
+  WideFloats sums[kRows] = {};
+  for (std::int64_t group = 0; group < K / kGroup; ++group) {
+    WideInts products[kRows] = {};
+#pragma GCC unroll 8
+    for (std::int64_t four = 0; four < kGroup / 4; ++four, numbers += Panel<S>::kStep) {
+      const auto right = load<WideBytes>(numbers);
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) {
+        const WideInts left = WideInts{} + load<std::int32_t>(x + r * K + group * kGroup + four * 4);
+        if constexpr (Type::kSigned && S::kTakesSigned) {
+          S::add_signed_products(products[r], right, load<WideBytes>(&left));
+        } else {
+          S::add_products(products[r], right, load<WideBytes>(&left));
+        }
+      }
+    }
+    const auto scale = load<WideFloats>(panel.scales + group * S::kLanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      sums[r] += __builtin_convertvector(products[r], WideFloats) * (scale * scales[r * p.x.stride + group]);
+    }
+    if constexpr (kPanelHasLeast<S, kType>) {
+      const auto least = load<WideFloats>(panel.least + group * S::kLanes);
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) sums[r] += least * sums_of_x[r * p.x.stride + group];
+    }
+  }
+  for (int r = 0; r < kRows && row + r < p.x.M; ++r) {
+    float* out = p.out + (row + r) * p.out_row + column;
+    if (columns == S::kLanes && p.bias == nullptr) {
+      store(out, sums[r]);
+      continue;
+    }
+    for (std::int64_t n = 0; n < columns; ++n)
+      out[n] = p.bias == nullptr ? sums[r][n] : sums[r][n] + p.bias[column + n];
+  }
+}
+
+template <class S, BlockType kType>
+void many_columns(const QuantisedProduct& p, std::int64_t begin, std::int64_t end, std::byte* scratch) {
+  const std::int64_t K = p.weight.K;
+  const auto each_panel = [&](const auto& body) __attribute__((always_inline)) {
+    for (std::int64_t column = begin; column < end; column += S::kLanes) {
+      const std::int64_t columns = end - column < S::kLanes ? end - column : S::kLanes;
+      body(Panel<S>::at(scratch + (column - begin) / S::kLanes * Panel<S>::bytes(K), K), column, columns);
+    }
+  };
+  each_panel([&](const Panel<S>& panel, std::int64_t column, std::int64_t columns)
+                 __attribute__((always_inline)) { lay_panel<S, kType>(p.weight, column, columns, panel); });
+  for (std::int64_t row = 0; row < p.x.M; row += S::kRows) {
+    each_panel([&](const Panel<S>& panel, std::int64_t column, std::int64_t columns)
+                   __attribute__((always_inline)) { rows_of_panel<S, kType>(p, panel, row, column, columns); });
+  }
+}
+
+#define QKV_EACH_BLOCK_TYPE(use)                                                                                  \
+  use(q4_0) use(q4_1) use(q5_0) use(q5_1) use(q8_0) use(q2_k) use(q3_k) use(q4_k) use(q5_k) use(q6_k) use(iq4_nl) \
+      use(iq4_xs)
+
+template <class S>
+void few(const QuantisedProduct& p, std::int64_t begin, std::int64_t end) {
+  switch (p.weight.type) {
+#define QKV_FEW(type)   \
+  case BlockType::type: \
+    return few_columns<S, BlockType::type>(p, begin, end);
+    QKV_EACH_BLOCK_TYPE(QKV_FEW)
+#undef QKV_FEW
+  }
+}
+
+template <class S>
+void many(const QuantisedProduct& p, std::int64_t begin, std::int64_t end, std::byte* scratch) {
+  switch (p.weight.type) {
+#define QKV_MANY(type)  \
+  case BlockType::type: \
+    return many_columns<S, BlockType::type>(p, begin, end, scratch);
+    QKV_EACH_BLOCK_TYPE(QKV_MANY)
+#undef QKV_MANY
+  }
+}
+
+template <class S>
+constexpr QuantisedLoops loops_of() {
+  return {.few = few<S>, .many = many<S>, .lanes = S::kLanes};
+}
+
+}  // namespace qkv::kernels::quantised

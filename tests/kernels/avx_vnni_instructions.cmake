@@ -1,0 +1,16 @@
+# cmake -D OBJDUMP=… -D "OBJECTS=…" -P avx_vnni_instructions.cmake: what multiplies in quantised_avx2vnni.cc is AVX-VNNI's
+# instruction, and nothing there is AVX-512's.
+list(FILTER OBJECTS INCLUDE REGEX "quantised_avx2vnni\\.cc\\.o(bj)?$")
+if(NOT OBJECTS)
+  message(FATAL_ERROR "no object quantised_avx2vnni.cc.o")
+endif()
+execute_process(COMMAND ${OBJDUMP} -d --no-show-raw-insn ${OBJECTS} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "{vex} vpdpbusd" ours "${text}")
+if(NOT ours)
+  message(FATAL_ERROR "no {vex} vpdpbusd in ${OBJECTS}")
+endif()
+if(text MATCHES "(%zmm[0-9]+|%[xy]mm(1[6-9]|2[0-9]|3[01])|%k[0-7])")
+  message(FATAL_ERROR "a register of AVX-512 in ${OBJECTS}: ${CMAKE_MATCH_1}")
+endif()
+list(LENGTH ours count)
+message("{vex} vpdpbusd: ${count}")
