@@ -52,7 +52,7 @@ bool is_directory(const std::string& path) {
 std::shared_ptr<const Tokenizer> tokenizer_of(const TokensArguments& arguments) {
   const std::string& name = arguments.tokenizer;
   const bool is_path = name.find_first_of("/.") != std::string::npos;
-  const bool is_model = !is_path || name.ends_with(".safetensors");
+  const bool is_model = !is_path || name.ends_with(".safetensors") || name.ends_with(".gguf");
   if (!is_model || (is_path && is_directory(name))) {
     std::vector<std::string> cautions;
     auto tokenizer = read_tokenizer(name, &cautions);

@@ -7,6 +7,7 @@
 #include "files/checksum.h"
 #include "files/place.h"
 #include "model/families/folder.h"
+#include "model/families/gguf.h"
 #include "model/families/sentence_files.h"
 #include "model/weights.h"
 #include "model/words.h"
@@ -26,9 +27,8 @@ struct OtherFile {
   std::string_view begin;
   std::string_view what;
 };
-constexpr std::array<OtherFile, 4> kOtherFiles = {
-    {{"GGUF", "one of GGUF, which is not read yet: give the folder from which it was made"},
-     {"PK\x03\x04", "a pickle of PyTorch: save the model again as safetensors"},
+constexpr std::array<OtherFile, 3> kOtherFiles = {
+    {{"PK\x03\x04", "a pickle of PyTorch: save the model again as safetensors"},
      {"\x80\x02", "a pickle of PyTorch: save the model again as safetensors"},
      {"\x89HDF", "one of TensorFlow: save the model again as safetensors"}}};
 
@@ -79,12 +79,6 @@ std::optional<std::int64_t> padding_in(const Words& metadata, std::int64_t vocab
   throw InvalidArgument("Model::open", kPadding, "a token", "\"" + found->second + "\"");
 }
 
-// The dtype in which the file has the first parameter.
-DType dtype_in(const Safetensors& file, const Model& model) {
-  const std::string name = model.parameters().front().name;
-  return file.contains(name) ? file.load(name).dtype() : DType::f32;
-}
-
 Model undrawn(const Safetensors& file) {
   const Words& metadata = file.metadata();
   ModelTokenizers tokenizers{.tokens = tokenizer_in(words_of(kTokenizer, metadata)),
@@ -93,10 +87,17 @@ Model undrawn(const Safetensors& file) {
     tokenizers.ends = ends_in(metadata, tokenizers.tokens->size());
     tokenizers.padding = padding_in(metadata, tokenizers.tokens->size());
   }
-  const ModelConfig config = words_of(kModel, metadata);
-  Model model(config, Init::undrawn(), DType::f32, tokenizers);
-  const DType dtype = dtype_in(file, model);
-  return dtype == DType::f32 ? model : Model(config, Init::undrawn(), dtype, tokenizers);
+  return {words_of(kModel, metadata), Init::undrawn(), DType::f32, std::move(tokenizers)};
+}
+
+// Each parameter in the dtype in which the file has it: models of others have norms of f32 beside weights of bf16.
+void take_dtypes(const Safetensors& file, const Parameters& parameters) {
+  for (const Parameter& parameter : parameters) {
+    if (!file.contains(parameter.name)) continue;
+    Tensor tensor = file.load(parameter.name);
+    const bool fits = is_floating(tensor.dtype()) && tensor.shape() == parameter.value.shape();
+    if (fits && tensor.dtype() != DType::f32) parameter.value.replace_value(std::move(tensor));
+  }
 }
 
 }  // namespace
@@ -128,12 +129,14 @@ Model Model::of_file(const Safetensors& file, const std::string& path) {
       throw Error(path + ": " + damaged.what());
     }
   }();
+  take_dtypes(file, model.parameters());
   load_parameters(file, model.parameters(), Differences(path));
   return model;
 }
 
 Model Model::open(const std::string& path) {
   if (files::is_folder(path)) return families::open_folder(families::transformer_folder(path));
+  if (families::is_gguf(path)) return families::open_gguf(path);
   require_safetensors(path);
   return of_file(Safetensors::read(path), path);
 }

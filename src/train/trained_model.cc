@@ -14,6 +14,7 @@
 #include "core/said_of.h"
 #include "files/place.h"
 #include "files/reading.h"
+#include "model/families/gguf.h"
 #include "model/require_finite.h"
 #include "model/words.h"
 #include "qkv/image.h"
@@ -147,7 +148,8 @@ TrainedModel::TrainedModel(Model model, std::unique_ptr<const Task> task, std::s
 TrainedModel TrainedModel::read(const std::string& path) {
   files::require_file_or_folder(path);
   Model model = Model::open(path);
-  const Words run = files::is_folder(path) ? Words() : words_of("run", Safetensors::read(path).metadata());
+  const bool is_of_others = files::is_folder(path) || families::is_gguf(path);
+  const Words run = is_of_others ? Words() : words_of("run", Safetensors::read(path).metadata());
   const auto task = run.find("task");
   try {
     if (task == run.end()) {

@@ -349,7 +349,7 @@ TEST(Folder, SaysWhatItHasInPlaceOfWeights) {
   };
   constexpr const char* kNeither = "expected model.safetensors or model.safetensors.index.json, got neither; it has ";
   EXPECT_THAT(with("pytorch_model.bin", "PK"), HasSubstr(std::string(kNeither) + "pytorch_model.bin, a pickle"));
-  EXPECT_THAT(with("llama.Q4_K.gguf", "GGUF"), HasSubstr("llama.Q4_K.gguf, GGUF, which is not read yet"));
+  EXPECT_THAT(with("llama.Q4_K.gguf", "GGUF"), HasSubstr("llama.Q4_K.gguf, a GGUF file: give its path"));
   EXPECT_THAT(with("tf_model.h5", ""), HasSubstr("tf_model.h5, weights of TensorFlow"));
   EXPECT_THAT(with("flax_model.msgpack", ""), HasSubstr("flax_model.msgpack, weights of Flax"));
   EXPECT_THAT(with("model.onnx", ""), HasSubstr("model.onnx, a graph of ONNX"));
@@ -367,7 +367,7 @@ TEST(Folder, SaysWhatItHasInPlaceOfWeights) {
     write(folder / "file", text);
     return error_message<Error>([&] { static_cast<void>(Model::open(folder / "file")); });
   };
-  EXPECT_THAT(file("GGUF\x03 and more of it"), HasSubstr("got one of GGUF, which is not read yet"));
+  EXPECT_THAT(file("GGUF\x03 and more of it"), HasSubstr("file: its version: expected 2 or 3, got "));
   EXPECT_THAT(file(kPointer), HasSubstr("a Git LFS pointer"));
   EXPECT_THAT(file(std::string("PK\x03\x04 and more of it")), HasSubstr("a pickle of PyTorch"));
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(Model::open(folder / "model.safetensors")); }),

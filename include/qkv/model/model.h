@@ -64,10 +64,11 @@ class Model {
   Model(const ModelConfig& config, const Init& init, DType dtype = DType::f32, ModelTokenizers tokenizers = {});
 
   /// What save() wrote, or a folder as others publish models in: config.json with model.safetensors, or with shards and
-  /// their index, of the families in docs/models.md. The file is mapped: parameters are read where they lie, in their
-  /// dtype, and nothing is drawn. Throws Error naming the file: as Safetensors::read(), for a file without a config,
-  /// and with the first differences if tensors are missing, surplus or of another shape or dtype than the config says.
-  /// Tensors under "optimizer/" do not count.
+  /// their index, of the families in docs/models.md; or a GGUF file. The file is mapped: parameters are read where they
+  /// lie, in their dtype, and nothing is drawn; quantised ones become f32, which is allocated. Throws Error naming the
+  /// file: as Safetensors::read() and Gguf::read(), for a file without a config, and with the first differences if
+  /// tensors are missing, surplus, of another shape than the config says or in whole numbers. Tensors under
+  /// "optimizer/" do not count.
   [[nodiscard]] static Model open(const std::string& path);
   /// The same of a file that is open; `path` stands in messages.
   [[nodiscard]] static Model of_file(const Safetensors& file, const std::string& path);

@@ -24,7 +24,7 @@ struct OtherForm {
   std::string_view what;
 };
 constexpr std::array<OtherForm, 9> kOtherForms = {{
-    {".gguf", "GGUF, which is not read yet"},
+    {".gguf", "a GGUF file: give its path"},
     {"pytorch_model.bin", "a pickle of PyTorch, which could run any program: save the model again as safetensors"},
     {"pytorch_model.bin.index.json", "the index of pickles of PyTorch: save the model again as safetensors"},
     {".pth", "a pickle of PyTorch, which could run any program: save the model again as safetensors"},
@@ -139,7 +139,15 @@ void WeightFiles::open_shards(const std::string& folder, const std::string& inde
 
 bool WeightFiles::contains(std::string_view name) const { return names_.find(name) != names_.end(); }
 
-Tensor WeightFiles::load(const std::string& name) const { return files_[names_.at(name)].load(name); }
+WeightFiles::WeightFiles(std::map<std::string, std::string, std::less<>> types,
+                         std::function<Tensor(const std::string&)> load)
+    : types_(std::move(types)), load_(std::move(load)) {
+  for (const auto& [name, type] : types_) names_.emplace(name, 0);
+}
+
+Tensor WeightFiles::load(const std::string& name) const {
+  return load_ ? load_(name) : files_[names_.at(name)].load(name);
+}
 
 bool is_same_tensor(const Tensor& a, const Tensor& b) {
   if (!(a.shape() == b.shape())) return false;

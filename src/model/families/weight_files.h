@@ -1,6 +1,7 @@
-// The tensors of a folder: one file, or shards with their index.
+// The tensors of a folder: one file, or shards with their index; or those of another kind of file.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -17,9 +18,11 @@ class WeightFiles {
   /// damaged, lacks a tensor that the index has in it, or has a tensor that another shard has with other values; where
   /// there is neither, with what the folder has in their place.
   explicit WeightFiles(const std::string& folder);
+  /// Tensors of another kind of file: their types by name, and what reads one.
+  WeightFiles(std::map<std::string, std::string, std::less<>> types, std::function<Tensor(const std::string&)> load);
 
   [[nodiscard]] bool contains(std::string_view name) const;
-  /// Mapped. Throws Error as Safetensors::load().
+  /// Mapped, where it is of safetensors. Throws Error as Safetensors::load().
   [[nodiscard]] Tensor load(const std::string& name) const;
   [[nodiscard]] const std::map<std::string, std::size_t, std::less<>>& names() const noexcept { return names_; }
   /// As the file says it: "F32", "I8".
@@ -36,6 +39,7 @@ class WeightFiles {
   std::map<std::string, std::size_t, std::less<>> names_;  // and the number of the file that has it
   std::map<std::string, std::string, std::less<>> types_;
   std::vector<std::string> cautions_;
+  std::function<Tensor(const std::string&)> load_;  // empty for files of safetensors
 };
 
 /// Throws Error naming a weight that is stored in whole numbers or 8 bits, as quantised ones are; that of a

@@ -1,0 +1,154 @@
+#include "qkv/gguf.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <utility>
+
+#include "core/parallel.h"
+#include "files/elements.h"
+#include "files/gguf_header.h"
+#include "files/mapped_file.h"
+#include "qkv/threads.h"
+
+namespace qkv {
+namespace {
+
+[[noreturn]] void fail_part(const std::string& source, std::string_view what, const std::string& fault) {
+  throw Error(source + ": " + std::string(what) + ": " + fault);
+}
+
+bool lies_aligned(std::span<const std::byte> data, DType dtype) {
+  return std::endian::native == std::endian::little && std::bit_cast<std::uintptr_t>(data.data()) % size_of(dtype) == 0;
+}
+
+Tensor dequantised(core::BlockType type, std::span<const std::byte> blocks, const Shape& shape) {
+  constexpr std::int64_t kBlocksOfTask = 4096;
+  const core::BlockLayout& layout = core::layout_of(type);
+  Tensor tensor(DType::f32, shape);
+  const std::span<float> numbers = tensor.values<float>();
+  const std::int64_t count = static_cast<std::int64_t>(blocks.size()) / layout.bytes;
+  core::parallel_for(threads(), (count + kBlocksOfTask - 1) / kBlocksOfTask, [&](int /*worker*/, std::int64_t task) {
+    const std::int64_t first = task * kBlocksOfTask;
+    const std::int64_t some = std::min(kBlocksOfTask, count - first);
+    const auto part = [first, some](std::int64_t each) {
+      return std::pair(static_cast<std::size_t>(first * each), static_cast<std::size_t>(some * each));
+    };
+    const auto [byte, bytes] = part(layout.bytes);
+    const auto [number, size] = part(layout.numbers);
+    core::dequantise(type, blocks.subspan(byte, bytes), numbers.subspan(number, size));
+  });
+  return tensor;
+}
+
+// "-00002-of-00003.gguf"
+std::string end_of_part(std::int64_t number, std::int64_t count) {
+  constexpr std::size_t kRoom = 64;
+  char end[kRoom];
+  const int size = std::snprintf(end, kRoom, "-%05lld-of-%05lld.gguf", static_cast<long long>(number + 1),
+                                 static_cast<long long>(count));
+  return {end, static_cast<std::size_t>(size)};
+}
+
+std::int64_t number_in(const GgufMetadata& metadata, std::string_view key, std::int64_t otherwise) {
+  const auto found = metadata.find(key);
+  if (found == metadata.end()) return otherwise;
+  const auto* value = std::get_if<std::int64_t>(&found->second.value);
+  return value == nullptr ? otherwise : *value;
+}
+
+constexpr std::string_view kSplitCount = "split.count";
+constexpr std::string_view kSplitNumber = "split.no";
+constexpr std::string_view kSplitTensors = "split.tensors.count";
+
+}  // namespace
+
+void Gguf::add_part(files::SharedBytes bytes, const std::string& source) {
+  files::GgufHeader header = files::parse_gguf_header(bytes.bytes, source);
+  for (GgufEntry& entry : header.entries) {
+    entry.part = parts_.size();
+    entries_.push_back(std::move(entry));
+  }
+  if (parts_.empty()) {
+    version_ = header.version;
+    metadata_ = std::move(header.metadata);
+  } else if (const auto number = number_in(header.metadata, kSplitNumber, -1); number != std::ssize(parts_)) {
+    fail_part(source, kSplitNumber, "expected " + std::to_string(parts_.size()) + ", got " + std::to_string(number));
+  }
+  parts_.push_back({.owner = std::move(bytes.owner), .bytes = bytes.bytes, .source = source});
+}
+
+void Gguf::index_names() {
+  for (std::size_t n = 0; n < entries_.size(); ++n) {
+    const auto [place, is_new] = numbers_.try_emplace(entries_[n].name, n);
+    if (is_new) continue;
+    fail_part(parts_[entries_[n].part].source, "\"" + entries_[n].name + "\"",
+              "expected it in one part, got it in " + parts_[entries_[place->second].part].source + ", too");
+  }
+}
+
+Gguf::Gguf(std::vector<std::byte> bytes, const std::string& source) {
+  add_part(files::share_bytes(std::move(bytes)), source);
+  if (const std::int64_t count = number_in(metadata_, kSplitCount, 0); count > 1) {
+    fail_part(source, kSplitCount, "expected one file, got a part of " + std::to_string(count));
+  }
+  index_names();
+}
+
+Gguf Gguf::read(const std::string& path) {
+  constexpr std::int64_t kMostParts = 65535;
+  Gguf file;
+  file.add_part(files::map_file(path), path);
+  const std::int64_t count = number_in(file.metadata_, kSplitCount, 0);
+  if (count > 1) {
+    const std::int64_t number = number_in(file.metadata_, kSplitNumber, 0);
+    const std::string end = count <= kMostParts ? end_of_part(number, count) : "";
+    if (end.empty() || !path.ends_with(end)) {
+      fail_part(path, kSplitCount,
+                "expected a name that ends in -00001-of-00003.gguf, as parts have, for part " + std::to_string(number) +
+                    " of " + std::to_string(count));
+    }
+    const std::string begin = path.substr(0, path.size() - end.size());
+    file = Gguf();
+    for (std::int64_t n = 0; n < count; ++n) {
+      const std::string part = begin + end_of_part(n, count);
+      file.add_part(files::map_file(part), part);
+    }
+    const std::int64_t all = number_in(file.metadata_, kSplitTensors, std::ssize(file.entries_));
+    if (all != std::ssize(file.entries_)) {
+      fail_part(path, kSplitTensors,
+                "expected " + std::to_string(all) + ", got " + std::to_string(file.entries_.size()) + " in all parts");
+    }
+  }
+  file.index_names();
+  return file;
+}
+
+const GgufEntry* Gguf::find(std::string_view name) const noexcept {
+  const auto found = numbers_.find(name);
+  return found == numbers_.end() ? nullptr : &entries_[found->second];
+}
+
+Tensor Gguf::load(std::string_view name) const {
+  const GgufEntry* entry = find(name);
+  if (entry == nullptr) {
+    fail_part(parts_.front().source, "\"" + std::string(name) + "\"", "there is no such tensor");
+  }
+  const Part& part = parts_[entry->part];
+  const auto data =
+      part.bytes.subspan(static_cast<std::size_t>(entry->begin), static_cast<std::size_t>(entry->end - entry->begin));
+  const Shape shape{std::span<const std::int64_t>(entry->shape)};
+  const files::GgufType* type = files::find_gguf_type(entry->type);
+  if (type->block) return dequantised(*type->block, data, shape);
+  if (!type->dtype) {
+    fail_part(part.source, "\"" + entry->name + "\"",
+              "expected F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL or IQ4_XS, got " +
+                  entry->type + ", which qkv does not read");
+  }
+  if (!lies_aligned(data, *type->dtype)) {
+    return files::tensor_from_bytes(data, *type->dtype, shape, std::endian::little);
+  }
+  return Tensor::borrow(TensorView(data.data(), *type->dtype, shape, contiguous_strides(shape)), part.owner);
+}
+
+}  // namespace qkv

@@ -1,0 +1,18 @@
+// Models as llama.cpp keeps them.
+#pragma once
+
+#include <string>
+
+#include "qkv/model/model.h"
+
+namespace qkv::families {
+
+/// Whether the file at a path begins as one of GGUF; false for what cannot be read.
+[[nodiscard]] bool is_gguf(const std::string& path);
+
+/// The model of a GGUF file of the architectures in gguf_family.h, with the config and the tokenizer that the folder
+/// has from which it was made. Weights in plain numbers stay mapped; those in blocks become f32, so that a file of 4
+/// bits takes seven to eight times its size in memory. Throws Error naming the file and the key or the tensor.
+[[nodiscard]] Model open_gguf(const std::string& path);
+
+}  // namespace qkv::families

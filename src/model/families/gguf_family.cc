@@ -1,0 +1,309 @@
+#include "model/families/gguf_family.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "model/families/gguf_rotary.h"
+
+namespace qkv::families {
+namespace {
+
+using files::GgufKeys;
+using Json = nlohmann::json;
+
+constexpr WeightName kGgufDecoder[] = {
+    {.ours = "embedding", .theirs = "token_embd"},
+    {.ours = "blocks.#.ln1", .theirs = "blk.#.attn_norm"},
+    {.ours = "blocks.#.attn.q", .theirs = "blk.#.attn_q"},
+    {.ours = "blocks.#.attn.k", .theirs = "blk.#.attn_k"},
+    {.ours = "blocks.#.attn.v", .theirs = "blk.#.attn_v"},
+    {.ours = "blocks.#.attn.q_norm", .theirs = "blk.#.attn_q_norm"},
+    {.ours = "blocks.#.attn.k_norm", .theirs = "blk.#.attn_k_norm"},
+    {.ours = "blocks.#.attn.out", .theirs = "blk.#.attn_output"},
+    {.ours = "blocks.#.attn_norm", .theirs = "blk.#.post_attention_norm"},
+    {.ours = "blocks.#.ln2", .theirs = "blk.#.ffn_norm"},
+    {.ours = "blocks.#.ffn.gate", .theirs = "blk.#.ffn_gate"},
+    {.ours = "blocks.#.ffn.up", .theirs = "blk.#.ffn_up"},
+    {.ours = "blocks.#.ffn.down", .theirs = "blk.#.ffn_down"},
+    {.ours = "blocks.#.ffn_norm", .theirs = "blk.#.post_ffw_norm"},
+    {.ours = "ln_final", .theirs = "output_norm"},
+    {.ours = "output", .theirs = "output"},
+};
+
+constexpr WeightName kGgufGpt2[] = {
+    {.ours = "embedding", .theirs = "token_embd"},
+    {.ours = "positions", .theirs = "position_embd"},
+    {.ours = "blocks.#.ln1", .theirs = "blk.#.attn_norm"},
+    {.ours = "blocks.#.attn.q", .theirs = "blk.#.attn_qkv", .part = 0, .parts = 3},
+    {.ours = "blocks.#.attn.k", .theirs = "blk.#.attn_qkv", .part = 1, .parts = 3},
+    {.ours = "blocks.#.attn.v", .theirs = "blk.#.attn_qkv", .part = 2, .parts = 3},
+    {.ours = "blocks.#.attn.out", .theirs = "blk.#.attn_output"},
+    {.ours = "blocks.#.ln2", .theirs = "blk.#.ffn_norm"},
+    {.ours = "blocks.#.ffn.up", .theirs = "blk.#.ffn_up"},
+    {.ours = "blocks.#.ffn.down", .theirs = "blk.#.ffn_down"},
+    {.ours = "ln_final", .theirs = "output_norm"},
+    {.ours = "output", .theirs = "output"},
+};
+
+constexpr WeightName kGgufBert[] = {
+    {.ours = "embedding", .theirs = "token_embd"},
+    {.ours = "positions", .theirs = "position_embd"},
+    {.ours = "types", .theirs = "token_types"},
+    {.ours = "ln_embedding", .theirs = "token_embd_norm"},
+    {.ours = "blocks.#.attn.q", .theirs = "blk.#.attn_q"},
+    {.ours = "blocks.#.attn.k", .theirs = "blk.#.attn_k"},
+    {.ours = "blocks.#.attn.v", .theirs = "blk.#.attn_v"},
+    {.ours = "blocks.#.attn.out", .theirs = "blk.#.attn_output"},
+    {.ours = "blocks.#.ln1", .theirs = "blk.#.attn_output_norm"},
+    {.ours = "blocks.#.ffn.up", .theirs = "blk.#.ffn_up"},
+    {.ours = "blocks.#.ffn.down", .theirs = "blk.#.ffn_down"},
+    {.ours = "blocks.#.ln2", .theirs = "blk.#.layer_output_norm"},
+};
+
+constexpr WeightName kGgufT5[] = {
+    {.ours = "encoder.embedding", .theirs = "token_embd"},
+    {.ours = "encoder.t5", .theirs = "enc.blk.0.attn_rel_b"},
+    {.ours = "encoder.blocks.#.ln1", .theirs = "enc.blk.#.attn_norm"},
+    {.ours = "encoder.blocks.#.attn.q", .theirs = "enc.blk.#.attn_q"},
+    {.ours = "encoder.blocks.#.attn.k", .theirs = "enc.blk.#.attn_k"},
+    {.ours = "encoder.blocks.#.attn.v", .theirs = "enc.blk.#.attn_v"},
+    {.ours = "encoder.blocks.#.attn.out", .theirs = "enc.blk.#.attn_o"},
+    {.ours = "encoder.blocks.#.ln2", .theirs = "enc.blk.#.ffn_norm"},
+    {.ours = "encoder.blocks.#.ffn.gate", .theirs = "enc.blk.#.ffn_gate"},
+    {.ours = "encoder.blocks.#.ffn.up", .theirs = "enc.blk.#.ffn_up"},
+    {.ours = "encoder.blocks.#.ffn.down", .theirs = "enc.blk.#.ffn_down"},
+    {.ours = "encoder.ln_final", .theirs = "enc.output_norm"},
+    {.ours = "decoder.t5", .theirs = "dec.blk.0.attn_rel_b"},
+    {.ours = "decoder.blocks.#.ln1", .theirs = "dec.blk.#.attn_norm"},
+    {.ours = "decoder.blocks.#.attn.q", .theirs = "dec.blk.#.attn_q"},
+    {.ours = "decoder.blocks.#.attn.k", .theirs = "dec.blk.#.attn_k"},
+    {.ours = "decoder.blocks.#.attn.v", .theirs = "dec.blk.#.attn_v"},
+    {.ours = "decoder.blocks.#.attn.out", .theirs = "dec.blk.#.attn_o"},
+    {.ours = "decoder.blocks.#.ln_cross", .theirs = "dec.blk.#.cross_attn_norm"},
+    {.ours = "decoder.blocks.#.cross.q", .theirs = "dec.blk.#.cross_attn_q"},
+    {.ours = "decoder.blocks.#.cross.k", .theirs = "dec.blk.#.cross_attn_k"},
+    {.ours = "decoder.blocks.#.cross.v", .theirs = "dec.blk.#.cross_attn_v"},
+    {.ours = "decoder.blocks.#.cross.out", .theirs = "dec.blk.#.cross_attn_o"},
+    {.ours = "decoder.blocks.#.ln2", .theirs = "dec.blk.#.ffn_norm"},
+    {.ours = "decoder.blocks.#.ffn.gate", .theirs = "dec.blk.#.ffn_gate"},
+    {.ours = "decoder.blocks.#.ffn.up", .theirs = "dec.blk.#.ffn_up"},
+    {.ours = "decoder.blocks.#.ffn.down", .theirs = "dec.blk.#.ffn_down"},
+    {.ours = "decoder.ln_final", .theirs = "dec.output_norm"},
+    {.ours = "decoder.output", .theirs = "output"},
+};
+
+bool has_tensor(const GgufKeys& keys, std::string_view name) { return keys.file().find(name) != nullptr; }
+
+std::int64_t integer_of(const GgufKeys& keys, std::string_view name) { return keys.integer(key_of(keys, name)); }
+
+// A number of all layers, or a list of one that is the same in each.
+std::int64_t of_each_layer(const GgufKeys& keys, std::string_view name, std::optional<std::int64_t> otherwise = {}) {
+  const std::string key = key_of(keys, name);
+  if (!keys.has(key) && otherwise) return *otherwise;
+  const GgufValue* value = keys.has(key) ? &keys.file().metadata().find(key)->second : nullptr;
+  if (value == nullptr || !std::holds_alternative<std::vector<std::int64_t>>(value->value)) return keys.integer(key);
+  const std::vector<std::int64_t> all = keys.integers(key);
+  const bool are_alike = !all.empty() && std::ranges::count(all, all.front()) == std::ssize(all);
+  if (!are_alike || all.front() < 0 || all.front() > INT32_MAX) keys.refuse(key, "the same number in each layer");
+  return all.front();
+}
+
+std::int64_t layers_of(const GgufKeys& keys) {
+  constexpr std::int64_t kMost = 16384;
+  const std::int64_t count = integer_of(keys, "block_count");
+  if (count < 1 || count > kMost) {
+    keys.refuse(key_of(keys, "block_count"), "a whole number from 1 to " + std::to_string(kMost));
+  }
+  return count;
+}
+
+void require_absent(const GgufKeys& keys, std::string_view name, std::string_view without) {
+  const std::string key = key_of(keys, name);
+  if (keys.has(key) && keys.integer(key) != 0)
+    keys.refuse(key, "0: qkv computes no model with " + std::string(without));
+}
+
+std::int64_t head_width(const GgufKeys& keys, std::int64_t width, std::int64_t heads) {
+  const std::int64_t usual = heads > 0 ? width / heads : 0;
+  const std::int64_t own = keys.integer(key_of(keys, "attention.key_length"), usual);
+  const std::string value_key = key_of(keys, "attention.value_length");
+  if (keys.integer(value_key, own) != own) keys.refuse(value_key, std::to_string(own) + ", the width of keys");
+  return own;
+}
+
+// What Llama and the families after it say alike.
+Json decoder_words(const GgufKeys& keys, double usual_base = 1e4) {
+  require_absent(keys, "expert_count", "experts");
+  const std::int64_t heads = of_each_layer(keys, "attention.head_count");
+  const std::int64_t width = integer_of(keys, "embedding_length");
+  const std::int64_t of_head = head_width(keys, width, heads);
+  return {{"max_position_embeddings", integer_of(keys, "context_length")},
+          {"num_hidden_layers", layers_of(keys)},
+          {"hidden_size", width},
+          {"num_attention_heads", heads},
+          {"num_key_value_heads", of_each_layer(keys, "attention.head_count_kv", heads)},
+          {"head_dim", of_head},
+          {"intermediate_size", of_each_layer(keys, "feed_forward_length")},
+          {"rms_norm_eps", keys.number(key_of(keys, "attention.layer_norm_rms_epsilon"))},
+          {"rope_parameters", gguf_rope(keys, of_head, usual_base)},
+          {"tie_word_embeddings", !has_tensor(keys, "output.weight")}};
+}
+
+Json llama_words(const GgufKeys& keys) {
+  Json words = decoder_words(keys);
+  words["attention_bias"] = has_tensor(keys, "blk.0.attn_q.bias");
+  words["mlp_bias"] = has_tensor(keys, "blk.0.ffn_up.bias");
+  return words;
+}
+
+// Its configs say no width of a head, unless that is not d_model / heads.
+Json qwen2_words(const GgufKeys& keys) {
+  Json words = decoder_words(keys);
+  const auto number = [&](const char* word) { return words[word].get<std::int64_t>(); };
+  if (number("head_dim") * number("num_attention_heads") == number("hidden_size")) words.erase("head_dim");
+  return words;
+}
+
+Json qwen3_words(const GgufKeys& keys) {
+  Json words = decoder_words(keys);
+  words["attention_bias"] = has_tensor(keys, "blk.0.attn_q.bias");
+  return words;
+}
+
+Json gemma_words(const GgufKeys& keys) {
+  Json words = decoder_words(keys);
+  words["attention_bias"] = has_tensor(keys, "blk.0.attn_q.bias");
+  return words;
+}
+
+// Of what was made of an f32, the number that is meant.
+double by_decimals(double value) {
+  constexpr double kDecimals = 1e3;
+  const double rounded = std::round(value * kDecimals) / kDecimals;
+  return std::fabs(value - rounded) < 1e-6 * value ? rounded : value;
+}
+
+// The file does not say by what scores are scaled: by the width of a head, but for models of 27 B.
+Json gemma_with_windows(const GgufKeys& keys, std::int64_t layers_of_27b, double usual_base) {
+  Json words = decoder_words(keys, usual_base);
+  words["attention_bias"] = has_tensor(keys, "blk.0.attn_q.bias");
+  const auto number = [&](const char* word) { return words[word].get<std::int64_t>(); };
+  const bool is_27b = number("num_hidden_layers") == layers_of_27b;
+  const std::int64_t heads = number("num_attention_heads");
+  words["query_pre_attn_scalar"] = is_27b && heads > 0 ? number("hidden_size") / heads : number("head_dim");
+  const std::string scale = key_of(keys, "attention.scale");
+  if (keys.has(scale)) {
+    if (!(keys.number(scale) > 0)) keys.refuse(scale, "more than 0");
+    words["query_pre_attn_scalar"] = by_decimals(1 / (keys.number(scale) * keys.number(scale)));
+  }
+  words["sliding_window"] = integer_of(keys, "attention.sliding_window");
+  return words;
+}
+
+Json cap_or_none(const GgufKeys& keys, std::string_view name) {
+  const std::string key = key_of(keys, name);
+  return keys.has(key) && keys.number(key) != 0 ? Json(keys.number(key)) : Json();
+}
+
+Json gemma2_words(const GgufKeys& keys) {
+  constexpr std::int64_t kLayersOf27B = 46;
+  Json words = gemma_with_windows(keys, kLayersOf27B, 1e4);
+  words["attn_logit_softcapping"] = cap_or_none(keys, "attn_logit_softcapping");
+  words["final_logit_softcapping"] = cap_or_none(keys, "final_logit_softcapping");
+  return words;
+}
+
+Json gemma3_words(const GgufKeys& keys) {
+  constexpr std::int64_t kLayersOf27B = 62;
+  constexpr double kBase = 1e6;
+  constexpr double kLocalBase = 1e4;
+  Json words = gemma_with_windows(keys, kLayersOf27B, kBase);
+  const std::string pattern = key_of(keys, "attention.sliding_window_pattern");
+  if (keys.has(pattern)) words["sliding_window_pattern"] = keys.integer(pattern);
+  const double local = keys.number(key_of(keys, "rope.freq_base_swa"), kLocalBase);
+  words["final_logit_softcapping"] = cap_or_none(keys, "final_logit_softcapping");
+  words["rope_parameters"] = {{"full_attention", words["rope_parameters"]},
+                              {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", local}}}};
+  return words;
+}
+
+Json gpt2_words(const GgufKeys& keys) {
+  return {{"n_positions", integer_of(keys, "context_length")},
+          {"n_layer", layers_of(keys)},
+          {"n_embd", integer_of(keys, "embedding_length")},
+          {"n_head", of_each_layer(keys, "attention.head_count")},
+          {"n_inner", of_each_layer(keys, "feed_forward_length")},
+          {"layer_norm_epsilon", keys.number(key_of(keys, "attention.layer_norm_epsilon"))},
+          {"tie_word_embeddings", !has_tensor(keys, "output.weight")}};
+}
+
+Json bert_words(const GgufKeys& keys) {
+  const GgufEntry* types = keys.file().find("token_types.weight");
+  const GgufEntry* places = keys.file().find("position_embd.weight");
+  const std::string causal = key_of(keys, "attention.causal");
+  const bool has_rows = places != nullptr && !places->shape.empty();
+  return {{"max_position_embeddings", has_rows ? places->shape.front() : integer_of(keys, "context_length")},
+          {"num_hidden_layers", layers_of(keys)},
+          {"hidden_size", integer_of(keys, "embedding_length")},
+          {"num_attention_heads", of_each_layer(keys, "attention.head_count")},
+          {"intermediate_size", of_each_layer(keys, "feed_forward_length")},
+          {"layer_norm_eps", keys.number(key_of(keys, "attention.layer_norm_epsilon"))},
+          {"is_decoder", keys.flag(causal, false)},
+          {"type_vocab_size", types == nullptr || types->shape.empty() ? 0 : types->shape.front()}};
+}
+
+Json t5_words(const GgufKeys& keys) {
+  const std::int64_t heads = of_each_layer(keys, "attention.head_count");
+  const std::int64_t width = integer_of(keys, "embedding_length");
+  const std::int64_t layers = layers_of(keys);
+  const bool is_tied = !has_tensor(keys, "output.weight");
+  const std::string start = key_of(keys, "decoder_start_token_id");
+  Json words = {{"num_layers", layers},
+                {"num_decoder_layers", keys.integer(key_of(keys, "decoder_block_count"), layers)},
+                {"d_model", width},
+                {"num_heads", heads},
+                {"d_kv", head_width(keys, width, heads)},
+                {"d_ff", of_each_layer(keys, "feed_forward_length")},
+                {"layer_norm_epsilon", keys.number(key_of(keys, "attention.layer_norm_rms_epsilon"))},
+                {"relative_attention_num_buckets", integer_of(keys, "attention.relative_buckets_count")},
+                {"feed_forward_proj", has_tensor(keys, "enc.blk.0.ffn_gate.weight") ? "gated-gelu" : "relu"},
+                {"scale_decoder_outputs", is_tied},
+                {"tie_word_embeddings", is_tied}};
+  if (keys.has(start)) words["decoder_start_token_id"] = keys.integer(start);
+  return words;
+}
+
+const auto& gguf_families() {
+  static const std::array kFamilies = {
+      GgufFamily{"llama", llama, llama_words, kGgufDecoder, GgufChange::interleaved_heads},
+      GgufFamily{"qwen2", qwen2, qwen2_words, kGgufDecoder},
+      GgufFamily{"qwen3", qwen3, qwen3_words, kGgufDecoder},
+      GgufFamily{"gemma", gemma, gemma_words, kGgufDecoder, GgufChange::norms_plus_one},
+      GgufFamily{"gemma2", gemma2, gemma2_words, kGgufDecoder, GgufChange::norms_plus_one},
+      GgufFamily{"gemma3", gemma3_text, gemma3_words, kGgufDecoder, GgufChange::norms_plus_one},
+      GgufFamily{"gpt2", gpt2, gpt2_words, kGgufGpt2},
+      GgufFamily{"bert", bert, bert_words, kGgufBert},
+      GgufFamily{"t5", t5, t5_words, kGgufT5},
+  };
+  return kFamilies;
+}
+
+}  // namespace
+
+std::string key_of(const files::GgufKeys& keys, std::string_view name) {
+  return keys.text("general.architecture") + "." + std::string(name);
+}
+
+const GgufFamily& gguf_family_of(const files::GgufKeys& keys) {
+  constexpr std::string_view kKey = "general.architecture";
+  const std::string& name = keys.text(kKey);
+  std::string names;
+  for (const GgufFamily& family : gguf_families()) {
+    if (family.architecture == name) return family;
+    names += (names.empty() ? "" : ", ") + std::string(family.architecture);
+  }
+  keys.refuse(kKey, "one of the architectures " + names);
+}
+
+}  // namespace qkv::families

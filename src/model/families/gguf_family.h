@@ -1,0 +1,34 @@
+// Architectures of GGUF files: their metadata in the words of config.json, and their tensors.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "files/gguf_keys.h"
+#include "model/families/family.h"
+
+namespace qkv::families {
+
+/// What a converter changed in the weights, undone when they are read.
+enum class GgufChange : std::uint8_t {
+  none,
+  interleaved_heads,  // rows of q and k in the order of neighbouring pairs, where `transformers` turns halves
+  norms_plus_one,     // 1 added to the weights of norms
+};
+
+struct GgufFamily {
+  std::string_view architecture;  // general.architecture
+  const Family& (*family)();      // whose config it has
+  /// The words of config.json, but for model_type and vocab_size, which every architecture has alike.
+  nlohmann::json (*config)(const files::GgufKeys& keys);
+  std::span<const WeightName> names;
+  GgufChange change = GgufChange::none;
+};
+
+/// That of general.architecture. Throws Error naming the architecture and those that there are.
+[[nodiscard]] const GgufFamily& gguf_family_of(const files::GgufKeys& keys);
+
+/// "llama.block_count"
+[[nodiscard]] std::string key_of(const files::GgufKeys& keys, std::string_view name);
+
+}  // namespace qkv::families

@@ -1,0 +1,130 @@
+#include "model/families/gguf_rotary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "model/families/gguf_family.h"
+#include "qkv/error.h"
+#include "qkv/nn/position.h"
+
+namespace qkv::families {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kFactors = "rope_freqs.weight";
+
+// Turns of a pair within one position, and what of its frequency is kept: 1 all, 0 none but the stretched one.
+struct Ramp {
+  double turns;
+  double kept;
+};
+
+// Scalings of which the ramp may be: kept = (turns * original - low) / (high - low). Only the ratios of the three
+// count: low is 1, as it always is; the others follow from two places of the ramp. Where there are fewer, high is 4, as
+// it always is.
+std::vector<Llama3Scaling> fitted_to(const std::vector<Ramp>& ramp, double factor) {
+  constexpr double kUsualHigh = 4;
+  constexpr unsigned kMostBits = 24;
+  std::vector<Llama3Scaling> all;
+  if (ramp.size() > 1) {
+    const auto [first, last] = std::ranges::minmax(ramp, {}, &Ramp::turns);
+    const double slope = (last.kept - first.kept) / (last.turns - first.turns);
+    const double gap = slope * first.turns - first.kept;  // low / (high - low)
+    // Factors are of f32: the numbers that they were made of are whole, or a few decimals.
+    const double high = std::round((1 / gap + 1) * 1e3) / 1e3;
+    const double original = slope * (high - 1);
+    if (original > 0.5 && original < 1e9) all.push_back({factor, 1, high, std::llround(original)});
+  } else if (ramp.size() == 1) {
+    const double original = (ramp.front().kept * (kUsualHigh - 1) + 1) / ramp.front().turns;
+    if (original < 1e9) all.push_back({factor, 1, kUsualHigh, std::llround(original)});
+  } else {
+    for (unsigned bits = 0; bits <= kMostBits; ++bits) all.push_back({factor, 1, kUsualHigh, std::int64_t{1} << bits});
+  }
+  return all;
+}
+
+bool makes(const Llama3Scaling& scaling, const std::vector<double>& factors, std::int64_t width, double base) {
+  constexpr double kNear = 1e-5;
+  if (scaling.original_max < 1 || !(scaling.high_freq_factor > 1)) return false;
+  const auto plain = rotary_frequencies({.dim = width, .base = base});
+  const auto stretched = rotary_frequencies({.dim = width, .base = base, .scaling = scaling});
+  for (std::size_t n = 0; n < plain.size(); ++n) {
+    if (!(std::fabs(stretched[n] * factors[n] / plain[n] - 1) < kNear)) return false;
+  }
+  return true;
+}
+
+[[noreturn]] void refuse_factors(const files::GgufKeys& keys, const std::string& expected, const std::string& got) {
+  throw Error(keys.file().source() + ": " + kFactors + ": expected " + expected + ", got " + got);
+}
+
+// Llama 3's scaling that has these factors.
+Json llama3_of(const files::GgufKeys& keys, std::int64_t width, double base) {
+  const std::vector<double> factors = keys.file().load(kFactors).to_vector();
+  if (std::ssize(factors) * 2 != width) {
+    refuse_factors(keys, std::to_string(width / 2) + " factors, one for two numbers of a head",
+                   std::to_string(factors.size()));
+  }
+  const double factor = *std::ranges::max_element(factors);
+  const std::vector<double> plain = rotary_frequencies({.dim = width, .base = base});
+  std::vector<Ramp> ramp;
+  for (std::size_t n = 0; n < factors.size(); ++n) {
+    if (!(factors[n] > 1) || !(factors[n] < factor)) continue;
+    ramp.push_back({plain[n] / (2 * std::numbers::pi), (1 / factors[n] - 1 / factor) / (1 - 1 / factor)});
+  }
+  for (const Llama3Scaling& scaling : fitted_to(ramp, factor)) {
+    if (!(factor > 0) || !makes(scaling, factors, width, base)) continue;
+    return {{"rope_type", "llama3"},
+            {"factor", scaling.factor},
+            {"low_freq_factor", scaling.low_freq_factor},
+            {"high_freq_factor", scaling.high_freq_factor},
+            {"original_max_position_embeddings", scaling.original_max}};
+  }
+  refuse_factors(keys, "the factors of Llama 3's rotary scaling", "others, which qkv does not compute");
+}
+
+Json yarn_of(const files::GgufKeys& keys) {
+  const auto key = [&](const char* name) { return key_of(keys, std::string("rope.scaling.") + name); };
+  const double factor = keys.number(key("factor"));
+  Json rope = {{"rope_type", "yarn"},
+               {"factor", factor},
+               {"original_max_position_embeddings", keys.integer(key("original_context_length"))},
+               {"beta_fast", keys.number(key("yarn_beta_fast"), 32)},
+               {"beta_slow", keys.number(key("yarn_beta_slow"), 1)}};
+  // There the factor is a product with what `transformers` takes by itself.
+  const std::string attention = keys.has(key("yarn_attn_factor")) ? key("yarn_attn_factor") : key("attn_factor");
+  if (const double own = keys.number(attention, 1); own != 1) {
+    rope["attention_factor"] = own * (1 + 0.1 * std::log(factor));
+  }
+  return rope;
+}
+
+}  // namespace
+
+Json gguf_rope(const files::GgufKeys& keys, std::int64_t width, double usual_base) {
+  const std::string turned = key_of(keys, "rope.dimension_count");
+  if (keys.integer(turned, width) != width) keys.refuse(turned, std::to_string(width) + ", the width of a head");
+  const double base = keys.number(key_of(keys, "rope.freq_base"), usual_base);
+  if (!(base > 0)) keys.refuse(key_of(keys, "rope.freq_base"), "more than 0");
+  const std::string key = key_of(keys, "rope.scaling.type");
+  const std::string type = keys.text(key, "none");
+  const double factor = keys.number(key_of(keys, "rope.scaling.factor"), 1);
+  Json rope = {{"rope_type", "default"}};
+  if (keys.file().find(kFactors) != nullptr) {
+    if (width < 2 || width % 2 != 0) keys.refuse(turned, "an even number");
+    rope = llama3_of(keys, width, base);
+  } else if (type == "linear") {
+    rope = {{"rope_type", "linear"}, {"factor", factor}};
+  } else if (type == "yarn") {
+    rope = yarn_of(keys);
+  } else if (type != "none") {
+    keys.refuse(key, "none, linear or yarn");
+  }
+  rope["rope_theta"] = base;
+  return rope;
+}
+
+}  // namespace qkv::families

@@ -1,0 +1,16 @@
+// Rotary scaling as GGUF files say it.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "files/gguf_keys.h"
+
+namespace qkv::families {
+
+/// rope_parameters of config.json: base and scaling of the metadata, or Llama 3's scaling, of which a file has the
+/// factors of the frequencies alone, in the tensor rope_freqs.weight; heads of `width` turn as a whole. Throws Error
+/// naming the key, or that tensor if its factors are no such scaling.
+[[nodiscard]] nlohmann::json gguf_rope(const files::GgufKeys& keys, std::int64_t width, double usual_base);
+
+}  // namespace qkv::families

@@ -1,0 +1,354 @@
+#include "text/gguf_tokenizer.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <protozero/pbf_writer.hpp>
+#include <span>
+#include <unordered_set>
+#include <utility>
+
+#include "qkv/error.h"
+#include "text/json_field.h"
+#include "text/pipeline_tokenizer.h"
+#include "text/sentence_piece.h"
+
+namespace qkv::text {
+namespace {
+
+using files::GgufKeys;
+
+constexpr std::string_view kModelKey = "tokenizer.ggml.model";
+constexpr std::string_view kPreKey = "tokenizer.ggml.pre";
+constexpr std::string_view kTokensKey = "tokenizer.ggml.tokens";
+constexpr std::string_view kTypesKey = "tokenizer.ggml.token_type";
+constexpr std::string_view kScoresKey = "tokenizer.ggml.scores";
+constexpr std::string_view kMergesKey = "tokenizer.ggml.merges";
+constexpr std::string_view kCharsmapKey = "tokenizer.ggml.precompiled_charsmap";
+
+// As SentencePiece numbers them.
+enum class TokenType : std::uint8_t { normal = 1, unknown, control, user_defined, unused, byte };
+
+struct GgufToken {
+  std::string_view text;
+  TokenType type = TokenType::normal;
+  double score = 0;
+};
+
+std::vector<GgufToken> tokens_in(const GgufKeys& keys) {
+  const std::vector<std::string>& texts = keys.texts(kTokensKey);
+  const std::vector<std::int64_t> types = keys.integers(kTypesKey);
+  const std::vector<double> scores = keys.numbers(kScoresKey);
+  const std::string wanted = "one for each of the " + std::to_string(texts.size()) + " tokens";
+  if (texts.empty()) keys.refuse(kTokensKey, "1 token or more");
+  if (!types.empty() && types.size() != texts.size()) keys.refuse(kTypesKey, wanted);
+  if (!scores.empty() && scores.size() != texts.size()) keys.refuse(kScoresKey, wanted);
+  std::vector<GgufToken> tokens(texts.size());
+  for (std::size_t id = 0; id < texts.size(); ++id) {
+    tokens[id].text = texts[id];
+    if (!scores.empty()) tokens[id].score = scores[id];
+    if (types.empty()) continue;
+    if (types[id] < 1 || types[id] > 6) keys.refuse(kTypesKey, "numbers from 1 to 6");
+    tokens[id].type = static_cast<TokenType>(types[id]);
+  }
+  return tokens;
+}
+
+// A token by its number under a key; none where there is no such key, or it says none.
+std::optional<std::int64_t> token_under(const GgufKeys& keys, std::string_view key, std::size_t count) {
+  constexpr std::int64_t kNone = 0xFFFFFFFF;
+  const auto found = keys.file().metadata().find(key);
+  if (found == keys.file().metadata().end()) return std::nullopt;
+  const auto* id = std::get_if<std::int64_t>(&found->second.value);
+  if (id != nullptr && (*id == kNone || *id == -1)) return std::nullopt;
+  if (id == nullptr || *id < 0 || *id >= static_cast<std::int64_t>(count)) {
+    keys.refuse(key, "a token from 0 to " + std::to_string(count - 1));
+  }
+  return *id;
+}
+
+std::optional<std::int64_t> special_token(const GgufKeys& keys, const std::string& name, std::size_t count) {
+  return token_under(keys, "tokenizer.ggml." + name + "_token_id", count);
+}
+
+Json added_token(std::size_t id, std::string_view content, bool is_special) {
+  return {{"id", id},        {"content", content},  {"single_word", false}, {"lstrip", false},
+          {"rstrip", false}, {"normalized", false}, {"special", is_special}};
+}
+
+// Those that a text is searched for before anything else.
+Json added_in(std::span<const GgufToken> tokens) {
+  Json added = Json::array();
+  for (std::size_t id = 0; id < tokens.size(); ++id) {
+    const TokenType type = tokens[id].type;
+    if (type != TokenType::control && type != TokenType::user_defined) continue;
+    if (!tokens[id].text.empty()) added.push_back(added_token(id, tokens[id].text, type == TokenType::control));
+  }
+  return added;
+}
+
+// Numbers by pieces.
+Json pieces_of(const GgufKeys& keys, std::span<const std::string> texts) {
+  Json pieces = Json::object();
+  for (std::size_t id = 0; id < texts.size(); ++id) {
+    if (pieces.emplace(texts[id], id).second) continue;
+    keys.refuse(kTokensKey, "each token once, got \"" + texts[id] + "\" twice in it");
+  }
+  return pieces;
+}
+
+// A text between tokens of the names that the metadata say.
+Json template_of(std::span<const GgufToken> tokens, std::optional<std::int64_t> begin,
+                 std::optional<std::int64_t> end) {
+  if (!begin && !end) return nullptr;
+  Json single = Json::array();
+  Json special = Json::object();
+  const auto add = [&](std::optional<std::int64_t> id) {
+    if (!id) return;
+    const std::string name(tokens[static_cast<std::size_t>(*id)].text);
+    single.push_back({{"SpecialToken", {{"id", name}, {"type_id", 0}}}});
+    special[name] = {{"id", name}, {"ids", {*id}}, {"tokens", {name}}};
+  };
+  add(begin);
+  single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});
+  add(end);
+  Json pair = single;
+  pair.push_back({{"Sequence", {{"id", "B"}, {"type_id", 1}}}});
+  if (end) pair.push_back({{"SpecialToken", {{"id", tokens[static_cast<std::size_t>(*end)].text}, {"type_id", 1}}}});
+  return {{"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", special}};
+}
+
+// Pre-tokenisers by what they do.
+enum class Cut : std::uint8_t { gpt2, digits, llama3, qwen2, tekken, usual };
+
+struct PreTokenizerName {
+  std::string_view name;
+  Cut cut;
+};
+constexpr auto kPreTokenizers = std::to_array<PreTokenizerName>({
+    {"gpt-2", Cut::gpt2},        {"phi-2", Cut::gpt2},
+    {"mpt", Cut::gpt2},          {"olmo", Cut::gpt2},
+    {"jais", Cut::gpt2},         {"roberta-bpe", Cut::gpt2},
+    {"jina-es", Cut::gpt2},      {"jina-de", Cut::gpt2},
+    {"jina-v2-es", Cut::gpt2},   {"jina-v2-de", Cut::gpt2},
+    {"smollm", Cut::digits},     {"starcoder", Cut::digits},
+    {"refact", Cut::digits},     {"command-r", Cut::digits},
+    {"codeshell", Cut::digits},  {"exaone", Cut::digits},
+    {"minerva-7b", Cut::digits}, {"llama-bpe", Cut::llama3},
+    {"llama3", Cut::llama3},     {"llama-v3", Cut::llama3},
+    {"falcon3", Cut::llama3},    {"dbrx", Cut::llama3},
+    {"smaug-bpe", Cut::llama3},  {"qwen2", Cut::qwen2},
+    {"stablelm2", Cut::qwen2},   {"deepseek-r1-qwen", Cut::qwen2},
+    {"hunyuan", Cut::qwen2},     {"megrez", Cut::qwen2},
+    {"tekken", Cut::tekken},     {"default", Cut::usual},
+});
+
+Cut cut_in(const GgufKeys& keys, std::vector<std::string>& cautions) {
+  if (!keys.has(kPreKey)) {
+    cautions.push_back(std::string(kPreKey) +
+                       ": not there, as in files of before 2024: texts are cut as llama.cpp cuts "
+                       "them then, which is not as most models were trained");
+    return Cut::usual;
+  }
+  const std::string& name = keys.text(kPreKey);
+  std::string names;
+  for (const PreTokenizerName& known : kPreTokenizers) {
+    if (known.name == name) return known.cut;
+    names += (names.empty() ? "" : ", ") + std::string(known.name);
+  }
+  keys.refuse(kPreKey, "one of the pre-tokenisers " + names);
+}
+
+Json by_pattern(std::string_view pattern) {
+  return {{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}};
+}
+
+Json in_bytes(bool uses_pattern) {
+  return {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", uses_pattern}};
+}
+
+Json in_order(Json steps) { return {{"type", "Sequence"}, {"pretokenizers", std::move(steps)}}; }
+
+constexpr std::string_view kGpt2Pattern =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kLlama3Pattern =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kQwen2Pattern =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kTekkenPattern =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
+Json pre_tokenizer_of(Cut cut) {
+  switch (cut) {
+    case Cut::gpt2:
+      return in_bytes(true);
+    case Cut::digits:
+      return in_order({{{"type", "Digits"}, {"individual_digits", true}}, in_bytes(true)});
+    case Cut::llama3:
+      return in_order({by_pattern(kLlama3Pattern), in_bytes(false)});
+    case Cut::qwen2:
+      return in_order({by_pattern(kQwen2Pattern), in_bytes(false)});
+    case Cut::tekken:
+      return in_order({by_pattern(kTekkenPattern), in_bytes(false)});
+    case Cut::usual:
+      break;
+  }
+  return in_order({by_pattern(R"([\p{P}\$\+<=>\^~\|]+)"), by_pattern(kGpt2Pattern), by_pattern(R"(\p{N}+)"),
+                   by_pattern("[0-9][0-9][0-9]"), in_bytes(false)});
+}
+
+std::shared_ptr<const Tokenizer> pipeline_of(const GgufKeys& keys, const Json& json) {
+  return text::pipeline_of(json, json.dump(), keys.file().source());
+}
+
+std::shared_ptr<const Tokenizer> byte_level_bpe(const GgufKeys& keys, std::vector<std::string>& cautions) {
+  const std::vector<GgufToken> tokens = tokens_in(keys);
+  const Cut cut = cut_in(keys, cautions);
+  const bool is_llama3 = cut == Cut::llama3;
+  const bool is_roberta = keys.text(kPreKey, "") == "roberta-bpe";
+  const auto ends_with = [&](const char* name, const char* key, bool usual) {
+    const bool is_there = keys.flag(std::string("tokenizer.ggml.") + key, usual);
+    return is_there ? special_token(keys, name, tokens.size()) : std::nullopt;
+  };
+  const auto begin = ends_with("bos", "add_bos_token", is_llama3 || is_roberta);
+  const auto end = ends_with("eos", "add_eos_token", is_roberta);
+  return pipeline_of(keys, {{"version", "1.0"},
+                            {"added_tokens", added_in(tokens)},
+                            {"normalizer", cut == Cut::qwen2 ? Json{{"type", "NFC"}} : Json()},
+                            {"pre_tokenizer", pre_tokenizer_of(cut)},
+                            {"post_processor", template_of(tokens, begin, end)},
+                            {"decoder", in_bytes(true)},
+                            {"model",
+                             {{"type", "BPE"},
+                              {"ignore_merges", is_llama3 || cut == Cut::tekken},
+                              {"vocab", pieces_of(keys, keys.texts(kTokensKey))},
+                              {"merges", keys.texts(kMergesKey)}}}});
+}
+
+// In the file a piece that begins a word begins with a mark, and one that goes on has none; BERT has it the other way.
+std::string bert_piece(std::string_view token) {
+  constexpr std::string_view kBegins = "\u2581";
+  if (token.starts_with(kBegins)) return std::string(token.substr(kBegins.size()));
+  return token.starts_with('[') && token.ends_with(']') ? std::string(token) : "##" + std::string(token);
+}
+
+std::shared_ptr<const Tokenizer> word_piece(const GgufKeys& keys) {
+  std::vector<GgufToken> tokens = tokens_in(keys);
+  std::vector<std::string> pieces;
+  for (const GgufToken& token : tokens) pieces.push_back(bert_piece(token.text));
+  const auto id_of = [&](const char* name, const char* usual) -> std::size_t {
+    if (const auto id = special_token(keys, name, tokens.size())) return static_cast<std::size_t>(*id);
+    const auto found = std::ranges::find(pieces, usual);
+    if (found == pieces.end()) keys.refuse(kTokensKey, std::string("a token ") + usual);
+    return static_cast<std::size_t>(found - pieces.begin());
+  };
+  const std::size_t unknown = id_of("unknown", "[UNK]");
+  const std::size_t begin = id_of("bos", "[CLS]");
+  const std::size_t end = id_of("seperator", "[SEP]");
+  Json added = Json::array();
+  for (std::size_t id = 0; id < tokens.size(); ++id) {
+    tokens[id].text = pieces[id];
+    const bool is_special = tokens[id].type == TokenType::control || id == unknown || id == begin || id == end;
+    if (is_special || tokens[id].type == TokenType::user_defined) {
+      added.push_back(added_token(id, pieces[id], is_special));
+    }
+  }
+  return pipeline_of(
+      keys, {{"version", "1.0"},
+             {"added_tokens", added},
+             {"normalizer",
+              {{"type", "BertNormalizer"},
+               {"clean_text", true},
+               {"handle_chinese_chars", true},
+               {"strip_accents", nullptr},
+               {"lowercase", true}}},
+             {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+             {"post_processor", template_of(tokens, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end))},
+             {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
+             {"model",
+              {{"type", "WordPiece"},
+               {"unk_token", pieces[unknown]},
+               {"continuing_subword_prefix", "##"},
+               {"max_input_chars_per_word", 100},
+               {"vocab", pieces_of(keys, pieces)}}}});
+}
+
+struct SentencePieceKind {
+  std::int32_t model;  // as SentencePiece numbers them: 1 unigram, 2 BPE
+  bool begins;         // with a token, where the file does not say
+  bool ends;
+  bool blank = true;  // before a text, likewise
+};
+
+// The tokens as the tokenizer.model that they came from.
+std::string proto_of(const GgufKeys& keys, std::span<const GgufToken> tokens, const SentencePieceKind& kind) {
+  std::string bytes;
+  protozero::pbf_writer writer(bytes);
+  bool has_bytes = false;
+  for (const GgufToken& token : tokens) {
+    protozero::pbf_writer piece(writer, 1);
+    piece.add_string(1, token.text.data(), token.text.size());
+    piece.add_float(2, static_cast<float>(token.score));
+    piece.add_int32(3, static_cast<std::int32_t>(token.type));
+    has_bytes = has_bytes || token.type == TokenType::byte;
+  }
+  std::string trainer;
+  protozero::pbf_writer of_trainer(trainer);
+  of_trainer.add_int32(3, kind.model);
+  of_trainer.add_bool(35, has_bytes);
+  for (const auto& [name, field] : {std::pair("bos", 46U), {"eos", 47U}}) {
+    const auto id = special_token(keys, name, tokens.size());
+    if (id) of_trainer.add_string(field, std::string(tokens[static_cast<std::size_t>(*id)].text));
+  }
+  writer.add_message(2, trainer);
+  std::string charsmap;
+  for (const std::int64_t byte : keys.integers(kCharsmapKey)) charsmap += static_cast<char>(byte & 0xFF);
+  std::string normalizer;
+  protozero::pbf_writer of_normalizer(normalizer);
+  of_normalizer.add_bytes(2, charsmap);
+  of_normalizer.add_bool(3, keys.flag("tokenizer.ggml.add_space_prefix", kind.blank));
+  of_normalizer.add_bool(4, keys.flag("tokenizer.ggml.remove_extra_whitespaces", false));
+  writer.add_message(3, normalizer);
+  return bytes;
+}
+
+std::shared_ptr<const Tokenizer> sentence_piece(const GgufKeys& keys, const SentencePieceKind& kind) {
+  std::vector<GgufToken> tokens = tokens_in(keys);
+  const auto unknown = special_token(keys, "unknown", tokens.size());
+  const bool has_unknown = std::ranges::any_of(tokens, [](const auto& t) { return t.type == TokenType::unknown; });
+  if (!has_unknown) tokens[static_cast<std::size_t>(unknown.value_or(0))].type = TokenType::unknown;
+  SentencePieceOptions options;
+  options.ends = {.bos = keys.flag("tokenizer.ggml.add_bos_token", kind.begins),
+                  .eos = keys.flag("tokenizer.ggml.add_eos_token", kind.ends)};
+  for (std::size_t id = 0; id < tokens.size(); ++id) {
+    if (tokens[id].type != TokenType::control) continue;
+    options.added.push_back(
+        {.id = static_cast<std::int32_t>(id), .content = std::string(tokens[id].text), .special = true});
+  }
+  return read_sentence_piece(proto_of(keys, tokens, kind), options, keys.file().source());
+}
+
+}  // namespace
+
+std::shared_ptr<const Tokenizer> gguf_tokenizer(const files::GgufKeys& keys, std::vector<std::string>& cautions) {
+  const std::string model = keys.text(kModelKey, "none");
+  if (model == "none" || model == "no_vocab") return nullptr;
+  if (model == "gpt2") return byte_level_bpe(keys, cautions);
+  if (model == "bert") return word_piece(keys);
+  if (model == "llama") return sentence_piece(keys, {.model = 2, .begins = true, .ends = false});
+  if (model == "t5") return sentence_piece(keys, {.model = 1, .begins = false, .ends = true});
+  keys.refuse(kModelKey, "gpt2, llama, bert or t5");
+}
+
+std::vector<std::int64_t> gguf_ends(const files::GgufKeys& keys) {
+  std::vector<std::int64_t> ends;
+  if (!keys.has(kTokensKey)) return ends;
+  const std::size_t count = keys.texts(kTokensKey).size();
+  for (const char* name : {"eos", "eot", "eom"}) {
+    const auto id = special_token(keys, name, count);
+    if (id && std::ranges::find(ends, *id) == ends.end()) ends.push_back(*id);
+  }
+  return ends;
+}
+
+}  // namespace qkv::text

@@ -1,0 +1,24 @@
+// The tokenizer in a GGUF file's metadata.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "files/gguf_keys.h"
+#include "qkv/text/tokenizer.h"
+
+namespace qkv::text {
+
+/// Of tokenizer.ggml.model "gpt2" (byte-level BPE with the pre-tokeniser that tokenizer.ggml.pre names), "llama"
+/// (SentencePiece BPE), "t5" (its unigrams) or "bert" (WordPiece): the tokens of the folder that the file was made
+/// from. nullptr where the file has no tokenizer. Throws Error naming the key, what was expected and what came, for
+/// another model or pre-tokeniser, too. Adds to `cautions` what the file does not say.
+[[nodiscard]] std::shared_ptr<const Tokenizer> gguf_tokenizer(const files::GgufKeys& keys,
+                                                              std::vector<std::string>& cautions);
+
+/// Tokens of which each ends a text that the model writes: of the end of a text, a turn and a message.
+[[nodiscard]] std::vector<std::int64_t> gguf_ends(const files::GgufKeys& keys);
+
+}  // namespace qkv::text

