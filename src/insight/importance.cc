@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "insight/masked_texts.h"
+#include "insight/outcome.h"
+#include "insight/removed_heads.h"
 #include "model/require_finite.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/softmax.h"
@@ -82,6 +84,31 @@ void gradient_pass(const Model& model, const std::vector<TextBatch>& batches, He
   clear_gradients(model.parameters());
 }
 
+// The rise of the mean loss without each of a layer's heads.
+void add_removals(const Model& model, const std::vector<TextBatch>& batches, const std::string& heads, double loss,
+                  std::span<HeadStatistics> layer) {
+  std::vector<double> sums(layer.size(), 0);
+  double asked = 0;
+  const std::vector<std::string> kept{logits_name(model)};
+  for (const TextBatch& batch : batches) {
+    const auto count = static_cast<double>(batch.all_asked());
+    asked += count;
+    const WithoutHead add = [&](std::int64_t head, const Trace& without, std::int64_t row) {
+      const Tensor scores(without[kept.front()].view().slice(0, row, row + std::ssize(batch.texts)));
+      sums[static_cast<std::size_t>(head)] += cross_entropy(Variable(scores), batch.targets).item() * count;
+    };
+    without_each_head(model, batch.input(), heads, std::ssize(layer), kept, add);
+  }
+  require_numbers(model, "analyze_heads", "the losses of the texts", sums);
+  for (std::size_t n = 0; n < layer.size(); ++n) layer[n].removal = sums[n] / asked - loss;
+}
+
+std::int64_t heads_of(const HeadAnalysis& analysis) {
+  std::int64_t heads = 0;
+  for (const SiteHeads& site : analysis.sites) heads += std::ssize(site.all);
+  return heads;
+}
+
 bool asks(const HeadText& text) {
   return std::ranges::any_of(text.targets, [](std::int64_t target) { return target >= 0; });
 }
@@ -139,17 +166,14 @@ void add_importance(const Model& model, std::span<const HeadText> texts, const H
   gradient_pass(model, batches, analysis);
   analysis.loss = loss_of(model, batches, nullptr);
   std::int64_t done = 0;
-  std::int64_t heads = 0;
-  for (const SiteHeads& site : analysis.sites) heads += std::ssize(site.all);
   for (SiteHeads& site : analysis.sites) {
-    for (HeadStatistics& head : site.all) {
+    for (std::int64_t layer = 0; layer < site.layers; ++layer) {
       if (options.doing) {
-        options.doing(fmt::format("without head {}.{} of {}", head.layer, head.head, name_of(site.site)), done++,
-                      heads);
+        options.doing(fmt::format("without each head of layer {} of {}", layer, name_of(site.site)), done,
+                      heads_of(analysis));
       }
-      Trace trace(std::vector<std::string>{});
-      trace.edit(heads_at(model, site, head.layer), [&](const Variable& all) { return without_head(all, head.head); });
-      head.removal = loss_of(model, batches, &trace) - *analysis.loss;
+      add_removals(model, batches, heads_at(model, site, layer), *analysis.loss, layer_of(site, layer));
+      done += site.heads;
     }
   }
 }

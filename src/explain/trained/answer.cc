@@ -40,8 +40,8 @@ std::size_t place_of(const Ran& ran, const ChosenHead& chosen, std::optional<std
 
 std::string stack_of(const TrainedModel& trained) { return trained.model().scope_of(AttentionSite::tokens)->stack; }
 
-std::vector<double> scores_at(const Ran& ran, const Trace& trace, const Answer& answer) {
-  return trace[stack_of(ran.trained) + "logits"].view().select(0, 0).select(0, answer.row).to_vector();
+std::vector<double> scores_at(const Ran& ran, const Trace& trace, const Answer& answer, std::int64_t text) {
+  return trace[stack_of(ran.trained) + "logits"].view().select(0, text).select(0, answer.row).to_vector();
 }
 
 Answer answer_of(const Ran& ran, const ChosenHead& chosen, std::optional<std::size_t> query,

@@ -44,6 +44,7 @@ struct Answer {
 /// Where the model that says tokens stands in a trace: "", "decoder.".
 [[nodiscard]] std::string stack_of(const TrainedModel& trained);
 /// The scores of the vocabulary at the answer's place.
-[[nodiscard]] std::vector<double> scores_at(const Ran& ran, const Trace& trace, const Answer& answer);
+[[nodiscard]] std::vector<double> scores_at(const Ran& ran, const Trace& trace, const Answer& answer,
+                                            std::int64_t text = 0);
 
 }  // namespace qkv::explain_detail

@@ -9,28 +9,27 @@
 #include "explain/drawing.h"
 #include "explain/numbers.h"
 #include "explain/trained/path.h"
-#include "insight/importance.h"
+#include "insight/removed_heads.h"
 
 namespace qkv::explain_detail {
 namespace {
 
 constexpr double kFaint = 0.01;  // smaller changes have no colour
 
-using Measure = std::function<double(const Trace&)>;
+// Of one row of what a trace keeps.
+using Measure = std::function<double(const Trace&, std::int64_t row)>;
 
 // [layers, heads] of the site: what `measure` finds without the head, less what it finds as it ran.
 Tensor changes_at(const Ran& ran, const SiteScope& scope, const std::vector<std::string>& kept,
                   const Measure& measure) {
-  const double before = measure(ran.trace);
+  const double before = measure(ran.trace, 0);
   const std::int64_t heads = ran.trace[scope.name(0, "heads")].dim(1);
   std::vector<double> changes;
   for (std::size_t layer = 0; layer < static_cast<std::size_t>(scope.layers); ++layer) {
-    for (std::int64_t h = 0; h < heads; ++h) {
-      Trace without(kept);
-      without.edit(scope.name(layer, "heads"), [h](const Variable& value) { return insight::without_head(value, h); });
-      ran.trained.model().run(input_of(ran.batch), without);
-      changes.push_back(measure(without) - before);
-    }
+    insight::without_each_head(ran.trained.model(), input_of(ran.batch), scope.name(layer, "heads"), heads, kept,
+                               [&](std::int64_t, const Trace& without, std::int64_t row) {
+                                 changes.push_back(measure(without, row) - before);
+                               });
   }
   return {changes, {scope.layers, heads}};
 }
@@ -74,9 +73,9 @@ std::string image_name(const TrainedModel& trained) {
   return std::get<TwoTower>(trained.model().network()).options().image_map ? "image_map" : "image_pool";
 }
 
-double cosine_of(const Trace& trace, const std::string& image_vector) {
-  const std::vector<double> image = trace[image_vector].view().select(0, 0).to_vector();
-  const std::vector<double> text = trace["text_map"].view().select(0, 0).to_vector();
+double cosine_of(const Trace& trace, std::int64_t row, const std::string& image_vector) {
+  const std::vector<double> image = trace[image_vector].view().select(0, row).to_vector();
+  const std::vector<double> text = trace["text_map"].view().select(0, row).to_vector();
   const auto product = [](const auto& a, const auto& b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
   };
@@ -86,8 +85,8 @@ double cosine_of(const Trace& trace, const std::string& image_vector) {
 }  // namespace
 
 Section removal_step(const Ran& ran, const std::vector<TracedSite>& sites, const Answer& answer) {
-  const auto probability = [&](const Trace& trace) {
-    return softmax_of(scores_at(ran, trace, answer))[static_cast<std::size_t>(answer.token)];
+  const auto probability = [&](const Trace& trace, std::int64_t row) {
+    return softmax_of(scores_at(ran, trace, answer, row))[static_cast<std::size_t>(answer.token)];
   };
   Section step = removal_of(ran, sites, {stack_of(ran.trained) + "logits"}, probability);
   step.title = fmt::format("What a head's removal does to “{}” at {} “{}”", answer.text, answer.place, answer.at);
@@ -95,20 +94,20 @@ Section removal_step(const Ran& ran, const std::vector<TracedSite>& sites, const
       "The model gives “{}” the probability {}. It runs again for each head, whose output is set to zero; the change "
       "of "
       "that probability follows. Later layers may make up for a head, or lean on it.",
-      answer.text, shown(probability(ran.trace)));
+      answer.text, shown(probability(ran.trace, 0)));
   return step;
 }
 
 Section pair_removal_step(const Ran& ran, const std::vector<TracedSite>& sites) {
   const std::string image = image_name(ran.trained);
-  const auto cosine = [&](const Trace& trace) { return cosine_of(trace, image); };
+  const auto cosine = [&](const Trace& trace, std::int64_t row) { return cosine_of(trace, row, image); };
   Section step = removal_of(ran, sites, {image, "text_map"}, cosine);
   step.title = "What a head's removal does to the cosine";
   step.text = fmt::format(
       "Image and caption have the cosine {}. The model runs again for each head, whose output is set to zero; the "
       "change "
       "of the cosine follows.",
-      shown(cosine(ran.trace)));
+      shown(cosine(ran.trace, 0)));
   return step;
 }
 

@@ -1,0 +1,75 @@
+#include "insight/removed_heads.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "qkv/autograd/arithmetic.h"
+#include "qkv/autograd/variable.h"
+
+namespace qkv::insight {
+namespace {
+
+constexpr std::int64_t kTokensOfAPass = 256;
+
+// All of it, `times` over.
+Tensor repeated(const TensorView& batch, std::int64_t times) {
+  if (batch.rank() == 0 || batch.size() == 0) return {};
+  const Tensor dense(batch);
+  Shape shape = batch.shape();
+  shape[0] *= times;
+  Tensor all(batch.dtype(), shape);
+  const auto bytes = static_cast<std::size_t>(dense.size()) * size_of(dense.dtype());
+  auto* place = static_cast<std::byte*>(all.data());
+  for (std::int64_t n = 0; n < times; ++n, place += bytes) std::memcpy(place, dense.data(), bytes);
+  return all;
+}
+
+std::vector<std::int64_t> repeated(const std::vector<std::int64_t>& lengths, std::int64_t times) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t n = 0; n < times; ++n) all.insert(all.end(), lengths.begin(), lengths.end());
+  return all;
+}
+
+// Of `times` times as many texts the n-th batch of them has no head first + n.
+Variable all_but_one(const Variable& heads, std::int64_t first, std::int64_t times) {
+  const std::int64_t rows = heads.dim(0), count = heads.dim(1);
+  std::vector<double> keep(static_cast<std::size_t>(rows * count), 1);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    keep[static_cast<std::size_t>(row * count + first + row / (rows / times))] = 0;
+  }
+  return heads * Variable(Tensor(Tensor(keep, {rows, count, 1, 1}), heads.dtype()));
+}
+
+std::int64_t tokens_of(const ModelInput& input) {
+  const auto tokens = [](const TensorView& view) { return view.rank() > 1 ? view.dim(0) * view.dim(1) : 0; };
+  return std::max({tokens(input.ids), tokens(input.source), std::int64_t{1}});
+}
+
+std::int64_t texts_of(const ModelInput& input) {
+  const auto texts = [](const TensorView& view) { return view.rank() > 1 ? view.dim(0) : 0; };
+  return std::max({texts(input.ids), texts(input.source), texts(input.images)});
+}
+
+}  // namespace
+
+void without_each_head(const Model& model, const ModelInput& input, const std::string& heads, std::int64_t count,
+                       const std::vector<std::string>& kept, const WithoutHead& told) {
+  const std::int64_t most = std::max<std::int64_t>(1, kTokensOfAPass / tokens_of(input));
+  for (std::int64_t first = 0; first < count; first += most) {
+    const std::int64_t times = std::min(most, count - first);
+    const Tensor ids = repeated(input.ids, times), types = repeated(input.types, times);
+    const Tensor source = repeated(input.source, times), images = repeated(input.images, times);
+    Trace trace(kept);
+    trace.edit(heads, [&](const Variable& value) { return all_but_one(value, first, times); });
+    model.run({.ids = ids.view(),
+               .lengths = repeated(input.lengths, times),
+               .types = types.view(),
+               .source = source.view(),
+               .source_lengths = repeated(input.source_lengths, times),
+               .images = images.view()},
+              trace);
+    for (std::int64_t n = 0; n < times; ++n) told(first + n, trace, n * texts_of(input));
+  }
+}
+
+}  // namespace qkv::insight

@@ -1,0 +1,24 @@
+// A model without each of its heads in turn, several of them side by side in one pass.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "qkv/model/model.h"
+#include "qkv/nn/trace.h"
+
+namespace qkv::insight {
+
+/// Told of each head: of the values that `trace` keeps, the rows from `row` on, as many as the input has texts, are of
+/// a pass without it.
+using WithoutHead = std::function<void(std::int64_t head, const Trace& trace, std::int64_t row)>;
+
+/// Runs the model over an input of B texts, or pictures and texts, as often as its layer has heads: `heads` names the
+/// layer's value [B, H, T, Dv], and head h of it gives zeros. A pass has as many of them as make some hundred tokens,
+/// so that weights are read once for all of these. Allocates what such a pass needs, and copies of the input.
+void without_each_head(const Model& model, const ModelInput& input, const std::string& heads, std::int64_t count,
+                       const std::vector<std::string>& kept, const WithoutHead& told);
+
+}  // namespace qkv::insight
