@@ -193,12 +193,18 @@ void lay_panel(const QuantisedWeight& weight, std::int64_t row, std::int64_t row
       // Lanes behind the weight's last row are that row again; what they make is not written.
       at[n] = row_of<S, kType>(weight, row + (lane + n < rows ? lane + n : rows - 1));
     }
+    const std::int64_t eight_rows = 8 * (row_of<S, kType>(weight, 1) - row_of<S, kType>(weight, 0));
     const auto advance = [&](std::int64_t bytes) __attribute__((always_inline)) {
 #pragma GCC unroll 8
       for (int n = 0; n < 8; ++n) at[n] += bytes;
     };
     std::int64_t first = 0;
     for (; first + kChunk <= weight.K; first += kChunk, advance(Type::kBytes)) {
+      // What the next eight rows have there: the machine's own prefetchers do not see so many short runs.
+      for (int n = 0; n < 8; ++n) {
+        for (std::int64_t line = 0; line < Type::kBytes; line += 64)
+          __builtin_prefetch(at[n] + eight_rows + line, 0, 2);
+      }
       lay<S, kType, kBlocks>(panel, lane, at, first);
     }
     if constexpr (Type::kIsSmall) {

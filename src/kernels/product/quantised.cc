@@ -22,7 +22,7 @@ namespace {
 using core::BlockType;
 
 // Up to here, reading the weight as it lies is faster than laying it side by side first.
-constexpr std::int64_t kMostFewRows = 8;
+constexpr std::int64_t kMostFewRows = 6;
 constexpr std::int64_t kLeastWork = std::int64_t{1} << 20;  // multiply-adds of a task: some 10 microseconds
 constexpr std::int64_t kColumnsOfTask = 64;                 // of many rows: what fits a core's second-level cache
 
