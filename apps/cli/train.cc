@@ -83,33 +83,6 @@ void require_alone(const Given& given) {
   }
 }
 
-// The model's own beside one to go on from.
-void require_no_model_options(const Given& given) {
-  for (const char* const name : {"model", "layers", "d_model", "heads", "d_ff", "positions", "tokenizer"}) {
-    if (given.has(name)) refuse(option_named(name), "cannot be given with --from, whose model has its own");
-  }
-}
-
-// What the command line did not say follows from the task, or from the model that it goes on from.
-TrainSettings with_recipe(TrainSettings settings, const Given& given) {
-  const TrainSettings recipe = recipe_for(settings.task, given.has("model") ? settings.model : "");
-  const auto fill = [&](const char* field, auto& value, const auto& usual) {
-    if (!given.has(field)) value = usual;
-  };
-  fill("model", settings.model, recipe.model);
-  fill("layers", settings.layers, recipe.layers);
-  fill("d_model", settings.d_model, recipe.d_model);
-  fill("heads", settings.heads, recipe.heads);
-  fill("d_ff", settings.d_ff, recipe.d_ff);
-  fill("positions", settings.positions, recipe.positions);
-  fill("steps", settings.steps, recipe.steps);
-  fill("batch", settings.batch, recipe.batch);
-  fill("learning_rate", settings.learning_rate, settings.from ? kGentleRate : recipe.learning_rate);
-  if (!settings.from) return settings;
-  require_no_model_options(given);
-  return with_starting_model(settings);
-}
-
 struct Start {
   TrainStart how = TrainStart::anew;
   std::int64_t done = 0;  // steps
@@ -179,7 +152,8 @@ void run_train(TrainFlags& arguments, const Given& given) {
   require_data(arguments.settings);
   if (arguments.threads) set_threads(*arguments.threads);
   if (arguments.resume) return resume(arguments, place, given);
-  const TrainSettings settings = with_recipe(arguments.settings, given);
+  const TrainSettings settings =
+      with_recipe(arguments.settings, [&](std::string_view field) { return given.has(field); });
   require_sound(settings, arguments.reporting);
   if (fs::exists(place.checkpoint())) {
     refuse("--out", place.directory + " already has a checkpoint: add --resume, or choose another --out");

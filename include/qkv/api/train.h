@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "qkv/api/field.h"
@@ -22,6 +24,11 @@ struct TrainRequest {
 };
 
 [[nodiscard]] const Fields<TrainRequest>& train_fields();
+
+/// What was not given of the settings follows from the task, or from the model that the run goes on from; `given` says
+/// whether a field was there. Throws as with_starting_model().
+[[nodiscard]] TrainSettings with_recipe(TrainSettings settings,
+                                        const std::function<bool(std::string_view field)>& given);
 
 /// All settings of a run, and what it says of itself. Settings that follow from the task say so.
 [[nodiscard]] const Fields<TrainSettings>& train_settings_fields();
