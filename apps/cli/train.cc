@@ -26,12 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct TrainFlags {
-  TrainSettings settings;
-  TrainReporting reporting;
+struct TrainFlags : TrainRun {
   std::optional<int> threads;
-  std::string out;
-  std::optional<std::int64_t> size;  // of a tokenizer
   bool resume = false;
   bool json = false;
 };
@@ -40,39 +36,12 @@ constexpr const char* kOfRun = "The run";
 
 Fields<TrainFlags> fields_of_train() {
   Fields<TrainFlags> fields;
-  fields.add(&TrainFlags::settings, train_settings_fields());
-  fields.add(&TrainFlags::size,
-             {.name = "size", .form = "N", .meaning = "Pieces of a tokenizer (8000)", .group = "A tokenizer"});
-  fields.add(&TrainFlags::out, {.name = "out",
-                                .form = "DIR",
-                                .meaning = "Where checkpoint, model, log and pictures go (qkv-TASK)",
-                                .group = kOfRun});
+  fields.add(train_run_fields());
   fields.add(&TrainFlags::resume,
              {.name = "resume", .meaning = "Go on from the checkpoint in DIR, bit for bit", .group = kOfRun});
-  fields.add(&TrainFlags::reporting, train_reporting_fields());
   fields.add(&TrainFlags::threads, threads_field(kOfRun));
   fields.add(&TrainFlags::json, json_field("Print the result as JSON", kOfRun));
-  fields.tell_bounds({{"size", 1, kAnyCount}});
-  fields.give_examples({{"out", "copy"}});
   return fields;
-}
-
-void require_data(const TrainSettings& settings) {
-  if (takes_data(settings.task) && settings.data.empty()) {
-    misuse("DATA", settings.task == "text" ? "a file for text" : "a directory for " + settings.task, "none");
-  }
-  if (settings.task != "pictures") {
-    const char* const why = "none but for pictures";
-    if (settings.image_side) misuse("--image-side", why, std::to_string(*settings.image_side));
-    if (settings.patch_side) misuse("--patch-side", why, std::to_string(*settings.patch_side));
-  } else if (settings.length) {
-    misuse("--length", "none for pictures", std::to_string(*settings.length));
-  }
-  if (settings.task != "text" && settings.from) misuse("--from", "none but for text", *settings.from);
-  if (settings.task != "text" && settings.tokenizer) misuse("--tokenizer", "none but for text", *settings.tokenizer);
-  if (!takes_data(settings.task) && !settings.data.empty()) {
-    misuse("DATA", "none for the built-in task " + settings.task, settings.data);
-  }
 }
 
 // Everything comes from the checkpoint: an option beside --resume would be forgotten.

@@ -35,6 +35,7 @@ Plan plan_of(const std::string& task, const std::string& data, const Given& give
   Plan plan = train_arguments().from_values(values);
   plan.settings.task = task;
   plan.settings.data = data;
+  said_in_python("train", fields, [&] { require_data(plan.settings); });
   plan.settings = with_recipe(plan.settings, [&](std::string_view name) {
     return std::ranges::any_of(values, [&](const auto& one) { return fields[one.first].name == name; });
   });

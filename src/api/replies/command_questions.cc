@@ -1,17 +1,22 @@
 #include "qkv/api/command_questions.h"
 
-#include <type_traits>
+#include <algorithm>
 #include <utility>
 
+#include "qkv/api/attend.h"
 #include "qkv/api/change.h"
 #include "qkv/api/cost.h"
 #include "qkv/api/explain.h"
 #include "qkv/api/lens.h"
 #include "qkv/api/mask.h"
+#include "qkv/api/match.h"
 #include "qkv/api/probe.h"
 #include "qkv/api/roles.h"
+#include "qkv/api/study.h"
 #include "qkv/api/task.h"
 #include "qkv/api/texts.h"
+#include "qkv/api/tokens.h"
+#include "qkv/api/train.h"
 
 namespace qkv {
 namespace {
@@ -30,6 +35,28 @@ CommandQuestion question(const char* name, const Fields<Request>& fields, std::v
           .examples = std::move(examples)};
 }
 
+// What follows from the task depends on what was given.
+CommandQuestion train_question() {
+  const Fields<TrainRun>& fields = train_run_fields();
+  const auto answered = [&fields](const FieldValues& values) {
+    return answer(fields.from_values(values), [&](std::string_view name) {
+      return std::ranges::any_of(values, [&](const auto& one) { return fields.infos()[one.first].name == name; });
+    });
+  };
+  return {.name = "train", .fields = fields.infos(), .answer = answered, .examples = {}};
+}
+
+// Gradients go into a file.
+const Fields<AttendRequest>& fields_of_attend() {
+  static const Fields<AttendRequest> kFields = [] {
+    constexpr std::string_view kOfFiles[] = {"d_out", "d_lse"};
+    Fields<AttendRequest> fields = attend_fields();
+    fields.remove(kOfFiles);
+    return fields;
+  }();
+  return kFields;
+}
+
 // The fields of pages are none of the command's.
 const Fields<ExplainRequest>& fields_of_explain() {
   static const Fields<ExplainRequest> kFields = [] {
@@ -45,6 +72,8 @@ const Fields<ExplainRequest>& fields_of_explain() {
 
 std::span<const CommandQuestion> command_questions() {
   static const std::vector<CommandQuestion> kAll = {
+      question("attend", fields_of_attend(),
+               {R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[1],[2]]", "causal": true})"}),
       question("probe", probe_fields(),
                {R"({"random": "1,2,1,16,16,8", "causal": true, "map": "4", "top_k": 2, "seed": 3})",
                 R"({"model": "gpt", "text": "The cat sat down", "layer": 1, "stats": true, "row": 3})"}),
@@ -66,6 +95,14 @@ std::span<const CommandQuestion> command_questions() {
                {R"({"model": "gpt", "text": "The cat", "tokens": 6, "temperature": 0.5, "samples": 2, "seed": 7})"}),
       question("fill", fill_fields(), {R"({"model": "english", "text": "the cats <be> small", "count": 3})"}),
       question("embed", embed_fields(), {R"({"model": "english", "text": "the cats are small", "normalise": true})"}),
+      question("match", match_fields(), {}),
+      train_question(),
+      question("tokens", tokens_fields(),
+               {R"({"tokenizer": "english", "text": "the cats are small"})",
+                R"({"tokenizer": "english", "ids": "12 7"})", R"({"tokenizer": "english", "search": "king"})"}),
+      question("bench positions", positions_bench_fields(),
+               {R"({"task": "copy", "kinds": ["rotary", "none"], "steps": 3, "batch": 4, "examples": 8})"}),
+      question("bench bottleneck", bottleneck_bench_fields(), {R"({"to": 3, "texts": 8})"}),
       question("task", task_fields(), {R"({"task": "copy", "examples": 2, "split": "train"})", "{}"}),
   };
   return kAll;
