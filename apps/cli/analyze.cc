@@ -1,7 +1,6 @@
 // qkv analyze: what the heads of a model do, over many texts.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -29,25 +28,17 @@
 namespace qkv::cli {
 namespace {
 
-constexpr std::int64_t kTexts = 64;
-constexpr std::int64_t kMostTexts = 100000;
 constexpr std::size_t kMostFlow = 32;  // tokens: a flow for each pair of them takes too long beyond
 
-struct AnalyzeArguments {
-  std::string model;
+struct AnalyzeArguments : AnalyzeRequest {
   std::string text_file;
-  std::string trees;  // "english", or a CoNLL-U file; empty: no syntax
-  std::optional<std::string> site;
-  std::optional<std::int64_t> count;  // kTexts by default
-  std::int64_t importance = HeadOptions().importance_texts;
-  std::uint64_t seed = 0;
   std::string csv, svg, png;
   std::optional<int> threads;
   bool json = false;
 };
 
 void require_places(const AnalyzeArguments& arguments) {
-  check_files({{"MODEL", arguments.model}, {"--text", arguments.text_file}, {"--syntax", arguments.trees}},
+  check_files({{"MODEL", arguments.model}, {"--text", arguments.text_file}, {"--syntax", arguments.syntax}},
               {{"--csv", arguments.csv}});
   for (const std::string& folder : {arguments.svg, arguments.png}) {
     if (folder.empty()) continue;
@@ -58,29 +49,8 @@ void require_places(const AnalyzeArguments& arguments) {
 }
 
 HeadTexts texts_for(const AnalyzeArguments& arguments, const TrainedModel& trained) {
-  if (arguments.text_file.empty()) {
-    return of_option("MODEL", [&] { return head_texts(trained, arguments.count.value_or(kTexts)); });
-  }
+  if (arguments.text_file.empty()) return analyzed_texts(arguments, trained);
   return texts_of_lines(trained, "--text", arguments.text_file);
-}
-
-HeadOptions options_of(const AnalyzeArguments& arguments, const HeadTexts& texts) {
-  HeadOptions options;
-  options.importance_texts = arguments.importance;
-  options.repeats = texts.repeats;
-  options.masks = texts.masks;
-  options.repeats.seed = options.masks.seed = arguments.seed;
-  if (arguments.site) {
-    std::erase_if(options.sites, [&](AttentionSite site) { return name_of(site) != *arguments.site; });
-  }
-  return options;
-}
-
-std::vector<PatternHead> patterns_of(const TrainedModel& trained, std::int64_t count,
-                                     const std::vector<AttentionSite>& sites) {
-  std::vector<PatternHead> patterns = pattern_heads(trained, count);
-  std::erase_if(patterns, [&](const PatternHead& one) { return std::ranges::find(sites, one.site) == sites.end(); });
-  return patterns;
 }
 
 FileContent file_of(const std::string& path, const std::string& text) {
@@ -124,20 +94,9 @@ void write_all(const AnalyzeArguments& arguments, const Model& model, const Head
   say_written(arguments, files);
 }
 
-std::vector<ParsedSentence> trees_of(const AnalyzeArguments& arguments) {
-  if (arguments.trees == "english") return english_trees(arguments.count.value_or(kTexts));
-  if (arguments.count) misuse("--count", "--syntax english beside it: a file is read whole", arguments.trees);
-  const std::vector<std::byte> bytes = read_file(arguments.trees);
-  try {
-    return parse_conllu({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  } catch (const Error& error) {
-    throw Error(arguments.trees + ": " + error.what());
-  }
-}
-
 void run_syntax(const AnalyzeArguments& arguments, const TrainedModel& trained) {
   constexpr std::int64_t kFewestPairs = 10;
-  const std::vector<ParsedSentence> sentences = trees_of(arguments);
+  const std::vector<ParsedSentence> sentences = analyzed_trees(arguments);
   const SyntaxAnalysis analysis = of_option("--syntax", [&] { return analyze_syntax(trained, sentences); });
   std::vector<FileContent> files;
   if (!arguments.csv.empty()) files.push_back(file_of(arguments.csv, syntax_csv(analysis)));
@@ -158,18 +117,14 @@ void run_analyze(AnalyzeArguments& arguments, const Given& /*all*/) {
   if (arguments.threads) set_threads(*arguments.threads);
   require_places(arguments);
   const TrainedModel trained = opened_model("qkv analyze", arguments.model);
-  if (!arguments.trees.empty()) return run_syntax(arguments, trained);
+  if (!arguments.syntax.empty()) return run_syntax(arguments, trained);
   const HeadTexts texts = texts_for(arguments, trained);
-  HeadOptions options = options_of(arguments, texts);
+  const ReadTexts whose = arguments.text_file.empty() ? ReadTexts::of_task : ReadTexts::own;
   const HeadAnalysis analysis = [&] {
     Progress line;
-    options.doing = [&](const std::string& what, std::int64_t, std::int64_t) { line.show(what); };
+    const auto doing = [&](const std::string& what, std::int64_t, std::int64_t) { line.show(what); };
     try {
-      HeadAnalysis all = analyze_heads(trained.model(), texts.texts, options);
-      if (arguments.text_file.empty()) {
-        all.patterns = patterns_of(trained, arguments.count.value_or(kTexts), options.sites);
-      }
-      return all;
+      return analyzed(arguments, trained, texts, whose, doing);
     } catch (const InvalidArgument& error) {
       if (error.argument() == "sites") misuse("--site", error.expected(), error.got());
       if (error.function() == "threads") throw;
@@ -184,52 +139,21 @@ void run_analyze(AnalyzeArguments& arguments, const Given& /*all*/) {
   write_all(arguments, trained.model(), texts, analysis);
 }
 
-void add_texts(Fields<AnalyzeArguments>& fields) {
-  fields.add(&AnalyzeArguments::model, {.name = "model", .meaning = "Whose heads", .required = true});
-  fields.add(&AnalyzeArguments::text_file,
-             {.name = "text", .form = "FILE", .meaning = "Read each line of a file", .excludes = {"count", "syntax"}});
-  fields.add(&AnalyzeArguments::count, {.name = "count",
-                                        .form = "N",
-                                        .meaning = fmt::format("Examples or sentences, without --text [{}]", kTexts),
-                                        .least = 1,
-                                        .most = kMostTexts,
-                                        .excludes = {"text"}});
-  fields.add(&AnalyzeArguments::trees, {.name = "syntax",
-                                        .form = "TREES",
-                                        .meaning = "Instead: hold heads against trees, a CoNLL-U file's or english",
-                                        .excludes = {"text", "site", "importance"}});
-}
-
-void add_heads(Fields<AnalyzeArguments>& fields) {
-  fields.add(&AnalyzeArguments::site, {.name = "site",
-                                       .form = "SITE",
-                                       .meaning = "One site: tokens, source or cross",
-                                       .words = {"tokens", "source", "cross"},
-                                       .excludes = {"syntax"}});
-  fields.add(&AnalyzeArguments::importance, {.name = "importance",
-                                             .form = "N",
-                                             .meaning = "Measure the loss without each head on N texts; 0: not",
-                                             .least = 0,
-                                             .most = kMostTexts,
-                                             .excludes = {"syntax"}});
-  fields.add(&AnalyzeArguments::seed, seed_field("Of the random tokens that come twice, and of those masked"));
-}
-
 Fields<AnalyzeArguments> fields_of_analyze() {
   Fields<AnalyzeArguments> fields;
-  add_texts(fields);
-  add_heads(fields);
+  fields.add(analyze_fields());
+  fields.info("count").excludes = {"text"};
+  fields.info("syntax").excludes.emplace_back("text");
+  fields.add(&AnalyzeArguments::text_file, {.name = "text",
+                                            .form = "FILE",
+                                            .meaning = "Instead of examples: read each line of a file",
+                                            .excludes = {"count", "syntax"}});
   fields.add(&AnalyzeArguments::csv, {.name = "csv", .form = "FILE", .meaning = "Write a line for each head"});
   fields.add(&AnalyzeArguments::svg, {.name = "svg", .form = "DIR", .meaning = "Write pictures into a folder"});
   fields.add(&AnalyzeArguments::png, {.name = "png", .form = "DIR", .meaning = "Likewise as PNG"});
   fields.add(&AnalyzeArguments::json, json_field());
   fields.add(&AnalyzeArguments::threads, threads_field());
-  fields.give_examples({{"model", "induction"},
-                        {"text", "texts.txt"},
-                        {"syntax", "english"},
-                        {"csv", "heads.csv"},
-                        {"svg", "pictures"},
-                        {"png", "pictures"}});
+  fields.give_examples({{"text", "texts.txt"}, {"csv", "heads.csv"}, {"svg", "pictures"}, {"png", "pictures"}});
   return fields;
 }
 

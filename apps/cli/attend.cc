@@ -17,10 +17,9 @@ namespace qkv::cli {
 namespace {
 
 /// The command line; an empty path is a result that is not written.
-struct AttendFlags : ProblemRequest {
+struct AttendFlags : AttendRequest {
   std::string stage = "scaled";
   std::string out, weights, scores, lse, present_k, present_v, gradients;
-  std::uint64_t memory_limit = kMemoryLimit;
   bool json = false;
   bool quiet = false;
 };
@@ -136,12 +135,8 @@ void add_results(Fields<AttendFlags>& fields) {
 
 Fields<AttendFlags> fields_of_attend() {
   Fields<AttendFlags> fields;
-  fields.add(problem_fields());
-  for (const char* input : {"q", "k", "v"}) fields.info(input).required = true;
-  fields.info("past_k").needs = {"past_v"};
+  fields.add(attend_fields());
   fields.info("d_out").needs = {"gradients"};
-  fields.add(&AttendFlags::memory_limit,
-             memory_limit_field("Bytes that --weights or --scores may take", "How it runs"));
   add_results(fields);
   fields.add(&AttendFlags::json, json_field("Print the summary as JSON", "Summary"));
   fields.add(&AttendFlags::quiet, quiet_field("Print nothing", "Summary"));

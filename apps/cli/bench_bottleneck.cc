@@ -23,11 +23,15 @@ constexpr const char* kBenchBottleneck = "qkv bench bottleneck";
 constexpr std::int64_t kMostRuns = std::int64_t{1} << 20;
 constexpr std::int64_t kReportEvery = 500;
 
-struct BottleneckArguments {
-  BottleneckSetup setup;
+struct BottleneckArguments : BottleneckBench {
+  BottleneckSetup training;
   std::string out;  // empty: those of the box are measured
-  std::int64_t to = 32;
-  std::int64_t texts = 256;
+
+  [[nodiscard]] BottleneckSetup setup() const {
+    BottleneckSetup whole = training;
+    whole.seed = seed;
+    return whole;
+  }
   std::optional<int> threads;
   bool json = false;
 };
@@ -40,18 +44,18 @@ std::string card_in(const std::string& directory) { return directory + "/card.js
   throw Exit{kInterrupted};
 }
 
-BottleneckModels trained(const BottleneckArguments& arguments) {
-  const BottleneckModels models = make_bottleneck_models(arguments.setup);
+BottleneckModels trained(const BottleneckSetup& setup) {
+  const BottleneckModels models = make_bottleneck_models(setup);
   const InterruptWatch interrupts;
   Progress progress;
   const auto step = [&](const std::string& model, std::int64_t done, double loss) {
-    const std::string said = fmt::format("{}: {}: step {} of {}, loss {:.4f}", kBenchBottleneck, model, done + 1,
-                                         arguments.setup.steps, loss);
+    const std::string said =
+        fmt::format("{}: {}: step {} of {}, loss {:.4f}", kBenchBottleneck, model, done + 1, setup.steps, loss);
     progress.show(said);
     if ((done + 1) % kReportEvery == 0) progress.note(said);
   };
   try {
-    train_bottleneck(models, arguments.setup, {.step = step, .stopped = [] { return InterruptWatch::interrupted(); }});
+    train_bottleneck(models, setup, {.step = step, .stopped = [] { return InterruptWatch::interrupted(); }});
   } catch (const Cancelled&) {
     stop();
   }
@@ -61,7 +65,7 @@ BottleneckModels trained(const BottleneckArguments& arguments) {
 
 // Before minutes of training.
 void require_sound(const BottleneckArguments& arguments) {
-  const double rate = arguments.setup.learning_rate;
+  const double rate = arguments.training.learning_rate;
   if (!std::isfinite(rate) || rate <= 0) misuse("--learning-rate", "a finite number above 0", fmt::format("{}", rate));
   if (arguments.out.empty()) return;
   std::filesystem::create_directories(arguments.out);
@@ -71,22 +75,18 @@ void require_sound(const BottleneckArguments& arguments) {
 void run_bench_bottleneck(BottleneckArguments& arguments, const Given& /*all*/) {
   require_sound(arguments);
   if (arguments.threads) set_threads(*arguments.threads);
-  const BottleneckModels models = arguments.out.empty() ? bottleneck_models_of_the_box() : trained(arguments);
-  std::vector<BottleneckPoint> points;
-  for (std::int64_t length = 1; length <= arguments.to; ++length) {
-    points.push_back(
-        {.vector = measure_bottleneck(models.vector, length, arguments.texts, arguments.setup.seed),
-         .attention = measure_bottleneck(models.attention, length, arguments.texts, arguments.setup.seed)});
-  }
-  const std::string json = reply_as_json(bottleneck_figures(models, arguments.setup, points));
+  const BottleneckSetup setup = arguments.setup();
+  const BottleneckModels models = arguments.out.empty() ? bottleneck_models_of_the_box() : trained(setup);
+  const std::vector<BottleneckPoint> points = bottleneck_points(models, arguments);
+  const std::string json = reply_as_json(bottleneck_figures(models, setup, points));
   if (!arguments.out.empty()) {
-    write_bottleneck_models(models, arguments.setup, arguments.out);
+    write_bottleneck_models(models, setup, arguments.out);
     write_file(card_in(arguments.out), json);
   }
   arguments.json ? print(json) : print_text(bottleneck_table(models, points));
 }
 
-Fields<BottleneckSetup> fields_of_setup() {
+Fields<BottleneckSetup> fields_of_training() {
   using S = BottleneckSetup;
   Fields<S> fields;
   const auto whole = [&](std::int64_t S::* place, const char* name, const char* meaning) {
@@ -98,7 +98,6 @@ Fields<BottleneckSetup> fields_of_setup() {
   fields.add(
       &S::learning_rate,
       {.name = "learning_rate", .form = "X", .meaning = "The highest; half a cosine down to 0", .needs = {"out"}});
-  fields.add(&S::seed, seed_field("Of the models and the texts"));
   fields.tell_bounds({{"learning_rate", 0, kAnyNumber}});
   return fields;
 }
@@ -109,12 +108,8 @@ Fields<BottleneckArguments> fields_of_bottleneck() {
   fields.add(
       &A::out,
       {.name = "out", .form = "DIR", .meaning = "Train both models and write them there [measure those of the box]"});
-  const auto whole = [&](std::int64_t A::* place, const char* name, const char* meaning) {
-    fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = 1, .most = kMostRuns});
-  };
-  whole(&A::to, "to", "Letters of the longest texts that are measured");
-  whole(&A::texts, "texts", "Random texts of each length");
-  fields.add(&A::setup, fields_of_setup());
+  fields.add(bottleneck_bench_fields());
+  fields.add(&A::training, fields_of_training());
   fields.add(&A::threads, threads_field());
   fields.add(&A::json, json_field());
   fields.give_examples({{"out", "bottleneck"}});

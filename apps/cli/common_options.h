@@ -21,7 +21,6 @@ namespace qkv::cli {
 
 /// --memory-limit in bytes.
 [[nodiscard]] FieldInfo memory_limit_field(const std::string& meaning, const std::string& group = "");
-inline constexpr std::uint64_t kMemoryLimit = std::uint64_t{4} << 30;
 
 /// How what is drawn in the terminal looks.
 struct TerminalLook {

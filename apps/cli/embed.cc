@@ -23,15 +23,9 @@
 namespace qkv::cli {
 namespace {
 
-struct EmbedArguments {
-  std::string model;
-  std::optional<std::string> text;
+struct EmbedArguments : EmbedRequest {
   FileOfTexts file;
   std::string out;
-  std::optional<std::string> pooling;
-  std::optional<std::string> prompt_name, prompt;
-  bool normalises = false;
-  std::string dtype = "f32";
   std::optional<int> threads;
 };
 
@@ -42,61 +36,29 @@ std::string quoted(const std::string& text) {
   return line;
 }
 
-EmbedOptions options_of(const EmbedArguments& arguments, const std::string& path) {
-  EmbedOptions options = embed_options_of(path);
-  for (const std::string& what : options.cautions) complain("qkv embed", "careful: " + what);
-  if (arguments.pooling) of_option("--pooling", [&] { options.pooling = poolings_named(*arguments.pooling); });
-  if (arguments.prompt_name) {
-    of_option("--prompt-name", [&] { options.prompt = prompt_named(options, *arguments.prompt_name); });
-  }
-  if (arguments.prompt) options.prompt = *arguments.prompt;
-  if (!arguments.prompt_name && !arguments.prompt && !options.prompt.empty()) {
+// What whoever reads the vectors should know of them.
+void say_of(const EmbeddedTexts& embedded, std::size_t texts) {
+  for (const std::string& what : embedded.cautions) complain("qkv embed", "careful: " + what);
+  if (embedded.is_default_prompt) {
     complain("qkv embed", fmt::format("careful: the model's default prompt {} stands before each text; --prompt \"\" "
                                       "leaves it out",
-                                      quoted(options.prompt)));
+                                      quoted(embedded.prompt)));
   }
-  options.normalised = options.normalised || arguments.normalises;
-  options.dtype = arguments.dtype == "bf16" ? DType::bf16 : DType::f32;
-  return options;
+  if (embedded.cut == 0) return;
+  complain("qkv embed", fmt::format("careful: {} longer than its max_seq_length of {} tokens: the {} is left out",
+                                    texts == 1 ? "the text is" : fmt::format("{} of {} texts are", embedded.cut, texts),
+                                    *embedded.longest, embedded.cut_at == CutAt::end ? "rest" : "beginning"));
 }
 
-// Towers that learnt a task read the mark with which its texts begin.
-Tensor vectors_of_towers(const EmbedArguments& arguments, const std::string& path, std::vector<std::string> texts) {
-  if (arguments.pooling) misuse("--pooling", "an encoder or a decoder, whose states are pooled", "two towers");
-  if (arguments.prompt_name) misuse("--prompt-name", "none: two towers have no prompts", *arguments.prompt_name);
-  for (std::string& text : texts) text.insert(0, arguments.prompt.value_or(""));
-  const DType dtype = arguments.dtype == "bf16" ? DType::bf16 : DType::f32;
-  return embed_texts(TrainedModel::read(path), texts, dtype);
-}
-
-// And the prompt that stands before each of them.
-struct Vectors {
-  Tensor rows;
-  std::string prompt = {};
-};
-
-Vectors vectors_of(const EmbedArguments& arguments, const Texts& texts) {
-  const std::string path = trained_model_path(arguments.model);
-  const Model model = Model::open(path);
-  say_cautions("qkv embed", model);
+EmbeddedTexts embedded_of(const EmbedArguments& arguments, const Texts& texts) {
+  const TrainedModel model = opened_model("qkv embed", arguments.model);
   try {
-    if (model.kind() == ModelKind::two_tower) return {vectors_of_towers(arguments, path, texts.texts)};
-    EmbedOptions options = options_of(arguments, path);
-    std::int64_t cut = 0;
-    options.cut = [&](std::size_t, std::int64_t) { ++cut; };
-    Tensor rows = embed_texts(model, texts.texts, options);
-    if (cut > 0) {
-      complain("qkv embed",
-               fmt::format(
-                   "careful: {} longer than its max_seq_length of {} tokens: the {} is left out",
-                   texts.texts.size() == 1 ? "the text is" : fmt::format("{} of {} texts are", cut, texts.texts.size()),
-                   *options.length, options.cut_at == CutAt::end ? "rest" : "beginning"));
-    }
-    return {std::move(rows), options.prompt};
+    EmbeddedTexts embedded = embed(arguments, model, trained_model_path(arguments.model), texts.texts);
+    say_of(embedded, texts.texts.size());
+    return embedded;
   } catch (const InvalidArgument& error) {
-    if (error.function() == "threads" || error.argument().starts_with("--")) throw;
-    misuse(texts.place_of(error.argument()).value_or(error.argument() == "prompt" ? "--prompt" : "MODEL"),
-           error.expected(), error.got());
+    if (const auto place = texts.place_of(error.argument())) misuse(*place, error.expected(), error.got());
+    throw;
   }
 }
 
@@ -108,19 +70,17 @@ void run_embed(EmbedArguments& arguments, const Given& /*all*/) {
     const std::string file = of_option("--out", [&] { return parse_tensor_path(arguments.out).file; });
     check_files({{"MODEL", arguments.model}, {"--file", arguments.file.path}}, {{"--out", file}});
   }
-  const auto [vectors, prompt] = vectors_of(arguments, given);
+  const EmbeddedTexts embedded = embedded_of(arguments, given);
+  const Tensor& vectors = embedded.rows;
   if (!arguments.out.empty()) return write_tensor(arguments.out, vectors);
   for (std::size_t n = 0; n < texts.size(); ++n) {
     const auto width = static_cast<std::size_t>(vectors.dim(1));
     const auto row = vectors.values<float>().subspan(n * width, width);
-    print(reply_as_line(EmbedFigures{.text = texts[n], .prompt = prompt, .vector = {row.begin(), row.end()}}));
+    print(reply_as_line(EmbedFigures{.text = texts[n], .prompt = embedded.prompt, .vector = {row.begin(), row.end()}}));
   }
 }
 
-struct FillArguments {
-  std::string model;
-  std::string text;
-  std::int64_t count = 5;
+struct FillArguments : FillRequest {
   bool json = false;
 };
 
@@ -145,53 +105,23 @@ void run_fill(FillArguments& arguments, const Given& /*all*/) {
   }
 }
 
-void add_embedding(Fields<EmbedArguments>& fields) {
-  fields.add(&EmbedArguments::pooling,
-             {.name = "pooling",
-              .form = "NAMES",
-              .meaning = "mean, first, last, max, weightedmean or mean_sqrt_len_tokens of the states, or several with "
-                         "commas between them, end to end [the folder's, or mean]"});
-  fields.add(&EmbedArguments::prompt_name,
-             {.name = "prompt_name",
-              .form = "NAME",
-              .meaning = "The folder's prompt of this name before each text [its default, or none]",
-              .excludes = {"prompt"}});
-  fields.add(&EmbedArguments::prompt, {.name = "prompt",
-                                       .form = kTextOrNone,
-                                       .meaning = "Before each text; \"\" leaves out the folder's default",
-                                       .excludes = {"prompt_name"}});
-  fields.add(&EmbedArguments::normalises, {.name = "normalise", .meaning = "Vectors of length 1 [as the folder says]"});
-  fields.add(
-      &EmbedArguments::dtype,
-      {.name = "dtype", .form = "TYPE", .meaning = "What is computed in: f32 or bf16", .words = {"f32", "bf16"}});
-  fields.give_examples({{"pooling", "max"}, {"prompt_name", "query"}, {"prompt", "query: "}});
-}
-
 Fields<EmbedArguments> fields_of_embed() {
   Fields<EmbedArguments> fields;
-  fields.add(&EmbedArguments::model, {.name = "model", .meaning = "Whose vectors", .required = true});
-  fields.add(&EmbedArguments::text, {.name = "text", .meaning = "What to embed; - reads it from standard input"});
+  fields.add(embed_fields());
+  fields.info("text").meaning = "What to embed; - reads it from standard input";
+  fields.info("prompt").form = kTextOrNone;
   fields.add(&EmbedArguments::file, file_fields("A text on each line of a file"));
   fields.add(&EmbedArguments::out,
              {.name = "out", .form = "FILE", .meaning = "Write [texts, width] as .npy [JSON, a line each]"});
-  add_embedding(fields);
   fields.add(&EmbedArguments::threads, threads_field());
-  fields.give_examples({{"model", "english"}, {"text", "the cats are near"}, {"out", "vectors.npy"}});
+  fields.give_examples({{"out", "vectors.npy"}});
   return fields;
 }
 
 Fields<FillArguments> fields_of_fill() {
   Fields<FillArguments> fields;
-  fields.add(&FillArguments::model,
-             {.name = "model", .meaning = "An encoder that learned to: a folder or a file", .required = true});
-  fields.add(&FillArguments::text,
-             {.name = "text",
-              .meaning = "With [MASK] or <mask>, as the model has it; of english <be> and the like",
-              .required = true});
-  fields.add(&FillArguments::count,
-             {.name = "count", .form = "N", .meaning = "Pieces to show for each mask", .least = 1, .most = 1 << 20});
+  fields.add(fill_fields());
   fields.add(&FillArguments::json, json_field());
-  fields.give_examples({{"model", "english"}, {"text", "the cats <be> near"}});
   return fields;
 }
 

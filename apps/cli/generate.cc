@@ -21,16 +21,8 @@
 namespace qkv::cli {
 namespace {
 
-constexpr std::int64_t kMostSamples = 1024;
-
-struct GenerateArguments {
-  std::string model;
-  std::optional<std::string> text;
+struct GenerateArguments : GenerateRequest {
   FileOfTexts file;
-  GenerateOptions draw;
-  std::vector<std::string> stops;
-  std::int64_t samples = 1;
-  std::string dtype = "f32";
   std::optional<int> threads;
   bool json = false;
 };
@@ -45,20 +37,6 @@ Texts prompts_of(const GenerateArguments& arguments) {
     prompts.line_numbers.insert(prompts.line_numbers.end(), samples, line);
   }
   return prompts;
-}
-
-// What would change nothing is refused, or its reader would believe that it did.
-void require_effect(const GenerateArguments& arguments, const Given& given) {
-  const GenerateOptions& draw = arguments.draw;
-  const auto require_draws = [&](const char* option) {
-    if (draw.temperature == 0) misuse(option, "a --temperature above 0 beside it", "none");
-  };
-  if (given.has("seed")) require_draws("--seed");
-  if (arguments.samples > 1 && draw.beams == 1) require_draws("--samples");
-  if (arguments.samples > 1 && draw.beams > 1) {
-    misuse("--samples", "1 beside several beams, which give one text", std::to_string(arguments.samples));
-  }
-  if (given.has("length_penalty") && draw.beams == 1) misuse("--length-penalty", "several --beams beside it", "1");
 }
 
 // What the library says of a prompt, or of an option, in the reader's words.
@@ -130,15 +108,13 @@ void warn_of_limits(const TrainedModel& model, std::span<const WrittenText> writ
 }
 
 void run_generate(GenerateArguments& arguments, const Given& given) {
-  require_effect(arguments, given);
+  require_effect(arguments, [&](std::string_view field) { return given.has(field); });
   if (arguments.threads) set_threads(*arguments.threads);
   const Texts texts = prompts_of(arguments);
   const std::vector<std::string>& prompts = texts.texts;
   const std::string path = trained_model_path(arguments.model);
   const TrainedModel model = opened_model("qkv generate", arguments.model);
-  WriteOptions write{.draw = arguments.draw, .stops = arguments.stops};
-  write.draw.dtype = arguments.dtype == "bf16" ? DType::bf16 : DType::f32;
-  if (model.model().dtype() == DType::f64) write.draw.dtype = std::nullopt;
+  WriteOptions write = write_options(arguments, model.model());
   // One text is shown as it grows. A model that reads a source, or images, does not go on with it.
   const bool streams = prompts.size() == 1 && !arguments.json;
   const bool goes_on = model.kind() == ModelKind::decoder && model.task().lengths().source == 0;
@@ -177,56 +153,13 @@ void run_generate(GenerateArguments& arguments, const Given& given) {
   }
 }
 
-// The number of new tokens first.
-Fields<GenerateOptions> draw_fields() {
-  const std::string group = "The draw";
-  Fields<GenerateOptions> fields;
-  fields.add(&GenerateOptions::most,
-             {.name = "tokens", .form = "N", .meaning = "New tokens, at most", .least = 0, .most = kMostNewTokens});
-  const auto number = [&](const char* name, double GenerateOptions::* value, const char* meaning) {
-    fields.add(value, {.name = name, .form = "X", .meaning = meaning, .group = group});
-  };
-  number("temperature", &GenerateOptions::temperature, "Probabilities to the power 1 / X; 0: the likeliest token");
-  fields.add(&GenerateOptions::top_k,
-             {.name = "top_k", .form = "N", .meaning = "Draw from the N likeliest; 0: from all", .group = group});
-  number("top_p", &GenerateOptions::top_p, "Of them from the fewest with a share of X together");
-  number("min_p", &GenerateOptions::min_p, "Of them from those with X of the likeliest's share");
-  number("repetition_penalty", &GenerateOptions::repetition_penalty,
-         "Scores of tokens that the text has, divided by X");
-  fields.add(&GenerateOptions::seed, seed_field("Of the draws", group));
-  fields.add(&GenerateOptions::beams, {.name = "beams",
-                                       .form = "N",
-                                       .meaning = "Follow the N likeliest texts, give the best",
-                                       .group = group,
-                                       .least = 1,
-                                       .most = kMostBeams});
-  number("length_penalty", &GenerateOptions::length_penalty, "Of beams: scores divided by their length to the power X");
-  fields.tell_bounds({{"temperature", 0, kAnyNumber},
-                      {"top_k", 0, kAnyCount},
-                      {"top_p", 0, 1},
-                      {"min_p", 0, 1},
-                      {"repetition_penalty", 0, kAnyNumber},
-                      {"length_penalty", -kAnyNumber, kAnyNumber}});
-  return fields;
-}
-
 Fields<GenerateArguments> fields_of_generate() {
   Fields<GenerateArguments> fields;
-  fields.add(&GenerateArguments::model, {.name = "model", .meaning = "Whose text", .required = true});
-  fields.add(&GenerateArguments::text,
-             {.name = "text", .meaning = "What to go on with; - reads it from standard input"});
+  fields.add(generate_fields());
+  fields.info("text").meaning = "What to go on with; - reads it from standard input";
   fields.add(&GenerateArguments::file, file_fields("A text on each line of a file"));
-  fields.add(&GenerateArguments::draw, draw_fields());
-  fields.add(&GenerateArguments::stops,
-             {.name = "stop", .form = "TEXT", .meaning = "End a text before this; may be given again"});
-  fields.add(&GenerateArguments::samples,
-             {.name = "samples", .form = "N", .meaning = "Texts after each prompt", .least = 1, .most = kMostSamples});
-  fields.add(
-      &GenerateArguments::dtype,
-      {.name = "dtype", .form = "TYPE", .meaning = "What is computed in: f32 or bf16", .words = {"f32", "bf16"}});
   fields.add(&GenerateArguments::threads, threads_field());
   fields.add(&GenerateArguments::json, json_field("Print an object of JSON a text: prompt, text, tokens, end"));
-  fields.give_examples({{"model", "gpt"}, {"text", "The cat"}, {"stop", "."}});
   return fields;
 }
 

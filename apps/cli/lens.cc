@@ -18,9 +18,7 @@
 namespace qkv::cli {
 namespace {
 
-struct LensArguments {
-  std::string model;
-  TextQuestion question;
+struct LensArguments : LensRequest {
   PicturePaths pictures;
   std::optional<int> width;
   std::optional<int> threads;
@@ -31,8 +29,8 @@ void run_lens(LensArguments& arguments, const Given& /*all*/) {
   if (arguments.threads) set_threads(*arguments.threads);
   check_files({{"MODEL", arguments.model}}, places_of(arguments.pictures));
   const TrainedModel trained = opened_model("qkv lens", arguments.model);
-  const LensReport report = lens_report(trained, arguments.question);
-  if (arguments.question.text) warn_outside("qkv lens", trained, *arguments.question.text);
+  const LensReport report = lens_report(trained, arguments.of);
+  if (arguments.of.text) warn_outside("qkv lens", trained, *arguments.of.text);
   if (!arguments.pictures.empty()) write_pictures(arguments.pictures, lens_panel(report, arguments.model));
   if (arguments.json) return print(reply_as_json(lens_figures(report, arguments.model)));
   const int width = arguments.width.value_or(terminal_width());
@@ -40,35 +38,15 @@ void run_lens(LensArguments& arguments, const Given& /*all*/) {
   print(pictures_report(arguments.pictures));
 }
 
-Fields<TextQuestion> fields_of_question() {
-  Fields<TextQuestion> fields;
-  fields.add(&TextQuestion::text, {.name = "text", .meaning = "What it reads"});
-  fields.add(&TextQuestion::example, {.name = "example",
-                                      .form = "N",
-                                      .meaning = "Or held-out example N of its task",
-                                      .least = 0,
-                                      .most = std::int64_t{1} << 40});
-  const auto token = [&](const char* name, std::optional<std::string> TextQuestion::* value, const char* meaning) {
-    fields.add(value, {.name = name, .form = "TOKEN", .meaning = meaning});
-  };
-  token("query", &TextQuestion::query, "A token or its number [the last that is asked]");
-  token("token", &TextQuestion::token, "The answer [the expected token, or the likeliest]");
-  token("against", &TextQuestion::against, "Its contrast: parts of the difference");
-  fields.give_examples({{"text", "abcxyzab"}, {"query", "3"}, {"token", "c"}, {"against", "x"}});
-  return fields;
-}
-
 Fields<LensArguments> fields_of_lens() {
   Fields<LensArguments> fields;
-  fields.add(&LensArguments::model, {.name = "model", .meaning = "Whose layers", .required = true});
-  fields.add(&LensArguments::question, fields_of_question());
+  fields.add(lens_fields());
   fields.add(&LensArguments::json, json_field());
   fields.add(&LensArguments::pictures, picture_fields());
   fields.add(
       &LensArguments::width,
       {.name = "width", .form = "N", .meaning = "Columns to use [the terminal's, or 80]", .least = 40, .most = 1000});
   fields.add(&LensArguments::threads, threads_field());
-  fields.give_examples({{"model", "induction"}});
   return fields;
 }
 

@@ -24,7 +24,6 @@
 #include "qkv/api/explain.h"
 #include "qkv/api/pictures.h"
 #include "qkv/files.h"
-#include "qkv/png.h"
 #include "qkv/threads.h"
 #include "terminal.h"
 
@@ -33,38 +32,30 @@ namespace {
 
 constexpr const char* kWords = "image caption";  // shown as IMAGE CAPTION
 
-struct MatchArguments {
+struct MatchArguments : MatchRequest {
   std::vector<std::string> words;  // pictures and captions
-  std::vector<std::string> captions;
   std::string file;
-  std::string model = "towers";
   std::string out;
-  bool maps = false;
   bool json = false;
   TerminalLook look;
   std::optional<int> threads;
   ExplainFiles files;
 };
 
+// The words first, then what --caption and the file say.
 MatchQuestion question_of(const MatchArguments& arguments) {
-  MatchQuestion question{
-      .title = "match: " + arguments.model, .pictures = {}, .names = {}, .captions = {}, .maps = arguments.maps};
-  for (const std::string& word : arguments.words) {
-    if (!is_picture(word)) {
-      question.captions.push_back(word);
-      continue;
-    }
-    question.pictures.push_back(decode_png(read_file(word), word));
-    question.names.push_back(word);
-  }
-  question.captions.insert(question.captions.end(), arguments.captions.begin(), arguments.captions.end());
+  MatchRequest request = arguments;
+  request.captions.clear();
+  for (const std::string& word : arguments.words)
+    (is_picture(word) ? request.images : request.captions).push_back(word);
+  request.captions.insert(request.captions.end(), arguments.captions.begin(), arguments.captions.end());
   if (!arguments.file.empty()) {
     const std::vector<std::string> lines = lines_of(arguments.file, EmptyLines::left_out).texts;
-    question.captions.insert(question.captions.end(), lines.begin(), lines.end());
+    request.captions.insert(request.captions.end(), lines.begin(), lines.end());
   }
-  if (question.pictures.empty()) misuse("IMAGE", "a PNG file or more", "none");
-  if (question.captions.empty()) misuse("CAPTION", "a text or more, here, as --caption or in --file", "none");
-  return question;
+  if (request.images.empty()) misuse("IMAGE", "a PNG file or more", "none");
+  if (request.captions.empty()) misuse("CAPTION", "a text or more, here, as --caption or in --file", "none");
+  return match_question(request);
 }
 
 // What the library says of a picture or a text is said of the reader's own.
@@ -154,24 +145,16 @@ Fields<MatchArguments> fields_of_match() {
   Fields<MatchArguments> fields;
   fields.add(&MatchArguments::words,
              {.name = kWords, .meaning = "Pictures and what they may show, in any order", .required = true});
-  fields.add(
-      &MatchArguments::model,
-      {.name = "model", .form = "NAME", .meaning = "Two towers: of the box, a file, or a folder of CLIP or SigLIP"});
-  fields.add(&MatchArguments::captions,
-             {.name = "caption", .form = "TEXT", .meaning = "A caption, whatever it looks like"});
+  fields.add(match_fields());
+  fields.remove(std::array<std::string_view, 1>{"images"});
   fields.add(&MatchArguments::file, {.name = "file", .form = "FILE", .meaning = "A caption on each line of a file"});
-  fields.add(&MatchArguments::maps, {.name = "maps", .meaning = "Show what each cosine rests on, over the picture"});
   fields.add(&MatchArguments::files, files_of_match());
   fields.add(&MatchArguments::out,
              {.name = "out", .form = "FILE", .meaning = "Write the vectors, pictures first, as .npy"});
   fields.add(&MatchArguments::json, json_field());
   fields.add(&MatchArguments::look, terminal_fields());
   fields.add(&MatchArguments::threads, threads_field());
-  fields.give_examples({{kWords, "shapes.png"},
-                        {"model", "clip"},
-                        {"caption", "a red circle"},
-                        {"file", "captions.txt"},
-                        {"out", "vectors.npy"}});
+  fields.give_examples({{kWords, "shapes.png"}, {"file", "captions.txt"}, {"out", "vectors.npy"}});
   return fields;
 }
 

@@ -140,9 +140,6 @@ void add_numbers(Fields<ProbeFlags>& fields) {
 Fields<ProbeFlags> fields_of_probe() {
   Fields<ProbeFlags> fields;
   fields.add(probe_fields());
-  fields.info("seed").needs = {};
-  fields.info("seed").meaning = "Of what is drawn, and of the dropout [0]";
-  fields.info("d_out").form = "FILE|random";
   add_pictures(fields);
   add_numbers(fields);
   return fields;

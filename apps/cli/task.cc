@@ -9,7 +9,6 @@
 
 #include "commands.h"
 #include "common_options.h"
-#include "misuse.h"
 #include "output.h"
 #include "qkv/train/settings.h"
 #include "terminal.h"
@@ -17,13 +16,7 @@
 namespace qkv::cli {
 namespace {
 
-struct TaskArguments {
-  std::string task;
-  std::int64_t examples = 1;
-  std::int64_t from = 0;
-  std::string split = "test";
-  std::uint64_t seed = 0;
-  std::optional<std::int64_t> length;
+struct TaskArguments : TaskRequest {
   bool json = false;
 };
 
@@ -80,15 +73,9 @@ std::string about(const Task& task, std::optional<std::int64_t> length) {
 }
 
 void show_task(const TaskArguments& arguments) {
-  const std::uint64_t seed = arguments.seed;
-  const auto task = of_option("TASK", [&] {
-    static_cast<void>(make_task(arguments.task));
-    return of_option("--length", [&] { return make_task(arguments.task, {.seed = seed, .length = arguments.length}); });
-  });
-  const ExampleRange range{.split = arguments.split == "test" ? Split::test : Split::train,
-                           .first = arguments.from,
-                           .count = arguments.examples};
-  if (arguments.json) return print(reply_as_json(task_figures(*task, range, seed)));
+  const auto task = task_of(arguments);
+  const ExampleRange range = examples_of(arguments);
+  if (arguments.json) return print(reply_as_json(task_figures(*task, range, arguments.seed)));
   print_text(about(*task, arguments.length));
   for (std::int64_t n = range.first; n < range.first + range.count; ++n) {
     print_text(fmt::format("\n{} example {}\n{}", arguments.split, n, show(*task, task->example(range.split, n))));
@@ -105,21 +92,9 @@ void list_tasks() {
 }
 
 Fields<TaskArguments> fields_of_task() {
-  using A = TaskArguments;
-  constexpr std::int64_t kMostExamples = std::int64_t{1} << 20;
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  Fields<A> fields;
-  fields.add(&A::task, {.name = "task", .form = "NAME", .meaning = "The task; without one, all are listed"});
-  fields.add(&A::examples,
-             {.name = "examples", .form = "N", .meaning = "How many to show", .least = 0, .most = kMostExamples});
-  fields.add(&A::from,
-             {.name = "from", .form = "N", .meaning = "The number of the first one", .least = 0, .most = kMost});
-  fields.add(&A::split, {.name = "split", .form = "SPLIT", .meaning = "train or test", .words = {"train", "test"}});
-  fields.add(&A::seed, seed_field("Another seed, other examples"));
-  fields.add(&A::length, {.name = "length", .form = "N", .meaning = "How long examples get, where the task says so"});
-  fields.add(&A::json, json_field());
-  fields.tell_bounds({{"length", 1, 1048576}});
-  fields.give_examples({{"task", "copy"}});
+  Fields<TaskArguments> fields;
+  fields.add(task_fields());
+  fields.add(&TaskArguments::json, json_field());
   return fields;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "qkv/picture/terminal.h"
@@ -40,12 +39,6 @@ std::string table_of(const Encoding& encoding, const Tokenizer& tokenizer, std::
                          source == TokenSource::pair ? "pair: " : "", part);
   }
   return table + fmt::format("{} tokens\n", pieces.size());
-}
-
-bool holds(const Tokenizer& tokenizer, std::int32_t id, std::string_view text) {
-  if (tokenizer.piece(id).find(text) != std::string::npos) return true;
-  const std::array one = {id};
-  return tokenizer.decode(one, SpecialTokens::with).find(text) != std::string::npos;
 }
 
 }  // namespace qkv::cli

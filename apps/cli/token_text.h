@@ -12,7 +12,4 @@ namespace qkv::cli {
 [[nodiscard]] std::string table_of(const Encoding& encoding, const Tokenizer& tokenizer, std::string_view text,
                                    std::string_view pair);
 
-/// Whether a piece, or the text that it stands for, holds a text.
-[[nodiscard]] bool holds(const Tokenizer& tokenizer, std::int32_t id, std::string_view text);
-
 }  // namespace qkv::cli

@@ -26,12 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct TrainFlags {
-  TrainSettings settings;
-  TrainReporting reporting;
+struct TrainFlags : TrainRun {
   std::optional<int> threads;
-  std::string out;
-  std::optional<std::int64_t> size;  // of a tokenizer
   bool resume = false;
   bool json = false;
 };
@@ -40,39 +36,12 @@ constexpr const char* kOfRun = "The run";
 
 Fields<TrainFlags> fields_of_train() {
   Fields<TrainFlags> fields;
-  fields.add(&TrainFlags::settings, train_settings_fields());
-  fields.add(&TrainFlags::size,
-             {.name = "size", .form = "N", .meaning = "Pieces of a tokenizer (8000)", .group = "A tokenizer"});
-  fields.add(&TrainFlags::out, {.name = "out",
-                                .form = "DIR",
-                                .meaning = "Where checkpoint, model, log and pictures go (qkv-TASK)",
-                                .group = kOfRun});
+  fields.add(train_run_fields());
   fields.add(&TrainFlags::resume,
              {.name = "resume", .meaning = "Go on from the checkpoint in DIR, bit for bit", .group = kOfRun});
-  fields.add(&TrainFlags::reporting, train_reporting_fields());
   fields.add(&TrainFlags::threads, threads_field(kOfRun));
   fields.add(&TrainFlags::json, json_field("Print the result as JSON", kOfRun));
-  fields.tell_bounds({{"size", 1, kAnyCount}});
-  fields.give_examples({{"out", "copy"}});
   return fields;
-}
-
-void require_data(const TrainSettings& settings) {
-  if (takes_data(settings.task) && settings.data.empty()) {
-    misuse("DATA", settings.task == "text" ? "a file for text" : "a directory for " + settings.task, "none");
-  }
-  if (settings.task != "pictures") {
-    const char* const why = "none but for pictures";
-    if (settings.image_side) misuse("--image-side", why, std::to_string(*settings.image_side));
-    if (settings.patch_side) misuse("--patch-side", why, std::to_string(*settings.patch_side));
-  } else if (settings.length) {
-    misuse("--length", "none for pictures", std::to_string(*settings.length));
-  }
-  if (settings.task != "text" && settings.from) misuse("--from", "none but for text", *settings.from);
-  if (settings.task != "text" && settings.tokenizer) misuse("--tokenizer", "none but for text", *settings.tokenizer);
-  if (!takes_data(settings.task) && !settings.data.empty()) {
-    misuse("DATA", "none for the built-in task " + settings.task, settings.data);
-  }
 }
 
 // Everything comes from the checkpoint: an option beside --resume would be forgotten.
@@ -81,33 +50,6 @@ void require_alone(const Given& given) {
     if (field.name == "task" || field.name == "data" || !given.has(field.name)) continue;
     refuse(option_named(field.name), "cannot be given with --resume: a run goes on with the settings it began with");
   }
-}
-
-// The model's own beside one to go on from.
-void require_no_model_options(const Given& given) {
-  for (const char* const name : {"model", "layers", "d_model", "heads", "d_ff", "positions", "tokenizer"}) {
-    if (given.has(name)) refuse(option_named(name), "cannot be given with --from, whose model has its own");
-  }
-}
-
-// What the command line did not say follows from the task, or from the model that it goes on from.
-TrainSettings with_recipe(TrainSettings settings, const Given& given) {
-  const TrainSettings recipe = recipe_for(settings.task, given.has("model") ? settings.model : "");
-  const auto fill = [&](const char* field, auto& value, const auto& usual) {
-    if (!given.has(field)) value = usual;
-  };
-  fill("model", settings.model, recipe.model);
-  fill("layers", settings.layers, recipe.layers);
-  fill("d_model", settings.d_model, recipe.d_model);
-  fill("heads", settings.heads, recipe.heads);
-  fill("d_ff", settings.d_ff, recipe.d_ff);
-  fill("positions", settings.positions, recipe.positions);
-  fill("steps", settings.steps, recipe.steps);
-  fill("batch", settings.batch, recipe.batch);
-  fill("learning_rate", settings.learning_rate, settings.from ? kGentleRate : recipe.learning_rate);
-  if (!settings.from) return settings;
-  require_no_model_options(given);
-  return with_starting_model(settings);
 }
 
 struct Start {
@@ -179,7 +121,8 @@ void run_train(TrainFlags& arguments, const Given& given) {
   require_data(arguments.settings);
   if (arguments.threads) set_threads(*arguments.threads);
   if (arguments.resume) return resume(arguments, place, given);
-  const TrainSettings settings = with_recipe(arguments.settings, given);
+  const TrainSettings settings =
+      with_recipe(arguments.settings, [&](std::string_view field) { return given.has(field); });
   require_sound(settings, arguments.reporting);
   if (fs::exists(place.checkpoint())) {
     refuse("--out", place.directory + " already has a checkpoint: add --resume, or choose another --out");

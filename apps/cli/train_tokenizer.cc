@@ -12,8 +12,6 @@
 #include "output.h"
 #include "progress.h"
 #include "qkv/api/train.h"
-#include "qkv/files.h"
-#include "qkv/text/read_tokenizer.h"
 #include "qkv/text/train_tokenizer.h"
 
 namespace qkv::cli {
@@ -34,26 +32,15 @@ void run_tokenizer_training(const TokenizerTraining& training, const Given& give
   if (training.data.empty()) misuse("DATA", "a file for tokenizer", "none");
   const std::string out = training.out.empty() ? "tokenizer.json" : training.out;
   check_files({{"DATA", training.data}}, {{"--out", out}});
-  const std::vector<std::byte> bytes = read_file(training.data);
   TrainTokenizerOptions options;
   options.size = training.size.value_or(options.size);
   Progress progress;
   options.progress = [&](std::int64_t pieces) { progress.show(fmt::format("{} of {} pieces", pieces, options.size)); };
-  const std::string_view text =
-      require_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, training.data);
-  const std::string json = train_tokenizer(text, options);
-  write_file(out, json);
-  const auto tokenizer = parse_tokenizer_json(json, out);
-  const std::size_t tokens = tokenizer->encode(text).ids.size();
-  if (training.json) {
-    return print(reply_as_json(TrainTokenizerReply{.pieces = static_cast<std::int64_t>(tokenizer->size()),
-                                                   .bytes = static_cast<std::int64_t>(bytes.size()),
-                                                   .tokens = static_cast<std::int64_t>(tokens),
-                                                   .out = out}));
-  }
-  const double each = tokens == 0 ? 0 : static_cast<double>(bytes.size()) / static_cast<double>(tokens);
-  print(fmt::format("{} pieces, written to {}\n{} bytes of {} are {} tokens: {:.2f} bytes a token\n", tokenizer->size(),
-                    out, bytes.size(), training.data, tokens, each));
+  const TrainTokenizerReply reply = trained_tokenizer(training.data, out, options);
+  if (training.json) return print(reply_as_json(reply));
+  const double each = reply.tokens == 0 ? 0 : static_cast<double>(reply.bytes) / static_cast<double>(reply.tokens);
+  print(fmt::format("{} pieces, written to {}\n{} bytes of {} are {} tokens: {:.2f} bytes a token\n", reply.pieces, out,
+                    reply.bytes, training.data, reply.tokens, each));
 }
 
 }  // namespace qkv::cli

@@ -42,6 +42,7 @@
 #include "qkv/api/bottleneck.h"
 #include "qkv/api/change.h"
 #include "qkv/api/check.h"
+#include "qkv/api/command_questions.h"
 #include "qkv/api/command_replies.h"
 #include "qkv/api/cost.h"
 #include "qkv/api/explain.h"

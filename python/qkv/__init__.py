@@ -14,14 +14,16 @@ from qkv._qkv import (
     attention,
     attention_backward,
     attention_stage,
+    merge_attention,
     set_threads,
     targets,
     threads,
 )
-from qkv._results import AttentionGradients, AttentionResult, CellMaps, RowStatistics, TopKeys
+from qkv._results import AttentionGradients, AttentionResult, CellMaps, MatrixWindow, RowStatistics, TopKeys
 
 if TYPE_CHECKING:
     from qkv import insight
+    from qkv._asked import ask
     from qkv._model import Gap, Match, Model, Written, models
     from qkv._pictures import Page, Picture, heatmap
     from qkv._tokenizer import Token, Tokenizer
@@ -41,6 +43,7 @@ _LATER = {
     "Trace": "qkv._trace",
     "TrainingRun": "qkv._train",
     "Written": "qkv._model",
+    "ask": "qkv._asked",
     "heatmap": "qkv._pictures",
     "models": "qkv._model",
     "tasks": "qkv._train",
@@ -58,6 +61,7 @@ __all__ = [
     "GradientProbe",
     "Mask",
     "Match",
+    "MatrixWindow",
     "Model",
     "Page",
     "Picture",
@@ -71,11 +75,13 @@ __all__ = [
     "TrainingRun",
     "Written",
     "__version__",
+    "ask",
     "attention",
     "attention_backward",
     "attention_stage",
     "heatmap",
     "insight",
+    "merge_attention",
     "models",
     "set_threads",
     "targets",

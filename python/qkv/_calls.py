@@ -16,7 +16,6 @@ RANGES = {  # of whole numbers that are others in the engine
     "seed": (0, 2**64 - 1),
     "threads": (1, 65_536),
     "set_threads.count": (1, 65_536),
-    "generate.tokens": (0, 2**20),
     "height": (0, 2**31 - 1),
     "decimals": (0, 2**31 - 1),
 }
@@ -43,7 +42,7 @@ FUNCTIONS = {
     "find": "id",
 }
 ARRAYS = ("q", "k", "v", "d_out", "out", "lse", "values")  # where the type alone does not say so
-ARGUMENTS = {("generate", "prompts"): "prompt", ("generate", "stops"): "stop", ("embed", "normalised"): "normalise"}
+ARGUMENTS = {("generate", "prompts"): "prompt"}
 
 
 @dataclasses.dataclass
@@ -126,7 +125,7 @@ def _fault_of_names(signature: Signature, values: Mapping[str, Any]) -> Exceptio
             hint = f"; did you mean {near[0]}?" if near else ""
             return _WrongArguments(
                 f"{signature.name}: {name}: expected an argument that there is ({', '.join(known)}), got "
-                f"{_said(values[name])}{hint}"
+                f"{said(values[name])}{hint}"
             )
     for one in signature.parameters:
         if one.name not in values and not one.is_optional:
@@ -252,11 +251,11 @@ def _got(parameter: Parameter, value: Any) -> str:
         if _name(type) in ("Sequence", "list") and _is_list(value) and _parts(type):
             for n, one in enumerate(value):
                 if not _fits(_parts(type)[0], one):
-                    return f"{_said(one)} at {n}"
-    return _said(value)
+                    return f"{said(one)} at {n}"
+    return said(value)
 
 
-def _said(value: object) -> str:
+def said(value: object) -> str:
     """Numbers and texts as they are, if they are short; else the type."""
     if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 from typing import TYPE_CHECKING, Any
 
 from qkv import _pictures
@@ -16,14 +15,16 @@ if TYPE_CHECKING:
 
 
 class Finding:
-    """What the engine said of a question: `data` as `qkv … --json` prints it, `table` in words, `pictures` by name.
+    """What the engine said of a question: `data`, `table` in words, `pictures` by name.
+
+    data is what `qkv … --json` prints, with arrays for tensors.
 
     print() shows the table, a notebook the first picture with the table folded below it.
     """
 
     def __init__(self, report: _models.Report) -> None:
         self._report = report
-        self.data: dict[str, Any] = json.loads(report.json)
+        self.data: dict[str, Any] = report.data
 
     @property
     def table(self) -> str:

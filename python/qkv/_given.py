@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 Item = TypeVar("Item")
 
@@ -20,10 +20,3 @@ def texts_of(function: str, name: str, given: str | Iterable[str]) -> list[str]:
     if isinstance(given, str):
         return [given]
     return list_of(function, name, given, "a text or a list of texts")
-
-
-def require_texts(function: str, **given: Any) -> None:
-    """TypeError for what is neither a text nor None."""
-    for name, one in given.items():
-        if one is not None and not isinstance(one, str):
-            raise TypeError(f"{function}: {name}: expected a text or None, got {one!r}")

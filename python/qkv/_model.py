@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import queue
 import threading
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from qkv import _models, _pictures
+from qkv._asked import takes
 from qkv._given import list_of, texts_of
 from qkv._tokenizer import Tokenizer, require_opened
 from qkv._trace import Trace, edits_of, require_kept
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
+    from qkv._fields import EmbedFields, GenerateFields
     from qkv._widget import Live
 
 
@@ -51,22 +53,6 @@ class Gap(NamedTuple):
 
     place: int
     fillings: list[tuple[str, float]]
-
-
-class Drawing(TypedDict, total=False):
-    """What generate() takes beside the prompt and on_text."""
-
-    tokens: int
-    temperature: float
-    top_k: int
-    top_p: float
-    min_p: float
-    repetition_penalty: float
-    seed: int
-    beams: int
-    length_penalty: float
-    stop: str | Sequence[str]
-    dtype: Literal["f32", "bf16"]
 
 
 def require_text(text: object) -> None:
@@ -182,7 +168,7 @@ class Model:
 
     @overload
     def generate(
-        self, prompt: str, *, on_text: Callable[[str], object] | None = None, **drawing: Unpack[Drawing]
+        self, prompt: str, *, on_text: Callable[[str], object] | None = None, **drawing: Unpack[GenerateFields]
     ) -> Written: ...
     @overload
     def generate(
@@ -190,44 +176,29 @@ class Model:
         prompt: list[str] | tuple[str, ...],
         *,
         on_text: Callable[[int, str], object] | None = None,
-        **drawing: Unpack[Drawing],
+        **drawing: Unpack[GenerateFields],
     ) -> list[Written]: ...
+    @takes("generate")
     def generate(
         self,
         prompt: str | Sequence[str],
         *,
-        tokens: int = 64,
-        temperature: float = 0.0,
-        top_k: int = 0,
-        top_p: float = 1.0,
-        min_p: float = 0.0,
-        repetition_penalty: float = 1.0,
-        seed: int = 0,
-        beams: int = 1,
-        length_penalty: float = 1.0,
-        stop: str | Sequence[str] = (),
-        dtype: Literal["f32", "bf16"] = "f32",
         on_text: Callable[..., object] | None = None,
+        **drawing: Unpack[GenerateFields],
     ) -> Written | list[Written]:
         """What the model writes after a prompt, or in answer to it; of several prompts a list.
 
-        The options are those of `qkv generate`, with its bounds: at most `tokens` new ones (1048576), up to 1024 beams;
-        a `stop` may be a special token. temperature 0 takes the likeliest, above 0 draws; top_k, top_p and min_p narrow
-        what is drawn from; beams follows that many texts. `on_text` is told each part as it is certain: on_text(part),
-        of several prompts on_text(n, part). What it raises ends the call.
+        The options are those of `qkv generate`, with its bounds; a `stop` may be a special token. `on_text` is told
+        each part as it is certain: on_text(part), of several prompts on_text(n, part). What it raises ends the call.
         """
         said = on_text
         if isinstance(prompt, str) and on_text is not None:
             said = _without_number(on_text)
-        prompts, stops = texts_of("generate", "prompt", prompt), texts_of("generate", "stop", stop)
-        written = _models.generate(
-            self._model, prompts, tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, beams,
-            length_penalty, stops, dtype, said,
-        )  # fmt: skip
+        written = _models.generate(self._model, texts_of("generate", "prompt", prompt), {**drawing}, said)
         texts = [Written(*one) for one in written]
         return texts[0] if isinstance(prompt, str) else texts
 
-    def stream(self, prompt: str, **drawing: Unpack[Drawing]) -> Iterator[str]:
+    def stream(self, prompt: str, **drawing: Unpack[GenerateFields]) -> Iterator[str]:
         """The parts of what generate(prompt, …) writes, as they come. A loop that is left ends the writing."""
         parts: queue.SimpleQueue[Any] = queue.SimpleQueue()
         is_left = threading.Event()
@@ -255,29 +226,17 @@ class Model:
             is_left.set()
             writer.join()
 
-    def embed(
-        self,
-        texts: str | Sequence[str],
-        *,
-        pooling: str | Sequence[str] | None = None,
-        normalise: bool | None = None,
-        dtype: Literal["f32", "bf16"] = "f32",
-        prompt_name: str | None = None,
-        prompt: str | None = None,
-    ) -> NDArray[numpy.float32]:
+    @takes("embed")
+    def embed(self, texts: str | Sequence[str], **given: Unpack[EmbedFields]) -> NDArray[numpy.float32]:
         """Texts as vectors, float32 [texts, d]; of one text [d].
 
-        pooling is "mean", "first", "last", "max", "weightedmean" or "mean_sqrt_len_tokens" of the last states, or
-        several of them, whose vectors stand end to end; the folder's own, or the mean, if None. normalise=False leaves
-        out the folder's own normalisation, too. The folder's prompt of prompt_name, or prompt, stands before each text;
-        the folder's default prompt if both are None, and none if prompt is "". A text that is longer than the folder's
+        normalise=False leaves out the folder's own normalisation, too. A text that is longer than the folder's
         max_seq_length is cut there, with a warning. Of two towers the text's vector.
         """
-        is_one = isinstance(texts, str)
-        words = None if pooling is None else ",".join(texts_of("embed", "pooling", pooling))
-        given = texts_of("embed", "texts", texts)
-        vectors = self._model.embed(given, words, normalise, dtype, prompt_name, prompt)
-        return vectors[0] if is_one else vectors
+        if given.get("prompt") is not None and given.get("prompt_name") is not None:
+            raise ValueError("embed: prompt: expected one of prompt and prompt_name, got both")
+        vectors = self._model.embed(texts_of("embed", "texts", texts), {**given})
+        return vectors[0] if isinstance(texts, str) else vectors
 
     def match(self, images: Sequence[NDArray[numpy.uint8]], texts: Sequence[str]) -> Match:
         """Holds images, uint8 [H, W, 3] of any sizes, against texts: a Match. Of two towers alone."""

@@ -49,6 +49,20 @@ class AttentionGradients(NamedTuple, Generic[_Kind, _Other]):
         return said(self)
 
 
+class MatrixWindow(NamedTuple):
+    """A window of a matrix of Tq queries and Tk keys, for `within`: query n of q is query first_i + n * step_i of it.
+
+    Likewise key m of k is key first_j + m * step_j.
+    """
+
+    Tq: int
+    Tk: int
+    first_i: int = 0
+    step_i: int = 1
+    first_j: int = 0
+    step_j: int = 1
+
+
 class CellMaps(NamedTuple):
     """Matrices of weights (of a GradientProbe: sizes of gradients) in cells, float64 [maps, rows, columns].
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import pathlib
 import sys
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from qkv import _models, _pictures
+from qkv._asked import takes
 from qkv._model import Model
 
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
+
+    from qkv._fields import TrainFields
 
 
 class Step(NamedTuple):
@@ -30,40 +32,6 @@ class Step(NamedTuple):
     seconds: float  # of the run until then
     accuracy: float | None
     held_out_loss: float | None
-
-
-class TrainSettings(TypedDict, total=False):
-    """What train() takes beside its own arguments; the recipe of the task has what is left out."""
-
-    model: str  # a kind: "decoder", "encoder", "encoder-decoder", "captioner", "two-tower"
-    layers: int  # of each stack
-    d_model: int
-    heads: int
-    d_ff: int | None  # 4 d_model if None
-    positions: str  # "learned", "rotary", "t5", …: docs/positions.md
-    steps: int
-    batch: int  # examples
-    accumulation: int  # batches of a step
-    optimizer: Literal["adamw", "sgd"]
-    momentum: float  # of sgd
-    learning_rate: float
-    schedule: Literal["cosine", "constant"]
-    warm_up: int  # steps
-    weight_decay: float
-    clip: float  # largest norm of the gradients
-    dropout: float
-    seed: int
-    dtype: Literal["f32", "bf16"]
-    stored: Literal["f32", "bf16", "f16"] | None
-    length: int | None  # tokens of an example
-    image_side: int | None  # pixels
-    patch_side: int | None  # pixels
-    tokenizer: str | None  # a path; None: characters
-    start: str | None  # a model that goes on learning: a name, a file or a folder
-    examine_every: int  # steps
-    save_every: int  # steps
-    keep_every: int  # steps; 0: no model is kept on the way
-    examples: int  # held out, of an examination
 
 
 class TrainingRun:
@@ -189,6 +157,7 @@ def tasks() -> list[str]:
     return _models.tasks()
 
 
+@takes("train")
 def train(
     task: str,
     data: str | os.PathLike[str] | None = None,
@@ -197,7 +166,7 @@ def train(
     resume: bool = False,
     progress: bool | None = None,
     callback: Callable[[Step], object] | None = None,
-    **settings: Unpack[TrainSettings],
+    **settings: Unpack[TrainFields],
 ) -> TrainingRun:
     """Trains a model on a task of tasks(), or on "text" or "pictures" of your own in `data`. Gives the TrainingRun.
 
@@ -205,23 +174,18 @@ def train(
     with the settings of then. callback gets each Step. progress shows tqdm's bar where tqdm is there: True, False, or
     None, in a notebook or a terminal.
 
-    settings are those of `qkv train`, each with the recipe of its task as default: model, layers, d_model, heads, d_ff,
-    positions; steps, batch, accumulation, optimizer ("adamw" or "sgd"), momentum, learning_rate, schedule ("cosine" or
-    "constant"), warm_up, weight_decay, clip, dropout, seed, dtype ("f32" or "bf16"), stored, length, image_side,
-    patch_side, tokenizer, start (of text, a model to go on from); examine_every, save_every, keep_every (steps whose
-    model is kept beside the checkpoint; 0: none), examples.
+    settings are those of `qkv train`, each with the recipe of its task as default; `start` is a model to go on from.
 
     Ctrl-C, and what callback raises, end the run after a step, with a checkpoint, and are raised. Raises ValueError
     naming a setting whose value has no meaning, TypeError for one that there is not or of another type, and qkv.Error
     where a loss is not finite, or the directory cannot be written.
     """
     place = pathlib.Path(directory if directory is not None else f"qkv-{task}")
-    words: dict[str, Any] = {**settings}
+    given: dict[str, Any] = {**settings}
     if resume:
-        _require_begun(place, words)
-    if data is not None:
-        words["data"] = os.fspath(data)
-    steps = _models.planned_steps(task, os.fspath(place), words, resume)  # refuses settings
+        _require_begun(place, {**given, **({} if data is None else {"data": data})})
+    source = "" if data is None else os.fspath(data)
+    steps = _models.planned_steps(task, source, os.fspath(place), given, resume)  # refuses settings
     if not resume:
         _require_unbegun(place)
     bar = _Bar(task, steps, progress)
@@ -233,10 +197,10 @@ def train(
             callback(step)
 
     try:
-        report = _models.train(task, os.fspath(place), words, resume, stepped)
+        report = _models.train(task, source, os.fspath(place), given, resume, stepped)
     finally:
         bar.close()
-    return TrainingRun(place, None if report is None else json.loads(report))
+    return TrainingRun(place, report)
 
 
 def _has_checkpoint(place: pathlib.Path) -> bool:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from qkv._qkv import Bias, Mask
+    from qkv._results import MatrixWindow
 
 
 class HasDLPack(Protocol):
@@ -40,6 +41,7 @@ Numbers: TypeAlias = "Sequence[float] | AnyArray"
 WholeNumbers: TypeAlias = "Sequence[int] | AnyArray"
 Ragged: TypeAlias = "tuple[WholeNumbers, WholeNumbers]"
 Dropout: TypeAlias = "float | tuple[float, int]"
+Window: TypeAlias = "MatrixWindow | tuple[int, int, int, int, int, int]"
 
 Places: TypeAlias = "NDArray[numpy.int64]"
 MaskRule: TypeAlias = "Callable[[Places, Places, Places, Places], NDArray[numpy.bool_] | numpy.bool_ | bool]"

@@ -52,15 +52,15 @@ nb::object backward_of(nb::handle d_out, nb::handle q, nb::handle k, nb::handle 
                        const nb::object& mask, const nb::object& bias, std::optional<double> scale,
                        std::optional<double> softcap, const nb::object& dropout, const nb::object& sinks,
                        const nb::object& ragged, std::optional<int> threads, const nb::object& target,
-                       const nb::object& d_lse, const std::optional<std::vector<std::string>>& wants,
-                       const nb::object& score_mod) {
+                       const nb::object& within, const nb::object& d_lse,
+                       const std::optional<std::vector<std::string>>& wants, const nb::object& score_mod) {
   const Inputs inputs("attention_backward", q);
   const Tensor keys = inputs.read(k, "k");
   const Tensor values = inputs.read(v, "v");
   const Tensor results = inputs.read(out, "out");
   const Tensor sums = inputs.read(lse, "lse", 1);
   const Tensor d_results = inputs.read(d_out, "d_out");
-  const OptionArguments given = {mask, bias, scale, softcap, dropout, sinks, ragged, threads, target};
+  const OptionArguments given = {mask, bias, scale, softcap, dropout, sinks, ragged, threads, target, within};
   const GradientWants wanted = wants_of(wants);
   Tensor d_sums;
   if (!d_lse.is_none()) d_sums = inputs.read(d_lse, "d_lse", 1);
@@ -85,7 +85,8 @@ constexpr const char* kBackward = R"doc(The gradients of a loss with respect to 
 d_out is the gradient with respect to out; out and lse are the results of that call, and the options are its options.
 d_lse [B, Hq, Tq] is the gradient with respect to lse, where the loss reads it too. wants names the gradients to compute,
 of "q", "k", "v", "bias" and "sinks"; all if None. score_mod is a pair (function, its derivative by the score), each of
-(score, b, h, q_idx, k_idx), where attention() had one; a bias beside it is refused.
+(score, b, h, q_idx, k_idx), where attention() had one; a bias beside it is refused. within is a MatrixWindow, as of attention(); out and lse are then those of the whole rows, and gradients
+add up over windows, of which d_bias has the shape of the whole bias.
 
 Returns AttentionGradients (d_q, d_k, d_v, d_bias, d_sinks): None for those not computed; d_bias a list with one array for
 each summand of the bias. Raises as attention() does.)doc";
@@ -97,8 +98,8 @@ void add_backward(nb::module_& module) {
              nb::arg("out"), nb::arg("lse"), nb::kw_only(), nb::arg("mask") = nb::none(), nb::arg("bias") = nb::none(),
              nb::arg("scale") = nb::none(), nb::arg("softcap") = nb::none(), nb::arg("dropout") = nb::none(),
              nb::arg("sinks") = nb::none(), nb::arg("ragged") = nb::none(), nb::arg("threads") = nb::none(),
-             nb::arg("target") = nb::none(), nb::arg("d_lse") = nb::none(), nb::arg("wants") = nb::none(),
-             nb::arg("score_mod") = nb::none(), kBackward);
+             nb::arg("target") = nb::none(), nb::arg("within") = nb::none(), nb::arg("d_lse") = nb::none(),
+             nb::arg("wants") = nb::none(), nb::arg("score_mod") = nb::none(), kBackward);
 }
 
 }  // namespace qkv::python

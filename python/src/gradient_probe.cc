@@ -87,15 +87,16 @@ void add_gradient_probe(nb::module_& module) {
           [](OwningGradientProbe* self, nb::handle d_out, nb::handle q, nb::handle k, nb::handle v, nb::handle out,
              nb::handle lse, const nb::object& mask, const nb::object& bias, std::optional<double> scale,
              std::optional<double> softcap, const nb::object& dropout, const nb::object& sinks,
-             std::optional<int> threads, const nb::object& target, const nb::object& d_lse) {
+             std::optional<int> threads, const nb::object& target, const nb::object& within, const nb::object& d_lse) {
             new (self) OwningGradientProbe(
                 probe_of(d_out, q, k, v, out, lse, d_lse,
-                         {mask, bias, scale, softcap, dropout, sinks, nb::none(), threads, target}));
+                         {mask, bias, scale, softcap, dropout, sinks, nb::none(), threads, target, within}));
           },
           nb::arg("d_out"), nb::arg("q"), nb::arg("k"), nb::arg("v"), nb::arg("out"), nb::arg("lse"), nb::kw_only(),
           nb::arg("mask") = nb::none(), nb::arg("bias") = nb::none(), nb::arg("scale") = nb::none(),
           nb::arg("softcap") = nb::none(), nb::arg("dropout") = nb::none(), nb::arg("sinks") = nb::none(),
-          nb::arg("threads") = nb::none(), nb::arg("target") = nb::none(), nb::arg("d_lse") = nb::none(),
+          nb::arg("threads") = nb::none(), nb::arg("target") = nb::none(), nb::arg("within") = nb::none(),
+          nb::arg("d_lse") = nb::none(),
           nb::sig("def __init__(self, d_out: qkv._types.AnyArray, q: qkv._types.AnyArray, k: qkv._types.AnyArray, v: "
                   "qkv._types.AnyArray, out: qkv._types.AnyArray, lse: qkv._types.AnyArray, *, " QKV_PROBE_OPTIONS
                   ", d_lse: qkv._types.AnyArray | None = None) -> None"),

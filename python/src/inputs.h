@@ -9,10 +9,11 @@ namespace qkv::python {
 /// q, k and v of [B, H, T, D], or of [H, T, D] or [T, D], which stand for B = 1, and B = H = 1.
 class Inputs {
  public:
-  Inputs(std::string_view function, nb::handle q) : function_(function), source_(q), q_(tensor_of(q, {function, "q"})) {
+  Inputs(std::string_view function, nb::handle q, std::string_view name = "q")
+      : function_(function), source_(q), q_(tensor_of(q, {function, name})) {
     rank_ = q_.rank();
     if (rank_ < 2 || rank_ > 4) {
-      throw InvalidArgument(function, "q", "[B, Hq, Tq, D], [Hq, Tq, D] or [Tq, D]", q_.shape().to_string());
+      throw InvalidArgument(function, name, "[B, Hq, Tq, D], [Hq, Tq, D] or [Tq, D]", q_.shape().to_string());
     }
     q_ = with_four_axes(std::move(q_));
   }

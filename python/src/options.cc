@@ -1,5 +1,7 @@
 #include "options.h"
 
+#include <tuple>
+
 #include "arrays.h"
 
 namespace qkv::python {
@@ -48,6 +50,14 @@ std::optional<int> threads_of(std::string_view function, std::optional<int> thre
   throw InvalidArgument(function, "threads", "a whole number from 1 to 65536", std::to_string(*threads));
 }
 
+std::optional<MatrixWindow> window_of(std::string_view function, const nb::object& within) {
+  if (within.is_none()) return std::nullopt;
+  std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t> numbers;
+  if (!nb::try_cast(within, numbers)) refuse_type(function, "within", "a MatrixWindow", within);
+  const auto& [Tq, Tk, first_i, step_i, first_j, step_j] = numbers;
+  return MatrixWindow{.Tq = Tq, .Tk = Tk, .first_i = first_i, .step_i = step_i, .first_j = first_j, .step_j = step_j};
+}
+
 std::string_view target_of(std::string_view function, const nb::object& target) {
   if (target.is_none()) return {};
   if (!nb::isinstance<nb::str>(target)) refuse_type(function, "target", "a name", target);
@@ -77,7 +87,13 @@ Bias bias_of(std::string_view function, nb::handle bias, const MaskShape* shape)
 AttentionOptions options_of(std::string_view function, const OptionArguments& arguments, const MaskShape& shape) {
   AttentionOptions options;
   options.ragged = ragged_of(function, arguments.ragged);
-  const MaskShape* known = options.ragged ? nullptr : &shape;  // each document has a shape of its own
+  options.within = window_of(function, arguments.within);
+  MaskShape whole = shape;
+  if (options.within) {
+    whole.Tq = options.within->Tq;
+    whole.Tk = options.within->Tk;
+  }
+  const MaskShape* known = options.ragged ? nullptr : &whole;  // each document has a shape of its own
   options.mask = mask_of(function, arguments.mask, known);
   options.bias = bias_of(function, arguments.bias, known);
   options.scale = arguments.scale;

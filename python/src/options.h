@@ -8,10 +8,11 @@
 #include "qkv/attention.h"
 
 // How the options of a probe are written in its stub.
-#define QKV_PROBE_OPTIONS                                                                                 \
-  "mask: qkv._types.MaskSource | None = None, bias: qkv._types.BiasSource | None = None, "                \
-  "scale: float | None = None, softcap: float | None = None, dropout: qkv._types.Dropout | None = None, " \
-  "sinks: qkv._types.Numbers | None = None, threads: int | None = None, target: qkv._types.Target | None = None"
+#define QKV_PROBE_OPTIONS                                                                                          \
+  "mask: qkv._types.MaskSource | None = None, bias: qkv._types.BiasSource | None = None, "                         \
+  "scale: float | None = None, softcap: float | None = None, dropout: qkv._types.Dropout | None = None, "          \
+  "sinks: qkv._types.Numbers | None = None, threads: int | None = None, target: qkv._types.Target | None = None, " \
+  "within: qkv._types.Window | None = None"
 
 namespace qkv::python {
 
@@ -26,10 +27,12 @@ struct OptionArguments {
   nb::object ragged;
   std::optional<int> threads;
   nb::object target;
+  nb::object within;
 };
 
 /// Throws TypeError or InvalidArgument naming `function` and the option. A function of Python for mask or bias is
-/// called once, for `shape`. The target is a view of the text of arguments.target, which must outlive the options.
+/// called once, for `shape`, or for the matrix of which that is a window. The target is a view of the text of
+/// arguments.target, which must outlive the options.
 [[nodiscard]] AttentionOptions options_of(std::string_view function, const OptionArguments& arguments,
                                           const MaskShape& shape);
 

@@ -20,7 +20,8 @@ struct Viewed {
 
 OwningProbe probe_of(nb::handle q, nb::handle k, const nb::object& lse, const nb::object& mask, const nb::object& bias,
                      std::optional<double> scale, std::optional<double> softcap, const nb::object& dropout,
-                     const nb::object& sinks, std::optional<int> threads, const nb::object& target) {
+                     const nb::object& sinks, std::optional<int> threads, const nb::object& target,
+                     const nb::object& within) {
   const Inputs inputs("Probe", q);
   auto viewed = std::make_shared<Viewed>();
   viewed->q = inputs.q();
@@ -30,10 +31,13 @@ OwningProbe probe_of(nb::handle q, nb::handle k, const nb::object& lse, const nb
     viewed->lse = inputs.read(lse, "lse", 1);
     known = viewed->lse.view();
   }
-  const AttentionOptions options = options_of(
-      "Probe", {mask, bias, scale, softcap, dropout, sinks, nb::none(), threads, target}, inputs.shape(viewed->k));
+  const AttentionOptions options =
+      options_of("Probe", {mask, bias, scale, softcap, dropout, sinks, nb::none(), threads, target, within},
+                 inputs.shape(viewed->k));
   Probe probe(viewed->q, viewed->k, options, known);
-  return {.viewed = std::move(viewed), .probe = std::move(probe), .mask = options.mask};
+  return {.viewed = std::move(viewed),
+          .probe = std::move(probe),
+          .mask = options.within ? qkv::within(options.mask, *options.within) : options.mask};
 }
 
 // Calls without the GIL.
@@ -159,13 +163,15 @@ void add_probe(nb::module_& module) {
           "__init__",
           [](OwningProbe* self, nb::handle q, nb::handle k, const nb::object& lse, const nb::object& mask,
              const nb::object& bias, std::optional<double> scale, std::optional<double> softcap,
-             const nb::object& dropout, const nb::object& sinks, std::optional<int> threads, const nb::object& target) {
-            new (self) OwningProbe(probe_of(q, k, lse, mask, bias, scale, softcap, dropout, sinks, threads, target));
+             const nb::object& dropout, const nb::object& sinks, std::optional<int> threads, const nb::object& target,
+             const nb::object& within) {
+            new (self)
+                OwningProbe(probe_of(q, k, lse, mask, bias, scale, softcap, dropout, sinks, threads, target, within));
           },
           nb::arg("q"), nb::arg("k"), nb::arg("lse") = nb::none(), nb::kw_only(), nb::arg("mask") = nb::none(),
           nb::arg("bias") = nb::none(), nb::arg("scale") = nb::none(), nb::arg("softcap") = nb::none(),
           nb::arg("dropout") = nb::none(), nb::arg("sinks") = nb::none(), nb::arg("threads") = nb::none(),
-          nb::arg("target") = nb::none(),
+          nb::arg("target") = nb::none(), nb::arg("within") = nb::none(),
           nb::sig("def __init__(self, q: qkv._types.AnyArray, k: qkv._types.AnyArray, lse: qkv._types.AnyArray | None "
                   "= None, *, " QKV_PROBE_OPTIONS ") -> None"),
           "As attention() takes them.")

@@ -98,7 +98,7 @@ DRAWING = {
     "stop: expected a text or a list of texts, got int": {"stop": 5},
     "stop: expected a list of texts, got 5 at 0": {"stop": [5]},
     "stop: expected texts of a character or more, got an empty one": {"stop": [""]},
-    "beams: expected from 1 to 1024, got 0": {"beams": 0},
+    "beams: expected a whole number from 1 to 1024, got 0": {"beams": 0},
 }
 
 

@@ -211,7 +211,7 @@ TEST(Train, GoesOnFromAModelOfTheBox) {
     all.insert(all.end(), more.begin(), more.end());
     return run_qkv(all).err;
   };
-  EXPECT_EQ(refused({"--layers", "2"}), "qkv train: --layers: cannot be given with --from, whose model has its own\n");
+  EXPECT_EQ(refused({"--layers", "2"}), "qkv train: --layers: expected none beside --from, got one\n");
   EXPECT_EQ(run_qkv({"train", "copy", "--from", "gpt"}).err,
             "qkv train: --from: expected none but for text, got gpt\n");
 }
@@ -311,12 +311,13 @@ TEST(Train, RefusesWhatHasNoMeaning) {
     EXPECT_EQ(outcome.code, 2);
     return outcome.err;
   };
-  EXPECT_EQ(refused({"--dtype", "f16"}), "qkv train: --dtype: expected f32 or bf16, got \"f16\"\n");
-  EXPECT_EQ(refused({"--optimizer", "adam"}), "qkv train: --optimizer: expected adamw or sgd, got \"adam\"\n");
+  EXPECT_EQ(refused({"--dtype", "f16"}), "qkv train: --dtype: expected f32 or bf16, got \"f16\"; did you mean bf16?\n");
+  EXPECT_EQ(refused({"--optimizer", "adam"}),
+            "qkv train: --optimizer: expected adamw or sgd, got \"adam\"; did you mean adamw?\n");
   EXPECT_EQ(refused({"--momentum", "1"}), "qkv train: --momentum: expected a number in [0, 1), got 1\n");
   EXPECT_EQ(refused({"--save-every", "0"}),
             "qkv train: --save-every: expected a whole number from 1 to 1099511627776, got 0\n");
-  EXPECT_EQ(refused({"--schedule", "linear"}), "qkv train: --schedule: expected constant or cosine, got \"linear\"\n");
+  EXPECT_EQ(refused({"--schedule", "linear"}), "qkv train: --schedule: expected cosine or constant, got \"linear\"\n");
   EXPECT_EQ(refused({"--resume"}),
             "qkv train: --layers: cannot be given with --resume: a run goes on with the settings it began with\n");
   EXPECT_THAT(directory.names(), IsEmpty());

@@ -12,6 +12,13 @@
 
 namespace qkv {
 
+/// What `qkv attend` is asked, apart from where its results go.
+struct AttendRequest : ProblemRequest {
+  std::uint64_t memory_limit = std::uint64_t{4} << 30;  // bytes that weights or scores may take
+};
+
+[[nodiscard]] const Fields<AttendRequest>& attend_fields();
+
 /// Which results are wanted.
 struct AttendChoice {
   bool out = false, lse = false, weights = false, scores = false;
@@ -85,6 +92,10 @@ struct AttendFigures : MatrixExtents, AppliedOptions {
 [[nodiscard]] AttendFigures attend_figures(const AttendReply& reply, const AttentionProblem& problem,
                                            const std::vector<TensorNote>& inputs,
                                            const std::vector<TensorNote>& outputs);
+
+/// out and weights in numbers, as the command shows them of matrices that were typed. Throws as load_problem(),
+/// require_attend() and attend().
+[[nodiscard]] AttendFigures answer(const AttendRequest& request);
 
 [[nodiscard]] const Members<TensorFile>& members_of(const TensorFile* file);
 [[nodiscard]] const Members<TensorResult>& members_of(const TensorResult* result);

@@ -1,4 +1,4 @@
-// What interventions do to what a model says, as `qkv change` prints it as JSON.
+// What interventions do to what a model says: `qkv change`, and change(), change_texts() and sweep() of Python.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,45 @@
 #include <string>
 #include <vector>
 
+#include "qkv/api/field.h"
 #include "qkv/api/member.h"
 #include "qkv/api/roles.h"
 #include "qkv/insight/change.h"
 
 namespace qkv {
+
+/// One text, or many, and what is changed. Kinds of changes count in the order of members, `changes` first.
+struct InterventionRequest {
+  std::string model;
+  TextQuestion of;
+  std::optional<std::int64_t> examples;  // held out, in place of one text
+  std::vector<std::string> changes;      // of any kind: "remove 1.0"
+  std::vector<std::string> patches, numbers, removed, cuts, patterns;
+  bool freezes = false;
+  std::optional<std::string> from_text;
+  std::optional<std::int64_t> from_example;
+  std::string sweep;  // "heads" or "places"; empty: none
+};
+
+[[nodiscard]] const Fields<InterventionRequest>& intervention_fields();
+
+/// Whether the texts that are changed are the request's, or the asker's own.
+enum class ChangedTexts : std::uint8_t { of_request, own };
+
+/// The question of the request. Refuses what has no meaning together, and a change that cannot be read. Throws
+/// InvalidArgument naming the field.
+[[nodiscard]] ChangeQuestion change_question(const InterventionRequest& request,
+                                             ChangedTexts texts = ChangedTexts::of_request);
+
+/// As the request's `sweep` says, which must say something.
+[[nodiscard]] Sweep swept(const TrainedModel& trained, const InterventionRequest& request,
+                          const ChangeQuestion& question,
+                          const std::function<void(const std::string& what)>& doing = {});
+[[nodiscard]] Panel sweep_panel(const Sweep& sweep, const InterventionRequest& request);
+
+/// ChangeFigures of one text, ChangeOfTexts of many, or SweepFigures. Opens the model. Throws as change_question(),
+/// change_text(), change_texts() and swept().
+[[nodiscard]] AnyReply answer(const InterventionRequest& request);
 
 /// What was asked.
 struct ChangeAsked {

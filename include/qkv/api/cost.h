@@ -63,6 +63,8 @@ struct CostFigures {
   std::vector<CostGroupShown> groups;
 };
 
+[[nodiscard]] CostFigures answer(const CostRequest& request);
+
 [[nodiscard]] CostFigures cost_figures(const CostReport& report);
 
 [[nodiscard]] const Members<CostItemShown>& members_of(const CostItemShown* item);

@@ -156,6 +156,10 @@ enum class Explained : std::uint8_t { as_shown, in_numbers };
 /// An explanation without its thumbnails. `qkv explain --json` prints it in numbers.
 [[nodiscard]] ExplainReply explained(const Explanation& explanation, Explained how);
 
+/// As `qkv explain --json`: in numbers; of a drawn model the parts that are asked for. Opens the model, if there is
+/// one. Throws as require_explain() and explanation_of().
+[[nodiscard]] ExplainReply answer(const ExplainRequest& request);
+
 [[nodiscard]] const Members<ExplainReply>& members_of(const ExplainReply* reply);
 [[nodiscard]] const Members<ExplainedPart>& members_of(const ExplainedPart* part);
 [[nodiscard]] const Members<ExplainedMap>& members_of(const ExplainedMap* map);

@@ -38,6 +38,7 @@ struct FieldInfo {
   bool required = false;
   std::optional<std::string> alone = {};  // its value where its name stands alone, "--block" for "--block=pre-norm"
   std::string option = {};                // the command line's own word for it, "caption" for captions
+  std::string python = {};                // likewise Python's, "start" for from
   char letter = 0;                        // -o for --out
   std::string ending = {};   // of a file's name, ".png": one that ends as another kind of file does is refused
   std::string example = {};  // a value as on the command line, other than the default
@@ -55,6 +56,13 @@ using FieldValue = std::variant<bool, std::int64_t, std::uint64_t, double, std::
 /// A field's bounds where no other is sensible: of a number that may be any, and of a count.
 inline constexpr std::int64_t kAnyNumber = 1'000'000'000'000'000'000;
 inline constexpr std::int64_t kAnyCount = std::int64_t{1} << 40;
+
+/// The value, of the field's type, that a face read. Throws InvalidArgument naming the field if it is out of bounds, or
+/// none of the words; `shown` is the value as messages have it.
+[[nodiscard]] FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_view shown);
+
+/// What a value may be, for messages: "a whole number from 0 to 8", "f32 or bf16".
+[[nodiscard]] std::string expected_of(const FieldInfo& field);
 
 /// Fields by their index, each with its value.
 using FieldValues = std::vector<std::pair<std::size_t, FieldValue>>;
@@ -183,12 +191,15 @@ class Fields : public FieldTable {
   /// The fields of the request that say something, as a JSON object in one line.
   [[nodiscard]] std::string as_json(const Request& request) const { return json_of(&request, &plain_); }
 
-  /// The request that a JSON object describes. Throws as field_values().
-  [[nodiscard]] Request from_json(std::string_view json) const {
+  /// The request that has these values, and defaults beside them.
+  [[nodiscard]] Request from_values(const FieldValues& values) const {
     Request request;
-    for (const auto& [n, value] : field_values(infos(), json)) set(&request, n, value);
+    for (const auto& [n, value] : values) set(&request, n, value);
     return request;
   }
+
+  /// The request that a JSON object describes. Throws as field_values().
+  [[nodiscard]] Request from_json(std::string_view json) const { return from_values(field_values(infos(), json)); }
 
  private:
   [[nodiscard]] std::ptrdiff_t offset_of(const void* value) const {

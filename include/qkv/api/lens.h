@@ -1,4 +1,4 @@
-// What a model would say after each layer, as `qkv lens` prints it as JSON.
+// What a model would say after each layer: `qkv lens`, and lens() of Python.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "qkv/api/field.h"
 #include "qkv/api/member.h"
 #include "qkv/insight/lens.h"
 
 namespace qkv {
+
+struct LensRequest {
+  std::string model;
+  TextQuestion of;
+};
+
+[[nodiscard]] const Fields<LensRequest>& lens_fields();
 
 struct LensToken {
   std::int64_t token = 0;
@@ -49,6 +57,9 @@ struct LensFigures {
   std::vector<LensLayer> layers;
   std::optional<LensParts> parts;
 };
+
+/// Opens the model. Throws as lens_report().
+[[nodiscard]] LensFigures answer(const LensRequest& request);
 
 /// `model` says whose.
 [[nodiscard]] LensFigures lens_figures(const LensReport& report, const std::string& model);

@@ -77,6 +77,9 @@ struct MaskWordList : MaskExtents {
 
 [[nodiscard]] std::string as_text(const MaskWordList& list, int width);
 
+/// MaskFigures, or MaskWordList of a request without a mask.
+[[nodiscard]] AnyReply answer(const MaskRequest& request);
+
 [[nodiscard]] const Members<MaskExtents>& members_of(const MaskExtents* extents);
 [[nodiscard]] const Members<MaskCounts>& members_of(const MaskCounts* counts);
 [[nodiscard]] const Members<MaskFigures>& members_of(const MaskFigures* figures);

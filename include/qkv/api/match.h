@@ -1,4 +1,4 @@
-// What `qkv match` prints as JSON.
+// Which caption belongs to which picture: `qkv match`.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,24 @@
 #include <vector>
 
 #include "qkv/api/explain.h"
+#include "qkv/api/field.h"
 #include "qkv/api/member.h"
 #include "qkv/explain/match.h"
 #include "qkv/train/match.h"
 
 namespace qkv {
+
+struct MatchRequest {
+  std::vector<std::string> images;  // PNG files
+  std::vector<std::string> captions;
+  std::string model = "towers";
+  bool maps = false;
+};
+
+[[nodiscard]] const Fields<MatchRequest>& match_fields();
+
+/// Reads the images. Throws Error for a file that is none.
+[[nodiscard]] MatchQuestion match_question(const MatchRequest& request);
 
 struct MatchFigures {
   std::string model, loss;
@@ -24,6 +37,9 @@ struct MatchFigures {
 /// Of match_pairs() of the question by these towers; `model` says whose.
 [[nodiscard]] MatchFigures match_figures(const MatchQuestion& question, const PairMatch& match, const TwoTower& towers,
                                          const std::string& model);
+
+/// Opens the model. Throws as match_question() and match_pairs().
+[[nodiscard]] MatchFigures answer(const MatchRequest& request);
 
 [[nodiscard]] const Members<MatchFigures>& members_of(const MatchFigures* figures);
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -247,6 +248,16 @@ class Members : public MemberTable {
 
   Reply plain_ = {};
 };
+
+/// A reply of some kind that was computed: gives its values to whoever writes them.
+using AnyReply = std::function<void(ReplyWriter&)>;
+
+template <class Reply>
+[[nodiscard]] AnyReply any_reply(Reply reply) {
+  return [kept = std::make_shared<const Reply>(std::move(reply))](ReplyWriter& writer) {
+    api_detail::write_value(writer, *kept);
+  };
+}
 
 /// What `write` writes, as JSON: {"name": value, …}, two blanks a level; a tensor is {"dtype", "shape", "values"} in
 /// one line, values that are not finite null.

@@ -154,6 +154,9 @@ struct ProbeFigures : MatrixExtents, AppliedOptions {
   Named<Tensor> arrays;
 };
 
+/// Throws as probe_choice(), load_probe_inputs() and probe().
+[[nodiscard]] ProbeFigures answer(const ProbeRequest& request);
+
 [[nodiscard]] ProbeFigures probe_figures(const ProbeInputs& inputs, const ProbeReply& reply);
 
 [[nodiscard]] const Members<ProbeFigures>& members_of(const ProbeFigures* figures);

@@ -11,6 +11,8 @@
 #include "qkv/api/heads.h"
 #include "qkv/api/member.h"
 #include "qkv/insight/heads.h"
+#include "qkv/insight/syntax.h"
+#include "qkv/insight/texts.h"
 #include "qkv/tensor.h"
 
 namespace qkv {
@@ -20,6 +22,18 @@ struct RolesRequest {
   std::int64_t count = 16;
   std::int64_t importance = 8;
 };
+
+/// The heads of a model over many texts, or beside parsed sentences: `qkv analyze`, and heads() of Python.
+struct AnalyzeRequest {
+  std::string model;
+  std::string syntax;                 // "english", or a CoNLL-U file; empty: no syntax
+  std::optional<std::int64_t> count;  // of examples or sentences; 64
+  std::vector<std::string> sites;     // empty: all that the model has
+  std::int64_t importance = HeadOptions().importance_texts;
+  std::uint64_t seed = 0;
+};
+
+[[nodiscard]] const Fields<AnalyzeRequest>& analyze_fields();
 
 struct RolesPattern {
   std::string word, name;
@@ -65,6 +79,24 @@ struct RolesReply {
   std::int64_t importance_texts = 0, masked_tokens = 0;
   std::string no_importance;  // why there is none
 };
+
+/// The texts that the request asks for. Throws InvalidArgument naming `model`.
+[[nodiscard]] HeadTexts analyzed_texts(const AnalyzeRequest& request, const TrainedModel& trained);
+
+/// Whose texts are read: only on examples of its task does a model show its task's patterns.
+enum class ReadTexts : std::uint8_t { of_task, own };
+
+/// What the heads do over these texts. Throws as analyze_heads(), naming `sites` or, of the texts, `text`.
+[[nodiscard]] HeadAnalysis analyzed(
+    const AnalyzeRequest& request, const TrainedModel& trained, const HeadTexts& texts, ReadTexts of,
+    const std::function<void(const std::string& what, std::int64_t done, std::int64_t total)>& doing = {});
+
+/// The sentences that the request's `syntax` names. Throws Error naming a file that cannot be read, and InvalidArgument
+/// for a count beside one.
+[[nodiscard]] std::vector<ParsedSentence> analyzed_trees(const AnalyzeRequest& request);
+
+/// RolesReply, or SyntaxReply where the request has `syntax`. Opens the model.
+[[nodiscard]] AnyReply answer(const AnalyzeRequest& request);
 
 /// `model` and `texts` say whose heads, and over which texts.
 [[nodiscard]] RolesReply roles_reply(const HeadAnalysis& analysis, const std::string& model, const std::string& texts);

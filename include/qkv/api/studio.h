@@ -88,6 +88,9 @@ class Studio {
   /// and as the question does, Cancelled where `watch` said stop, and Error beyond the limits.
   [[nodiscard]] StudioReply ask(std::string_view name, std::string_view request, const StudioWatch& watch = {});
 
+  /// The same of values of the question's fields, as a reply that is yet to be written.
+  [[nodiscard]] AnyReply answer(std::string_view name, const FieldValues& request, const StudioWatch& watch = {});
+
  private:
   struct State;
   std::unique_ptr<State> state_;

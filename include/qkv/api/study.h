@@ -1,4 +1,4 @@
-// What the measurements of `qkv bench` found, as it prints them as JSON.
+// The measurements of `qkv bench`: what they ask, and what they find.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,37 @@
 #include <string>
 #include <vector>
 
+#include "qkv/api/field.h"
 #include "qkv/api/member.h"
 #include "qkv/study/bottleneck.h"
 #include "qkv/study/positions.h"
 #include "qkv/study/variants.h"
 
 namespace qkv {
+
+/// Decoders with each kind of positions, trained on short examples and tested on longer ones.
+struct PositionsBench {
+  PositionSetup setup;
+  std::vector<std::string> kinds;            // empty: all
+  std::optional<std::int64_t> train_length;  // the task's own
+  std::vector<std::int64_t> test_lengths;    // empty: 1, 2, 4 and 8 times that
+};
+
+/// The two models of the box over texts of 1 to `to` letters.
+struct BottleneckBench {
+  std::int64_t to = 32;
+  std::int64_t texts = 256;
+  std::uint64_t seed = 1;
+};
+
+[[nodiscard]] const Fields<PositionsBench>& positions_bench_fields();
+[[nodiscard]] const Fields<BottleneckBench>& bottleneck_bench_fields();
+
+/// The setup with kinds and lengths. Throws InvalidArgument naming the field, before minutes of training.
+[[nodiscard]] PositionSetup position_setup(const PositionsBench& request);
+
+[[nodiscard]] std::vector<BottleneckPoint> bottleneck_points(const BottleneckModels& models,
+                                                             const BottleneckBench& request);
 
 struct VariantFigures {
   std::int64_t tokens = 0;
@@ -77,6 +102,10 @@ struct BottleneckFigures {
   std::uint64_t seed = 0;
   std::vector<BottleneckLength> lengths;
 };
+
+/// Trains all kinds. Throws as position_setup() and run_positions().
+[[nodiscard]] PositionsFigures answer(const PositionsBench& request);
+[[nodiscard]] BottleneckFigures answer(const BottleneckBench& request);
 
 [[nodiscard]] VariantsFigures variants_figures(const VariantSetup& setup, const std::vector<VariantCost>& costs);
 [[nodiscard]] PositionsFigures positions_figures(const PositionSetup& setup,

@@ -2,14 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "qkv/api/field.h"
 #include "qkv/api/member.h"
 #include "qkv/train/task.h"
 
 namespace qkv {
+
+/// Examples of a task; without one, all tasks.
+struct TaskRequest {
+  std::string task;
+  std::int64_t examples = 1;
+  std::int64_t from = 0;
+  std::string split = "test";
+  std::uint64_t seed = 0;
+  std::optional<std::int64_t> length;
+};
+
+[[nodiscard]] const Fields<TaskRequest>& task_fields();
+
+/// The request's task, which it must name. Throws InvalidArgument naming `task` or `length`.
+[[nodiscard]] std::unique_ptr<const Task> task_of(const TaskRequest& request);
 
 struct TaskSummary {
   std::string name, description, kind, model;
@@ -60,6 +77,11 @@ struct ExampleRange {
   std::int64_t first = 0;
   std::int64_t count = 1;
 };
+
+[[nodiscard]] ExampleRange examples_of(const TaskRequest& request);
+
+/// TaskFigures, or TaskList without a task.
+[[nodiscard]] AnyReply answer(const TaskRequest& request);
 
 [[nodiscard]] TaskList task_list();
 /// `seed` is that of the task. Throws InvalidArgument as Task::example().

@@ -1,16 +1,74 @@
-// What `qkv embed`, `qkv fill` and `qkv generate` print as JSON.
+// Texts as vectors, what stands in their gaps, and what a model writes after them: `qkv embed`, `qkv fill` and
+// `qkv generate`, and embed(), fill() and generate() of Python.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "qkv/api/field.h"
 #include "qkv/api/member.h"
 #include "qkv/train/fill.h"
 #include "qkv/train/trained_model.h"
 #include "qkv/train/write_text.h"
 
 namespace qkv {
+
+struct EmbedRequest {
+  std::string model;
+  std::optional<std::string> text;
+  std::vector<std::string> pooling;  // several stand end to end; empty: the folder's own
+  std::optional<std::string> prompt_name, prompt;
+  std::optional<bool> normalise;
+  std::string dtype = "f32";
+};
+
+/// How a model writes.
+struct WriteRequest {
+  GenerateOptions draw;
+  std::vector<std::string> stops;
+  std::string dtype = "f32";
+};
+
+struct GenerateRequest : WriteRequest {
+  std::string model;
+  std::optional<std::string> text;
+  std::int64_t samples = 1;
+};
+
+struct FillRequest {
+  std::string model;
+  std::string text;
+  std::int64_t count = 5;
+};
+
+[[nodiscard]] const Fields<EmbedRequest>& embed_fields();
+[[nodiscard]] const Fields<WriteRequest>& write_fields();
+[[nodiscard]] const Fields<GenerateRequest>& generate_fields();
+[[nodiscard]] const Fields<FillRequest>& fill_fields();
+
+/// Vectors of texts, and how they were made.
+struct EmbeddedTexts {
+  Tensor rows;                          // f32 [texts, width]
+  std::string prompt;                   // that stood before each of them
+  bool is_default_prompt = false;       // the folder's own, which nobody asked for
+  std::vector<std::string> cautions;    // what the folder says in vain
+  std::optional<std::int64_t> longest;  // tokens that are read of a text, of which `cut` texts had more
+  std::int64_t cut = 0;
+  CutAt cut_at = CutAt::end;
+};
+
+/// The request's text is not looked at; `path` is where the model lies. Throws InvalidArgument naming the field, or
+/// texts[n].
+[[nodiscard]] EmbeddedTexts embed(const EmbedRequest& request, const TrainedModel& model, const std::string& path,
+                                  const std::vector<std::string>& texts);
+
+/// With ends and dtype as the model needs them.
+[[nodiscard]] WriteOptions write_options(const WriteRequest& request, const Model& model);
+
+/// Refuses what would change nothing, or its reader would believe that it did; `given` says whether a field was there.
+void require_effect(const GenerateRequest& request, const std::function<bool(std::string_view field)>& given);
 
 /// What `qkv embed` prints, a line for each text.
 struct EmbedFigures {
@@ -46,6 +104,11 @@ struct GenerateFigures {
 [[nodiscard]] FillFigures fill_figures(const std::string& text, const std::vector<FilledMask>& masks,
                                        const Tokenizer& pieces);
 [[nodiscard]] GenerateFigures generate_figures(const std::string& prompt, const WrittenText& written);
+
+/// Each opens the model.
+[[nodiscard]] EmbedFigures answer(const EmbedRequest& request);
+[[nodiscard]] std::vector<GenerateFigures> answer(const GenerateRequest& request);
+[[nodiscard]] FillFigures answer(const FillRequest& request);
 
 [[nodiscard]] const Members<EmbedFigures>& members_of(const EmbedFigures* figures);
 [[nodiscard]] const Members<FillPiece>& members_of(const FillPiece* piece);

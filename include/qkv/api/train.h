@@ -2,13 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "qkv/api/field.h"
 #include "qkv/api/member.h"
 #include "qkv/picture/chart.h"
+#include "qkv/text/train_tokenizer.h"
 #include "qkv/train/run.h"
 #include "qkv/train/settings.h"
 
@@ -23,9 +26,28 @@ struct TrainRequest {
 
 [[nodiscard]] const Fields<TrainRequest>& train_fields();
 
+/// What was not given of the settings follows from the task, or from the model that the run goes on from; `given` says
+/// whether a field was there. Throws as with_starting_model().
+[[nodiscard]] TrainSettings with_recipe(TrainSettings settings,
+                                        const std::function<bool(std::string_view field)>& given);
+
 /// All settings of a run, and what it says of itself. Settings that follow from the task say so.
 [[nodiscard]] const Fields<TrainSettings>& train_settings_fields();
 [[nodiscard]] const Fields<TrainReporting>& train_reporting_fields();
+
+/// A whole run: `qkv train`. Of the task "tokenizer", which has no other settings, a tokenizer of `size` pieces.
+struct TrainRun {
+  TrainSettings settings;
+  TrainReporting reporting;
+  std::optional<std::int64_t> size;
+  std::string out;  // qkv-TASK, or tokenizer.json
+};
+
+[[nodiscard]] const Fields<TrainRun>& train_run_fields();
+
+/// Refuses data that the task does not have, or lacks, and what has no meaning for it. Throws InvalidArgument naming
+/// the field.
+void require_data(const TrainSettings& settings);
 
 struct TrainedStep {
   std::int64_t step = 0;
@@ -72,6 +94,15 @@ struct TrainTokenizerReply {
   std::int64_t pieces = 0, bytes = 0, tokens = 0;
   std::string out;
 };
+
+/// Learns the UTF-8 of the file `data` and writes the tokenizer to `out`. Throws Error for files that cannot be read or
+/// written.
+[[nodiscard]] TrainTokenizerReply trained_tokenizer(const std::string& data, const std::string& out,
+                                                    const TrainTokenizerOptions& options);
+
+/// TrainReply, or TrainTokenizerReply; `given` as of with_recipe(). Throws InvalidArgument naming `out` where a run has
+/// begun, and as with_recipe(), require_data(), require_sound() and run_training().
+[[nodiscard]] AnyReply answer(const TrainRun& run, const std::function<bool(std::string_view field)>& given);
 
 [[nodiscard]] const Members<TrainedStep>& members_of(const TrainedStep* step);
 [[nodiscard]] const Members<TrainedScore>& members_of(const TrainedScore* score);

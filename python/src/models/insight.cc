@@ -1,59 +1,39 @@
-#include <algorithm>
-#include <array>
 #include <memory>
 
 #include "../arrays.h"
+#include "fields.h"
 #include "models.h"
 #include "qkv/api/change.h"
 #include "qkv/api/lens.h"
 #include "qkv/api/roles.h"
-#include "qkv/insight/change.h"
-#include "qkv/insight/lens.h"
 #include "qkv/insight/report.h"
 #include "qkv/insight/rollout.h"
-#include "qkv/insight/texts.h"
 #include "report.h"
 
 namespace qkv::python {
 namespace {
 
-// A question of one text, as Python has it.
-using Look = std::tuple<std::optional<std::string>, std::optional<std::int64_t>, std::optional<std::string>,
-                        std::optional<std::string>, std::optional<std::string>>;
+using Texts = std::optional<std::vector<std::string>>;
 
-TextQuestion question_of(const Look& look) {
-  const auto& [text, example, query, token, against] = look;
-  return {.text = text, .example = example, .query = query, .token = token, .against = against};
+const Fields<AnalyzeRequest>& heads_arguments() {
+  static const auto kFields = without(analyze_fields(), {"model", "syntax"});
+  return kFields;
 }
 
-constexpr std::int64_t kMostTexts = 100'000;  // as the command has it
-
-HeadTexts texts_of(const LoadedModel& model, const std::optional<std::vector<std::string>>& texts, std::int64_t count) {
-  if (!texts) require_between("heads", "count", count, 1, kMostTexts);
-  return texts ? head_texts(model.trained, *texts) : head_texts(model.trained, count);
+const Fields<InterventionRequest>& change_arguments() {
+  static const auto kFields = without(intervention_fields(), {"model", "text", "changes", "examples", "sweep", "remove",
+                                                              "pattern", "set", "cut", "patch", "freeze_norms"});
+  return kFields;
 }
 
-std::vector<AttentionSite> sites_of(const std::vector<std::string>& names) {
-  constexpr std::array kSites = {AttentionSite::tokens, AttentionSite::source, AttentionSite::cross};
-  std::vector<AttentionSite> sites;
-  for (const std::string& name : names) {
-    const auto* found = std::ranges::find(kSites, name, [](AttentionSite site) { return name_of(site); });
-    if (found == kSites.end()) throw InvalidArgument("heads", "sites", "tokens, source or cross", name);
-    sites.push_back(*found);
-  }
-  return sites;
-}
-
-std::vector<PatternHead> patterns_of(const TrainedModel& model, std::int64_t count,
-                                     const std::vector<AttentionSite>& sites) {
-  std::vector<PatternHead> patterns = pattern_heads(model, count);
-  std::erase_if(patterns, [&](const PatternHead& one) { return std::ranges::find(sites, one.site) == sites.end(); });
-  return patterns;
+const Fields<LensRequest>& lens_arguments() {
+  static const auto kFields = without(lens_fields(), {"model", "text"});
+  return kFields;
 }
 
 Report report_of(const std::shared_ptr<const HeadAnalysis>& analysis, const std::string& name,
                  const std::string& described) {
-  Report report{.json = reply_as_json(roles_reply(*analysis, name, described)),
+  Report report{.reply = any_reply(roles_reply(*analysis, name, described)),
                 .table = heads_table(*analysis, name, described)};
   for (std::size_t n = 0; n < analysis->sites.size(); ++n) {
     const std::string site(name_of(analysis->sites[n].site));
@@ -69,78 +49,94 @@ Report report_of(const std::shared_ptr<const HeadAnalysis>& analysis, const std:
 }
 
 // As `qkv analyze`.
-Report heads_of(const LoadedModel& model, const std::optional<std::vector<std::string>>& texts, std::int64_t count,
-                const std::vector<std::string>& sites, std::int64_t importance, std::uint64_t seed) {
-  require_between("heads", "importance", importance, 0, kMostTexts);
+Report heads_of(const LoadedModel& model, const Texts& texts, const Given& given) {
+  AnalyzeRequest request = request_of("heads", heads_arguments(), given);
+  request.model = model.name;
   return stoppably([&] {
-    const HeadTexts read = texts_of(model, texts, count);
-    HeadOptions options;
-    if (!sites.empty()) options.sites = sites_of(sites);
-    options.importance_texts = importance;
-    options.repeats = read.repeats;
-    options.masks = read.masks;
-    options.repeats.seed = options.masks.seed = seed;
-    const auto analysis = std::make_shared<HeadAnalysis>(analyze_heads(model.trained.model(), read.texts, options));
-    if (!texts) analysis->patterns = patterns_of(model.trained, count, options.sites);
+    const HeadTexts read = texts ? head_texts(model.trained, *texts) : analyzed_texts(request, model.trained);
+    const ReadTexts whose = texts ? ReadTexts::own : ReadTexts::of_task;
+    const auto analysis = std::make_shared<HeadAnalysis>(analyzed(request, model.trained, read, whose));
     return report_of(analysis, model.name, read.described);
   });
 }
 
-ChangeQuestion change_question(const LoadedModel& model, const Look& look, const std::vector<std::string>& changes,
-                               const std::optional<std::string>& from_text,
-                               const std::optional<std::int64_t>& from_example) {
-  ChangeQuestion question{.of = question_of(look), .from_text = from_text, .from_example = from_example};
-  for (const std::string& change : changes) question.interventions.push_back(parse_intervention(change));
+// A request to change a model, and the question that it is.
+struct Changing {
+  InterventionRequest request;
+  ChangeQuestion question;
+};
+
+Changing changing(std::string_view function, const LoadedModel& model, InterventionRequest request,
+                  ChangedTexts texts = ChangedTexts::of_request) {
+  request.model = model.name;
+  ChangeQuestion question =
+      said_in_python(function, intervention_fields().infos(), [&] { return change_question(request, texts); });
   if (model.trained.kind() == ModelKind::encoder) question.vectors = embed_options_of(model.path);
-  return question;
+  return {std::move(request), std::move(question)};
+}
+
+InterventionRequest changes_of_text(std::string_view function, const std::optional<std::string>& text,
+                                    const std::vector<std::string>& changes, const Given& given) {
+  InterventionRequest request = request_of(function, change_arguments(), given);
+  request.of.text = text;
+  request.changes = changes;
+  return request;
 }
 
 // As `qkv change` of one text.
-Report text_changed(const LoadedModel& model, const Look& look, const std::vector<std::string>& changes,
-                    const std::optional<std::string>& from_text, std::optional<std::int64_t> from_example) {
+Report text_changed(const LoadedModel& model, const std::optional<std::string>& text,
+                    const std::vector<std::string>& changes, const Given& given) {
+  const auto [request, question] = changing("change", model, changes_of_text("change", text, changes, given));
   return stoppably([&] {
-    const ChangeQuestion question = change_question(model, look, changes, from_text, from_example);
     const TextChange change = change_text(model.trained, question);
-    return Report{.json = reply_as_json(change_figures(change, question, model.name)),
+    return Report{.reply = any_reply(change_figures(change, question, model.name)),
                   .table = change_table(change, question, model.name)};
   });
 }
 
 // As `qkv change` of many texts.
-Report texts_changed(const LoadedModel& model, const std::optional<std::vector<std::string>>& texts, std::int64_t count,
+Report texts_changed(const LoadedModel& model, const Texts& texts, std::int64_t count,
                      const std::vector<std::string>& changes) {
+  InterventionRequest asked;
+  asked.changes = changes;
+  if (!texts) asked.examples = count;
+  const ChangedTexts whose = texts ? ChangedTexts::own : ChangedTexts::of_request;
+  const auto [request, question] = changing("change_texts", model, asked, whose);
   return stoppably([&] {
-    const ChangeQuestion question = change_question(model, {}, changes, std::nullopt, std::nullopt);
-    const LossChange change = change_texts(model.trained, texts_of(model, texts, count).texts, question);
-    return Report{.json = reply_as_json(change_figures(change, question, model.name)),
+    const HeadTexts read = texts ? head_texts(model.trained, *texts) : head_texts(model.trained, count);
+    const LossChange change = change_texts(model.trained, read.texts, question);
+    return Report{.reply = any_reply(change_figures(change, question, model.name)),
                   .table = change_table(change, question, model.name)};
   });
 }
 
-Report drawn(std::string json, std::string table, Panel panel) {
-  Report report{.json = std::move(json), .table = std::move(table)};
+Report drawn(AnyReply reply, std::string table, Panel panel) {
+  Report report{.reply = std::move(reply), .table = std::move(table)};
   report.pictures.emplace_back("map", [panel = std::move(panel)] { return to_svg(panel); });
   return report;
 }
 
 // As `qkv change --sweep`.
-Report swept(const LoadedModel& model, const std::string& of, const Look& look, const std::vector<std::string>& changes,
-             const std::optional<std::string>& from_text, std::optional<std::int64_t> from_example) {
+Report swept_by(const LoadedModel& model, const std::optional<std::string>& text, const std::string& of,
+                const std::vector<std::string>& changes, const Given& given) {
   if (of != "heads" && of != "places") throw InvalidArgument("sweep", "of", "\"heads\" or \"places\"", of);
+  InterventionRequest asked = changes_of_text("sweep", text, changes, given);
+  asked.sweep = of;
+  const auto [request, question] = changing("sweep", model, asked);
   return stoppably([&] {
-    const ChangeQuestion question = change_question(model, look, changes, from_text, from_example);
-    const Sweep sweep = of == "heads" ? sweep_heads(model.trained, question) : sweep_places(model.trained, question);
-    const std::string title = model.name + (of == "heads" ? ": each head removed" : ": each state from the other text");
-    return drawn(reply_as_json(sweep_figures(sweep, question, model.name)), sweep_table(sweep),
-                 sweep_panel(sweep, title));
+    const Sweep sweep = swept(model.trained, request, question);
+    return drawn(any_reply(sweep_figures(sweep, question, model.name)), sweep_table(sweep),
+                 sweep_panel(sweep, request));
   });
 }
 
 // As `qkv lens`.
-Report lens_of(const LoadedModel& model, const Look& look) {
+Report lens_of(const LoadedModel& model, const std::optional<std::string>& text, const Given& given) {
+  LensRequest request = request_of("lens", lens_arguments(), given);
+  request.of.text = text;
   return stoppably([&] {
-    const LensReport report = lens_report(model.trained, question_of(look));
-    return drawn(reply_as_json(lens_figures(report, model.name)), lens_table(report, model.name),
+    const LensReport report = lens_report(model.trained, request.of);
+    return drawn(any_reply(lens_figures(report, model.name)), lens_table(report, model.name),
                  lens_panel(report, model.name));
   });
 }
@@ -163,20 +159,21 @@ nb::tuple rollout_of(const LoadedModel& model, const std::string& text, const st
   Panel panel = way == "flow" ? flow_map(maps.front(), read.shown) : rollout_maps(maps, read.shown);
   nb::list arrays;
   for (Tensor& map : maps) arrays.append(numpy_array(std::move(map)));
-  return nb::make_tuple(read.shown, arrays, drawn("{}", "", std::move(panel)));
+  return nb::make_tuple(read.shown, arrays, drawn({}, "", std::move(panel)));
 }
 
 }  // namespace
 
 void add_insight(nb::module_& module) {
-  module.def("heads", &heads_of, nb::arg("model"), nb::arg("texts"), nb::arg("count"), nb::arg("sites"),
-             nb::arg("importance"), nb::arg("seed"));
-  module.def("change", &text_changed, nb::arg("model"), nb::arg("look"), nb::arg("changes"), nb::arg("from_text"),
-             nb::arg("from_example"));
+  tell_arguments("heads", heads_arguments().infos());
+  tell_arguments("change", change_arguments().infos());
+  tell_arguments("lens", lens_arguments().infos());
+  const auto given = nb::arg("given");
+  module.def("heads", &heads_of, nb::arg("model"), nb::arg("texts"), given);
+  module.def("change", &text_changed, nb::arg("model"), nb::arg("text"), nb::arg("changes"), given);
   module.def("change_texts", &texts_changed, nb::arg("model"), nb::arg("texts"), nb::arg("count"), nb::arg("changes"));
-  module.def("sweep", &swept, nb::arg("model"), nb::arg("of"), nb::arg("look"), nb::arg("changes"),
-             nb::arg("from_text"), nb::arg("from_example"));
-  module.def("lens", &lens_of, nb::arg("model"), nb::arg("look"));
+  module.def("sweep", &swept_by, nb::arg("model"), nb::arg("text"), nb::arg("of"), nb::arg("changes"), given);
+  module.def("lens", &lens_of, nb::arg("model"), nb::arg("text"), given);
   module.def(
       "rollout", &rollout_of, nb::arg("model"), nb::arg("text"), nb::arg("way"),
       nb::sig(

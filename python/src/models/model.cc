@@ -1,7 +1,7 @@
 #include "../arrays.h"
+#include "fields.h"
 #include "models.h"
-#include "qkv/model/embed.h"
-#include "qkv/train/fill.h"
+#include "qkv/api/texts.h"
 #include "qkv/train/match.h"
 #include "reading.h"
 #include "tokenizer.h"
@@ -61,69 +61,26 @@ nb::dict parameters_of(const LoadedModel& self) {
   return all;
 }
 
-DType dtype_of(std::string_view function, const std::string& name) {
-  if (name == "f32") return DType::f32;
-  if (name == "bf16") return DType::bf16;
-  throw InvalidArgument(function, "dtype", "\"f32\" or \"bf16\"", "\"" + name + "\"");
-}
-
-// How texts are embedded beside what the folder says.
-struct EmbedWords {
-  std::optional<std::string> pooling;
-  std::optional<bool> normalised;
-  std::string dtype;
-  std::optional<std::string> prompt_name;
-  std::optional<std::string> prompt;
-};
-
-EmbedOptions embed_options(const std::string& path, const EmbedWords& words) {
-  EmbedOptions options = embed_options_of(path);
-  if (words.pooling) options.pooling = poolings_named(*words.pooling);
-  if (words.normalised && !*words.normalised) {
-    std::erase_if(options.steps, [](const VectorStep& step) { return step.normalises; });
-  }
-  options.normalised = words.normalised.value_or(false);
-  options.dtype = dtype_of("embed", words.dtype);
-  if (words.prompt_name && words.prompt) {
-    throw InvalidArgument("embed", "prompt", "one of prompt and prompt_name", "both");
-  }
-  if (words.prompt_name) options.prompt = prompt_named(options, *words.prompt_name);
-  if (words.prompt) options.prompt = *words.prompt;
-  return options;
-}
-
-// Towers that learnt a task read the mark with which its texts begin.
-nb::object embedded_by_towers(const LoadedModel& self, std::vector<std::string> texts, const EmbedWords& words) {
-  if (words.pooling) throw InvalidArgument("embed", "pooling", "None for two towers", "\"" + *words.pooling + "\"");
-  if (words.prompt_name) {
-    throw InvalidArgument("embed", "prompt_name", "None for two towers, which have no prompts",
-                          "\"" + *words.prompt_name + "\"");
-  }
-  for (std::string& text : texts) text.insert(0, words.prompt.value_or(""));
-  const DType dtype = dtype_of("embed", words.dtype);
-  return numpy_array(stoppably([&] { return embed_texts(self.trained, texts, dtype); }));
+const Fields<EmbedRequest>& embed_arguments() {
+  static const auto kFields = without(embed_fields(), {"model", "text"});
+  return kFields;
 }
 
 // As `qkv embed`.
-nb::object embedded(const LoadedModel& self, const std::vector<std::string>& texts,
-                    const std::optional<std::string>& pooling, std::optional<bool> normalised, const std::string& dtype,
-                    const std::optional<std::string>& prompt_name, const std::optional<std::string>& prompt) {
-  const EmbedWords words{pooling, normalised, dtype, prompt_name, prompt};
-  if (self.trained.kind() == ModelKind::two_tower) return embedded_by_towers(self, texts, words);
-  EmbedOptions options = embed_options(self.path, words);
-  for (const std::string& what : options.cautions) warn(self.name + ": " + what);
-  if (!prompt_name && !prompt && !options.prompt.empty()) {
-    warn(self.name + ": its default prompt \"" + options.prompt +
-         "\" stands before each text; prompt=\"\" leaves it out");
+nb::object embedded(const LoadedModel& self, const std::vector<std::string>& texts, const Given& given) {
+  const auto fields = embed_arguments().infos();
+  const EmbedRequest request = request_of("embed", embed_arguments(), given);
+  EmbeddedTexts made = said_in_python(
+      "embed", fields, [&] { return stoppably([&] { return embed(request, self.trained, self.path, texts); }); });
+  for (const std::string& what : made.cautions) warn(self.name + ": " + what);
+  if (made.is_default_prompt) {
+    warn(self.name + ": its default prompt \"" + made.prompt + "\" stands before each text; prompt=\"\" leaves it out");
   }
-  std::int64_t cut = 0;
-  options.cut = [&](std::size_t, std::int64_t) { ++cut; };
-  Tensor vectors = stoppably([&] { return embed_texts(self.trained.model(), texts, options); });
-  if (cut > 0) {
-    warn(self.name + ": " + std::to_string(cut) + " of " + std::to_string(texts.size()) +
-         " texts longer than the model's " + std::to_string(*options.length) + " tokens were cut");
+  if (made.cut > 0) {
+    warn(self.name + ": " + std::to_string(made.cut) + " of " + std::to_string(texts.size()) +
+         " texts longer than the model's " + std::to_string(*made.longest) + " tokens were cut");
   }
-  return numpy_array(std::move(vectors));
+  return numpy_array(std::move(made.rows));
 }
 
 nb::tuple matched(const LoadedModel& self, const nb::list& images, const std::vector<std::string>& texts) {
@@ -158,6 +115,7 @@ std::int64_t layers_of(const Model& model, AttentionSite site) {
 }  // namespace
 
 void add_model(nb::module_& module) {
+  tell_arguments("embed", embed_arguments().infos());
   module.def("model_names", &trained_model_names);
   nb::class_<LoadedModel>(module, "Model")
       .def_static("open", &opened, nb::arg("name"))
@@ -185,10 +143,8 @@ void add_model(nb::module_& module) {
            nb::arg("answer"),
            nb::sig("def call(self, text: str | None, ids: object | None, example: int | None, image: object | None, "
                    "answer: int | None) -> numpy.typing.NDArray[typing.Any]"))
-      .def("embed", &embedded, nb::arg("texts"), nb::arg("pooling"), nb::arg("normalised"), nb::arg("dtype"),
-           nb::arg("prompt_name"), nb::arg("prompt"),
-           nb::sig("def embed(self, texts: collections.abc.Sequence[str], pooling: str | None, normalised: bool | "
-                   "None, dtype: str, prompt_name: str | None, prompt: str | None) -> "
+      .def("embed", &embedded, nb::arg("texts"), nb::arg("given"),
+           nb::sig("def embed(self, texts: collections.abc.Sequence[str], given: dict[str, object]) -> "
                    "numpy.typing.NDArray[numpy.float32]"))
       .def("match", &matched, nb::arg("images"), nb::arg("texts"),
            nb::sig("def match(self, images: list[typing.Any], texts: collections.abc.Sequence[str]) -> "

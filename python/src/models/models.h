@@ -49,6 +49,7 @@ inline void require_between(std::string_view function, std::string_view argument
                         std::to_string(value));
 }
 
+void add_ask(nb::module_& module);
 void add_heatmaps(nb::module_& module);
 void add_insight(nb::module_& module);
 void add_report(nb::module_& module);

@@ -21,5 +21,6 @@ NB_MODULE(_models, module) {
   qkv::python::add_report(module);
   qkv::python::add_studio(module);
   qkv::python::add_insight(module);
+  qkv::python::add_ask(module);
   qkv::python::name_arguments(module);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models.h"
+#include "python_writer.h"
 
 namespace qkv::python {
 namespace {
@@ -25,7 +26,9 @@ std::string svg_of(const Report& report, const std::string& name) {
 
 void add_report(nb::module_& module) {
   nb::class_<Report>(module, "Report")
-      .def_ro("json", &Report::json)
+      .def_prop_ro(
+          "data", [](const Report& report) { return object_of(report.reply); },
+          nb::sig("def data(self) -> dict[str, typing.Any]"))
       .def_ro("table", &Report::table)
       .def_prop_ro("pictures", &names_of)
       .def("svg", &svg_of, nb::arg("name"));

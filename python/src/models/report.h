@@ -1,4 +1,4 @@
-// What the engine says of a question: as JSON, as a table, and as pictures.
+// What the engine says of a question: as data, as a table, and as pictures.
 #pragma once
 
 #include <functional>
@@ -6,12 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "qkv/api/member.h"
+
 namespace qkv::python {
 
 struct Report {
   using Draw = std::function<std::string()>;
 
-  std::string json;
+  AnyReply reply;
   std::string table = {};
   std::vector<std::pair<std::string, Draw>> pictures = {};  // SVG, drawn when asked for
 };

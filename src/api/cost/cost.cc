@@ -96,6 +96,8 @@ CostConfig cost_config(const CostRequest& request) {
   return config;
 }
 
+CostFigures answer(const CostRequest& request) { return cost_figures(cost(cost_config(request))); }
+
 const Fields<CostRequest>& cost_fields() {
   using Request = CostRequest;
   static const Fields<Request> kFields = [] {

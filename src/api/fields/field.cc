@@ -57,30 +57,6 @@ std::string bounded(const FieldInfo& field) {
   return fmt::format("{} from {} to {}", name, field.least, field.most);
 }
 
-// What stands in a message for a field of this type.
-std::string expected_of(const FieldInfo& field) {
-  switch (field.type) {
-    case FieldType::flag:
-    case FieldType::toggle:
-      return "true or false";
-    case FieldType::number:
-      return field.only_told ? "a number" : bounded(field);
-    case FieldType::text:
-      return field.words.empty() ? "a text" : listed(field.words);
-    case FieldType::texts:
-      return "a list of texts";
-    case FieldType::wholes:
-      return "a list of whole numbers";
-    case FieldType::size:
-      return "a number of bytes such as 4096, 512MiB or 4GiB";
-    case FieldType::seed:
-      return "a whole number from 0 to 18446744073709551615";
-    case FieldType::whole:
-      return field.only_told ? "a whole number" : bounded(field);
-  }
-  __builtin_unreachable();
-}
-
 template <class Number>
 FieldValue number_of(const FieldInfo& field, std::string_view text) {
   if (const auto value = number_from<Number>(text)) return *value;
@@ -141,30 +117,6 @@ void require_ending(const FieldInfo& field, std::string_view path) {
 void require_word(const FieldInfo& field, const std::string& text) {
   if (field.words.empty() || std::ranges::find(field.words, text) != field.words.end()) return;
   refuse(field, listed(field.words), fmt::format("\"{}\"{}", text, nearest_of(text, field.words)));
-}
-
-// The value, if it lies in the field's bounds and words.
-FieldValue checked(const FieldInfo& field, FieldValue value, std::string_view shown) {
-  if (const auto* wholes = std::get_if<std::vector<std::int64_t>>(&value)) {
-    const bool fits = std::ranges::all_of(*wholes, [&](auto n) { return n >= field.least && n <= field.most; });
-    if (!fits) refuse(field, fmt::format("a list of whole numbers from {} to {}", field.least, field.most), shown);
-  }
-  if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
-    for (const std::string& text : *texts) require_word(field, text);
-  }
-  const auto* const whole = std::get_if<std::int64_t>(&value);
-  if (whole != nullptr && !field.only_told && (*whole < field.least || *whole > field.most)) {
-    refuse(field, expected_of(field), shown);
-  }
-  if (const auto* number = std::get_if<double>(&value); number != nullptr && !field.only_told) {
-    const bool fits = *number >= static_cast<double>(field.least) && *number <= static_cast<double>(field.most);
-    if (!fits) refuse(field, expected_of(field), shown);
-  }
-  if (const auto* text = std::get_if<std::string>(&value); text != nullptr && field.alone != *text) {
-    if (!field.ending.empty()) require_ending(field, *text);
-    require_word(field, *text);
-  }
-  return value;
 }
 
 std::optional<FieldValue> typed(FieldType type, const Json& json);
@@ -233,6 +185,52 @@ std::string_view name_of(FieldType type) noexcept {
   return kNames[static_cast<std::size_t>(type)];
 }
 
+std::string expected_of(const FieldInfo& field) {
+  switch (field.type) {
+    case FieldType::flag:
+    case FieldType::toggle:
+      return "true or false";
+    case FieldType::number:
+      return field.only_told ? "a number" : bounded(field);
+    case FieldType::text:
+      return field.words.empty() ? "a text" : listed(field.words);
+    case FieldType::texts:
+      return "a list of texts";
+    case FieldType::wholes:
+      return "a list of whole numbers";
+    case FieldType::size:
+      return "a number of bytes such as 4096, 512MiB or 4GiB";
+    case FieldType::seed:
+      return "a whole number from 0 to 18446744073709551615";
+    case FieldType::whole:
+      return field.only_told ? "a whole number" : bounded(field);
+  }
+  __builtin_unreachable();
+}
+
+FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_view shown) {
+  if (const auto* wholes = std::get_if<std::vector<std::int64_t>>(&value)) {
+    const bool fits = std::ranges::all_of(*wholes, [&](auto n) { return n >= field.least && n <= field.most; });
+    if (!fits) refuse(field, fmt::format("a list of whole numbers from {} to {}", field.least, field.most), shown);
+  }
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
+    for (const std::string& text : *texts) require_word(field, text);
+  }
+  const auto* const whole = std::get_if<std::int64_t>(&value);
+  if (whole != nullptr && !field.only_told && (*whole < field.least || *whole > field.most)) {
+    refuse(field, expected_of(field), shown);
+  }
+  if (const auto* number = std::get_if<double>(&value); number != nullptr && !field.only_told) {
+    const bool fits = *number >= static_cast<double>(field.least) && *number <= static_cast<double>(field.most);
+    if (!fits) refuse(field, expected_of(field), shown);
+  }
+  if (const auto* text = std::get_if<std::string>(&value); text != nullptr && field.alone != *text) {
+    if (!field.ending.empty()) require_ending(field, *text);
+    require_word(field, *text);
+  }
+  return value;
+}
+
 FieldValue field_value(const FieldInfo& field, std::string_view text) {
   switch (field.type) {
     case FieldType::flag:
@@ -240,13 +238,13 @@ FieldValue field_value(const FieldInfo& field, std::string_view text) {
       if (text != "true" && text != "false") refuse(field, expected_of(field), text);
       return text == "true";
     case FieldType::number:
-      return checked(field, finite_number_of(field, text), text);
+      return checked_value(field, finite_number_of(field, text), text);
     case FieldType::seed:
       return number_of<std::uint64_t>(field, text);
     case FieldType::whole:
-      return checked(field, number_of<std::int64_t>(field, text), text);
+      return checked_value(field, number_of<std::int64_t>(field, text), text);
     case FieldType::text:
-      return checked(field, std::string(text), text);
+      return checked_value(field, std::string(text), text);
     case FieldType::texts:
       if (!field.words.empty()) return list_in<std::string>(field, FieldType::text, text);
       return std::vector{std::string(text)};
@@ -285,7 +283,7 @@ FieldValues field_values(std::span<const FieldInfo> fields, std::string_view jso
     const std::string shown = member.dump(-1, ' ', false, Json::error_handler_t::replace);
     auto value = typed(fields[n].type, member);
     if (!value) refuse(fields[n], expected_of(fields[n]), shown);
-    values.emplace_back(n, checked(fields[n], std::move(*value), shown));
+    values.emplace_back(n, checked_value(fields[n], std::move(*value), shown));
   }
   require_company(fields, values);
   return values;

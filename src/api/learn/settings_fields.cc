@@ -34,6 +34,10 @@ void add_model(Fields<TrainSettings>& fields) {
   add(&S::heads, "heads", "N", "Heads of a block", kOfTask);
   add(&S::d_ff, "d_ff", "N", "Width inside the feed-forward layer (4 d_model)", "");
   add(&S::positions, "positions", "NAME", "none, sinusoidal, learned, rotary, alibi or t5", kOfTask);
+  fields.info("from").python = "start";
+  for (const char* const own : {"tokenizer", "model", "layers", "d_model", "heads", "d_ff", "positions"}) {
+    fields.info(own).excludes = {"from"};  // whose model has its own
+  }
   fields.tell_bounds({{"layers", 1, 1024}, {"d_model", 1, 65536}, {"heads", 1, 65536}, {"d_ff", 1, 65536}});
   fields.give_examples(
       {{"tokenizer", "tokenizer.json"}, {"from", "gpt"}, {"model", "encoder"}, {"positions", "rotary"}});
@@ -61,6 +65,11 @@ void add_training(Fields<TrainSettings>& fields) {
   add(&S::image_side, "image_side", "N", "Pixels that pictures are brought to (48)");
   add(&S::patch_side, "patch_side", "N", "Pixels of a patch of pictures (8)");
   add(&S::seed, "seed", "N", "Of the model, the examples and dropout");
+  fields.info("store").python = "stored";
+  fields.info("optimizer").words = {"adamw", "sgd"};
+  fields.info("schedule").words = {"cosine", "constant"};
+  fields.info("dtype").words = {"f32", "bf16"};
+  fields.info("store").words = {"f32", "bf16", "f16"};
   fields.tell_bounds({{"steps", 1, kAnyCount},
                       {"batch", 1, 1048576},
                       {"accumulation", 1, 1048576},

@@ -179,4 +179,9 @@ std::string as_text(const MaskWordList& list, int width) {
          prose("coverage: share of pairs kept. cost: share of tiles that must be computed, full and partial.", width);
 }
 
+AnyReply answer(const MaskRequest& request) {
+  if (request.mask.empty()) return any_reply(mask_word_list(request));
+  return any_reply(mask_figures(mask(request)));
+}
+
 }  // namespace qkv

@@ -130,6 +130,9 @@ const Fields<ProbeRequest>& probe_fields() {
     add_model(fields);
     add_places(fields);
     add_numbers(fields);
+    fields.info("seed").needs = {};
+    fields.info("seed").meaning = "Of what is drawn, and of the dropout [0]";
+    fields.info("d_out").form = "FILE|random";
     return fields;
   }();
   return kFields;

@@ -1,6 +1,7 @@
 // A probe's reply as arrays and as JSON.
 #include <utility>
 
+#include "api/fields/refuse.h"
 #include "api/probe/statistics_columns.h"
 #include "qkv/api/probe.h"
 
@@ -100,6 +101,15 @@ const Members<ProbeFigures>& members_of(const ProbeFigures* /*type*/) {
                "map, map_visible, row, tile, top_keys, top_weights, key_totals and the statistics' "
                "columns, as asked for; of several heads the first axis counts them");
   return kMembers;
+}
+
+ProbeFigures answer(const ProbeRequest& request) {
+  const ProbeChoice choice = probe_choice(request);
+  if (choice.is_empty()) {
+    api_detail::refuse("map", "it, `row`, `tile`, `top_k`, `key_totals` or `stats`", "none of them");
+  }
+  const ProbeInputs inputs = load_probe_inputs(request, choice);
+  return probe_figures(inputs, probe(request, inputs));
 }
 
 }  // namespace qkv

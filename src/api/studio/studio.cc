@@ -176,9 +176,16 @@ StudioReply Studio::ask(std::string_view name, std::string_view request, const S
   api_detail::WireWriter writer;
   api_detail::QuestionWatch watched(watch, state_->options().limits.seconds);
   const files::ReadWithin within(state_->places());
-  one.answer(*state_, request, watched.told(), writer);
+  one.answer(*state_, field_values(one.question.fields, request), watched.told())(writer);
   if (watched.seconds_so_far() > kLongAnswer) give_memory_back();
   return reply_of(writer);
+}
+
+AnyReply Studio::answer(std::string_view name, const FieldValues& request, const StudioWatch& watch) {
+  const Answerer& one = answerer_named(name);
+  api_detail::QuestionWatch watched(watch, state_->options().limits.seconds);
+  const files::ReadWithin within(state_->places());
+  return one.answer(*state_, request, watched.told());
 }
 
 StudioReply studio_reply(const std::function<void(ReplyWriter&)>& write) {

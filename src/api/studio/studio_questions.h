@@ -59,7 +59,7 @@ class StudioState {
 
 struct Answerer {
   Question question;
-  std::function<void(StudioState&, std::string_view request, const StudioWatch&, ReplyWriter&)> answer;
+  std::function<AnyReply(StudioState&, const FieldValues& request, const StudioWatch&)> answer;
 };
 
 /// A question whose request is read by `fields` and whose reply is what `answer` returns.
@@ -67,16 +67,13 @@ template <class Request, class Reply>
 Answerer answerer(const std::string& name, const std::string& meaning, const Fields<Request>& fields,
                   Reply (*answer)(StudioState&, const Request&, const StudioWatch&),
                   const std::vector<std::string>& examples) {
-  const auto& members = members_of(static_cast<const Reply*>(nullptr));
   return {.question = {.name = name,
                        .meaning = meaning,
                        .fields = fields.infos(),
-                       .reply = members.type(),
+                       .reply = reply_type<Reply>(),
                        .examples = examples},
-          .answer = [&fields, &members, answer](StudioState& state, std::string_view request, const StudioWatch& watch,
-                                                ReplyWriter& writer) {
-            const Reply reply = answer(state, fields.from_json(request), watch);
-            members.write(writer, &reply);
+          .answer = [&fields, answer](StudioState& state, const FieldValues& request, const StudioWatch& watch) {
+            return any_reply(answer(state, fields.from_values(request), watch));
           }};
 }
 

@@ -1,0 +1,227 @@
+#include "fields.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "../arrays.h"
+#include "qkv/number_text.h"
+
+namespace qkv::python {
+namespace {
+
+// Numbers and short texts as they are, of others the type.
+std::string said(nb::handle value) {
+  return nb::cast<std::string>(nb::module_::import_("qkv._calls").attr("said")(value));
+}
+
+[[noreturn]] void refuse_type(const Argument& argument, const std::string& expected, const std::string& got) {
+  const std::string text =
+      std::string(argument.function) + ": " + std::string(argument.name) + ": expected " + expected + ", got " + got;
+  throw nb::type_error(text.c_str());
+}
+
+// None where it was no number, or one that does not fit.
+template <class Number>
+std::optional<FieldValue> unless_refused(Number number) {
+  if (PyErr_Occurred() == nullptr) return FieldValue(number);
+  PyErr_Clear();
+  return std::nullopt;
+}
+
+bool is_whole(nb::handle value) { return PyIndex_Check(value.ptr()) != 0 && !nb::isinstance<nb::bool_>(value); }
+
+std::optional<FieldValue> whole_of(nb::handle value) {
+  if (!is_whole(value)) return std::nullopt;
+  const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+  return unless_refused(std::int64_t{PyLong_AsLongLong(index.ptr())});
+}
+
+std::optional<FieldValue> seed_of(nb::handle value) {
+  if (!is_whole(value)) return std::nullopt;
+  const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+  return unless_refused(std::uint64_t{PyLong_AsUnsignedLongLong(index.ptr())});
+}
+
+std::optional<FieldValue> number_of(nb::handle value) {
+  if (nb::isinstance<nb::bool_>(value)) return std::nullopt;
+  return unless_refused(PyFloat_AsDouble(value.ptr()));
+}
+
+// Or a path.
+std::optional<FieldValue> text_of(nb::handle value) {
+  const nb::object text = nb::steal(PyOS_FSPath(value.ptr()));
+  if (!text.is_valid()) PyErr_Clear();
+  if (!text.is_valid() || !nb::isinstance<nb::str>(text)) return std::nullopt;
+  return nb::cast<std::string>(text);
+}
+
+// One text stands for a list of one.
+std::vector<std::string> texts_of(const Argument& argument, nb::handle value) {
+  if (nb::isinstance<nb::str>(value)) return {nb::cast<std::string>(value)};
+  if (PyIter_Check(value.ptr()) == 0 && !nb::hasattr(value, "__iter__")) {
+    refuse_type(argument, "a text or a list of texts", said_type(value));
+  }
+  std::vector<std::string> texts;
+  for (nb::handle one : nb::iter(value)) {
+    if (!nb::isinstance<nb::str>(one)) {
+      refuse_type(argument, "a list of texts", said(one) + " at " + std::to_string(texts.size()));
+    }
+    texts.push_back(nb::cast<std::string>(one));
+  }
+  return texts;
+}
+
+std::optional<FieldValue> size_of(const FieldInfo& field, nb::handle value) {
+  return nb::isinstance<nb::str>(value) ? field_value(field, nb::cast<std::string>(value)) : seed_of(value);
+}
+
+std::optional<FieldValue> typed(const Argument& argument, const FieldInfo& field, nb::handle value) {
+  switch (field.type) {
+    case FieldType::flag:
+    case FieldType::toggle:
+      return nb::isinstance<nb::bool_>(value) ? std::optional<FieldValue>(nb::cast<bool>(value)) : std::nullopt;
+    case FieldType::whole:
+      return whole_of(value);
+    case FieldType::seed:
+      return seed_of(value);
+    case FieldType::number:
+      return number_of(value);
+    case FieldType::text:
+      return text_of(value);
+    case FieldType::size:
+      return size_of(field, value);
+    case FieldType::texts:
+      return texts_of(argument, value);
+    case FieldType::wholes:
+      return whole_numbers_of(value, argument);
+  }
+  __builtin_unreachable();
+}
+
+bool may_be_none(const FieldInfo& field) {
+  const bool has_value = field.type == FieldType::flag || field.type == FieldType::texts ||
+                         field.type == FieldType::wholes || field.required;
+  return !has_value && field.fallback.empty();
+}
+
+// What came is of another type, or a number that 64 bits do not hold.
+std::string expected_beside(const FieldInfo& field, nb::handle value) {
+  const FieldInfo of_type{.name = field.name, .type = field.type};
+  const bool is_flag = field.type == FieldType::flag || field.type == FieldType::toggle;
+  const bool is_beyond = field.type == FieldType::whole && is_whole(value);
+  const std::string expected = is_flag ? "True or False" : expected_of(is_beyond ? field : of_type);
+  return expected + (may_be_none(field) ? " or None" : "");
+}
+
+std::size_t index_of(std::string_view function, std::span<const FieldInfo> fields, const std::string& name) {
+  const auto found = std::ranges::find(fields, name, [](const FieldInfo& field) { return python_name(field); });
+  if (found != fields.end()) return static_cast<std::size_t>(found - fields.begin());
+  const std::string text = std::string(function) + ": there is no setting " + name;
+  throw nb::type_error(text.c_str());
+}
+
+FieldValue value_of(std::string_view function, const FieldInfo& field, nb::handle given) {
+  const Argument argument{function, python_name(field)};
+  std::optional<FieldValue> value = typed(argument, field, given);
+  if (!value) refuse_type(argument, expected_beside(field, given), said(given));
+  if (const auto* number = std::get_if<double>(&*value); number != nullptr && !std::isfinite(*number)) {
+    throw InvalidArgument(function, argument.name, "a finite number", said(given));
+  }
+  return checked_value(field, std::move(*value), said(given));
+}
+
+// What a field has where it is not given; None where that follows from other things.
+nb::object default_of(const FieldInfo& field) {
+  switch (field.type) {
+    case FieldType::flag:
+      return nb::bool_(false);
+    case FieldType::texts:
+    case FieldType::wholes:
+      return nb::tuple();
+    case FieldType::whole:
+    case FieldType::seed: {
+      const auto whole = number_from<std::int64_t>(field.fallback);
+      return whole ? nb::object(nb::int_(*whole)) : nb::none();
+    }
+    case FieldType::number: {
+      const auto number = number_from<double>(field.fallback);
+      return number ? nb::object(nb::float_(*number)) : nb::none();
+    }
+    case FieldType::toggle:
+      return nb::none();
+    case FieldType::text:
+    case FieldType::size:
+      return field.fallback.empty() ? nb::none() : nb::object(nb::str(field.fallback.c_str()));
+  }
+  __builtin_unreachable();
+}
+
+// Its annotation in Python.
+std::string annotation_of(const FieldInfo& field) {
+  static constexpr const char* kTypes[] = {
+      "bool", "bool", "int", "int", "float", "str", "int | str", "str | Sequence[str]", "Sequence[int]"};
+  std::string type = kTypes[static_cast<std::size_t>(field.type)];
+  const bool is_open = std::ranges::find(field.words, std::string()) != field.words.end() || field.alone.has_value();
+  if (field.type == FieldType::text && !field.words.empty() && !is_open) {
+    std::string words;
+    for (const std::string& word : field.words) words += (words.empty() ? "'" : ", '") + word + "'";
+    type = "Literal[" + words + "]";
+  }
+  const bool is_optional = !field.required && (default_of(field).is_none() || field.type == FieldType::texts);
+  return type + (is_optional ? " | None" : "");
+}
+
+std::vector<std::pair<const char*, std::span<const FieldInfo>>>& told() {
+  static std::vector<std::pair<const char*, std::span<const FieldInfo>>> all;
+  return all;
+}
+
+}  // namespace
+
+FieldValues field_values(std::string_view function, std::span<const FieldInfo> fields, const nb::dict& given) {
+  return said_in_python(function, fields, [&] {
+    FieldValues values;
+    for (const auto& [name, value] : given) {
+      const std::size_t n = index_of(function, fields, nb::cast<std::string>(name));
+      if (!value.is_none()) values.emplace_back(n, value_of(function, fields[n], value));
+    }
+    require_company(fields, values);
+    return values;
+  });
+}
+
+InvalidArgument in_python(std::string_view function, std::span<const FieldInfo> fields, const InvalidArgument& error) {
+  std::string argument = error.argument();
+  std::string expected = error.expected();
+  for (const FieldInfo& field : fields) {
+    if (field.python.empty()) continue;
+    if (field.name == argument) argument = field.python;
+    const std::string quoted = "`" + field.name + "`";
+    if (const auto at = expected.find(quoted); at != std::string::npos) {
+      expected.replace(at + 1, field.name.size(), field.python);
+    }
+  }
+  return InvalidArgument(function, argument, expected, error.got());
+}
+
+nb::list described(std::span<const FieldInfo> fields) {
+  nb::list all;
+  for (const FieldInfo& field : fields) {
+    all.append(
+        nb::make_tuple(python_name(field), annotation_of(field), default_of(field), field.required, field.meaning));
+  }
+  return all;
+}
+
+void tell_arguments(const char* function, std::span<const FieldInfo> fields) { told().emplace_back(function, fields); }
+
+nb::dict told_arguments() {
+  nb::dict all;
+  for (const auto& [function, fields] : told()) all[function] = described(fields);
+  return all;
+}
+
+}  // namespace qkv::python

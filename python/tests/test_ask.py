@@ -1,0 +1,171 @@
+"""Every question by its name: the reply of qkv.ask is that of the command, and of the studio's pages."""
+
+import inspect
+import json
+import pathlib
+import struct
+import subprocess
+
+import numpy
+import pytest
+
+import qkv
+from qkv import _models
+from replies import TYPES, in_json
+
+COMMAND = pathlib.Path(qkv.__file__).parent / "bin" / "qkv"
+ASKED = [(name, example) for name, _, examples in _models.questions() for example in examples]
+OF_COMMANDS = [one for one in ASKED if not one[0].startswith("studio ")]
+OF_PAGES = [one for one in ASKED if one[0].startswith("studio ")]
+# What a command takes by its place, calls otherwise, or prints as lines of JSON without being asked for it.
+PLACES = {
+    "cost": ["preset"], "mask": ["mask"], "explain": ["text"], "analyze": ["model"], "change": ["model", "text"],
+    "lens": ["model", "text"], "generate": ["model", "text"], "fill": ["model", "text"], "embed": ["model", "text"],
+    "task": ["task"], "tokens": ["tokenizer", "text"], "match": ["images"], "train": ["task", "data"],
+}  # fmt: skip
+OPTIONS = {"captions": "caption", "changes": "change", "sites": "site"}
+JOINED = {"kinds", "sites"}  # by commas
+IN_LINES = {"generate", "embed"}
+# Commands without a question: their replies are of other kinds, or need what Python does not have.
+WITHOUT = {"check", "fetch", "help", "info", "view"}
+
+
+def words_of(question, request):
+    """The request as the command has it."""
+    placed = []
+    for place in PLACES.get(question, []):
+        given = request.pop(place, [])
+        placed += given if isinstance(given, list) else [given]
+    words = [*question.split(), *([] if question == "embed" else ["--json"])]
+    for name, value in request.items():
+        option = "--" + OPTIONS.get(name, name).replace("_", "-")
+        if value is True:
+            words.append(option)
+        else:
+            many = [",".join(value)] if name in JOINED else value if isinstance(value, list) else [value]
+            words += [f"{option}={one}" for one in many]
+    return [*words, *(["--", *placed] if placed else [])]
+
+
+def printed(question, request):
+    done = subprocess.run([COMMAND, *words_of(question, dict(request))], check=True, capture_output=True, text=True)
+    if question not in IN_LINES:
+        return json.loads(done.stdout)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return lines if question == "generate" else lines[0]
+
+
+@pytest.mark.parametrize(("question", "example"), OF_COMMANDS)
+def test_a_reply_is_that_of_the_command(question, example):
+    request = json.loads(example)
+    expected = printed(question, request)
+    reply = without_times(in_json(qkv.ask(question, **request)))
+    if question == "embed":  # which prints the digits of a float alone
+        assert numpy.array_equal(*(numpy.float32(one.pop("vector")) for one in (reply, expected)))
+    assert reply == without_times(expected)
+
+
+def without_times(reply):
+    if isinstance(reply, dict):
+        return {name: without_times(one) for name, one in reply.items() if name != "seconds"}
+    return [without_times(one) for one in reply] if isinstance(reply, list) else reply
+
+
+@pytest.mark.parametrize(
+    ("question", "given"),
+    [
+        ("train", {"task": "copy", "steps": 3, "examine_every": 3, "examples": 8}),
+        ("train", {"task": "tokenizer", "data": "book.txt", "size": 260}),
+        ("match", {"images": ["a.png", "b.png"], "captions": ["top left a red circle", "a blue square"], "maps": True}),
+    ],
+)
+def test_a_reply_with_files_is_that_of_the_command(question, given, tmp_path, monkeypatch):
+    from matplotlib import image
+
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path("book.txt").write_text("the cat and the hat and the bat", encoding="utf-8")
+    for n, name in enumerate(["a.png", "b.png"]):
+        pixels = numpy.random.default_rng(n).integers(0, 256, (48, 48, 3), numpy.uint8)
+        image.imsave(name, pixels)
+    places = [{}, {}] if question == "match" else [{"out": "asked"}, {"out": "printed"}]
+    reply = in_json(qkv.ask(question, **given, **places[0]))
+    expected = printed(question, {**given, **places[1]})
+    for one, place in zip([reply, expected], places, strict=True):
+        assert one.pop("out", None) in (None, place.get("out"))
+    assert without_times(reply) == without_times(expected)
+
+
+def sent(question, example):
+    """The reply of a studio as it goes over HTTP, with arrays for its tensors."""
+    frames = []
+    _models.Studio("", "").ask(question, example, lambda frame: frames.append(frame) or True)
+    told = {}
+    for frame in filter(None, frames):
+        kind, length = struct.unpack("<II", frame[:8])
+        told[kind] = frame[8 : 8 + length]
+    assert 2 in told, told
+    blocks = told.get(3, b"")
+
+    def with_arrays(one):
+        if set(one) != {"dtype", "shape", "at"}:
+            return one
+        types = {word: name for name, word in TYPES.items()}
+        count = int(numpy.prod(one["shape"]))
+        return numpy.frombuffer(blocks, types[one["dtype"]], count, one["at"]).reshape(one["shape"])
+
+    return json.loads(told[2], object_hook=with_arrays)
+
+
+@pytest.mark.parametrize(("question", "example"), OF_PAGES)
+def test_a_reply_is_that_of_the_studio(question, example):
+    reply = in_json(qkv.ask(question, **json.loads(example)))
+    assert reply == in_json(sent(question.removeprefix("studio "), example))
+
+
+def test_each_command_has_a_question_or_none():
+    listed = subprocess.run([COMMAND, "help", "--describe"], check=True, capture_output=True, text=True).stdout
+    commands = {line.split()[2].strip("`") for line in listed.splitlines() if line.startswith("### `qkv ")}
+    assert len(commands) > 20
+    asked = {name.split()[0] for name, *_ in _models.questions()} - {"studio"}
+    assert asked | WITHOUT == commands and not asked & WITHOUT
+    fields = {name: {field for field, *_ in fields} for name, fields, _ in _models.questions()}
+    assert all(set(json.loads(example)) <= fields[name] for name, example in ASKED)
+
+
+def test_tensors_are_arrays_of_their_own():
+    request = {"random": "1,1,1,8,8,4", "row": 3}
+    row = qkv.ask("probe", **request)["arrays"]["row"]
+    assert row.dtype == numpy.float32 and row.shape == (8,)
+    row[:] = 0
+    assert qkv.ask("probe", **request)["arrays"]["row"].any()
+
+
+def test_what_is_wrong_names_the_argument(tmp_path):
+    for question, given, error, message in [
+        ("costs", {}, ValueError, 'ask: question: expected one of attend, .*, got "costs"; did you mean cost?'),
+        ("cost", {"colour": 1}, TypeError, "cost: there is no setting colour"),
+        ("cost", {"tokens": "many"}, TypeError, "cost: tokens: expected a whole number or None, got 'many'"),
+        ("cost", {"tokens": True}, TypeError, "cost: tokens: expected a whole number or None, got True"),
+        ("cost", {"tokens": 0, "preset": "gpt2"}, ValueError, "cost: tokens: expected a whole number from 1 to .*, got 0"),
+        ("cost", {"gated": 1}, TypeError, "cost: gated: expected True or False or None, got 1"),
+        ("cost", {}, ValueError, "cost: preset: expected one of transformer-base"),
+        ("lens", {"text": "abc"}, ValueError, "lens: model: expected a value, got none"),
+        ("generate", {"model": "gpt", "top_p": float("nan")}, ValueError, "generate: top_p: expected a finite number"),
+        ("analyze", {"model": "induction", "syntax": "english", "importance": 4}, ValueError, "none beside `"),
+        ("mask", {"mask": "cuasal"}, ValueError, "Mask: column 1"),
+        ("lens", {"model": tmp_path}, qkv.Error, str(tmp_path)),
+    ]:
+        with pytest.raises(error, match=message):
+            qkv.ask(question, **given)
+
+
+def test_functions_tell_the_fields_of_their_questions():
+    from qkv import insight
+
+    parameters = inspect.signature(insight.heads).parameters
+    assert list(parameters) == ["model", "texts", "count", "sites", "importance", "seed"]
+    assert parameters["count"].default == 64 and parameters["importance"].default == 16
+    assert "importance          Measure the loss without each head" in inspect.getdoc(insight.heads)
+    generate = inspect.signature(qkv.Model.generate).parameters
+    assert generate["tokens"].default == 64 and generate["top_p"].default == 1.0 and generate["stop"].default == ()
+    assert inspect.signature(qkv.train).parameters["stored"].annotation == "Literal['f32', 'bf16', 'f16'] | None"

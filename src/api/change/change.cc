@@ -1,0 +1,188 @@
+#include "qkv/api/change.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "api/fields/refuse.h"
+#include "qkv/api/explain.h"
+#include "qkv/insight/texts.h"
+
+namespace qkv {
+namespace {
+
+using api_detail::refuse;
+
+std::vector<Intervention> interventions_of(const InterventionRequest& request) {
+  std::vector<Intervention> all;
+  const auto add = [&](const char* kind, const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) all.push_back(parse_intervention(kind + text));
+  };
+  add("", request.changes);
+  add("patch ", request.patches);
+  add("set ", request.numbers);
+  add("remove ", request.removed);
+  add("cut ", request.cuts);
+  add("pattern ", request.patterns);
+  if (request.freezes) all.emplace_back(FrozenNorms{});
+  return all;
+}
+
+void require_texts(const InterventionRequest& request, ChangedTexts texts) {
+  const bool has_own = texts == ChangedTexts::own;
+  const int sources = (request.of.text ? 1 : 0) + (request.of.example ? 1 : 0) + (request.examples ? 1 : 0);
+  if (sources != (has_own ? 0 : 1)) {
+    refuse("text", "one of `text`, `example` and `examples`", sources == 0 ? "none" : "several");
+  }
+  const bool is_many = has_own || request.examples;
+  if (!is_many) return;
+  if (!request.sweep.empty()) {
+    refuse("sweep", "one text; `qkv analyze` measures each head's removal over many", "many");
+  }
+  const std::pair<const char*, const std::optional<std::string>&> of_one[] = {
+      {"query", request.of.query}, {"token", request.of.token}, {"against", request.of.against}};
+  for (const auto& [name, given] : of_one) {
+    if (given) refuse(name, "one text", "many");
+  }
+}
+
+bool have_a_head_in_common(const HeadsAt& a, const HeadsAt& b) {
+  const auto meet = [](const auto& x, const auto& y) { return !x || !y || x == y; };
+  return a.site == b.site && meet(a.layer, b.layer) && meet(a.head, b.head);
+}
+
+// Without a change all that is shown would be zeros, and a removed head's pattern counts for nothing.
+void require_changes(const InterventionRequest& request, std::span<const Intervention> all) {
+  if (all.empty() && request.sweep.empty()) {
+    refuse("remove", "it, `pattern`, `cut`, `patch`, `set`, `freeze_norms` or `sweep`", "none of them");
+  }
+  for (const Intervention& one : all) {
+    const auto* pattern = std::get_if<ReplacedPattern>(&one);
+    for (const Intervention& other : all) {
+      const auto* removed = std::get_if<RemovedHead>(&other);
+      if (pattern == nullptr || removed == nullptr || !have_a_head_in_common(pattern->at, removed->at)) continue;
+      refuse("pattern", "a head that is not removed as well", to_string(one) + " and " + to_string(other));
+    }
+  }
+}
+
+void add_texts(Fields<InterventionRequest>& fields, std::int64_t last_example) {
+  constexpr std::int64_t kMostExamples = 100000;
+  fields.add(&InterventionRequest::model, {.name = "model", .meaning = "Whose text", .required = true});
+  Fields<TextQuestion> text;
+  text.add(&TextQuestion::text, {.name = "text", .meaning = "What it reads"});
+  text.add(&TextQuestion::example, {.name = "example",
+                                    .form = "N",
+                                    .meaning = "Or held-out example N of its task",
+                                    .least = 0,
+                                    .most = last_example});
+  fields.add(&InterventionRequest::of, text);
+  fields.add(&InterventionRequest::examples, {.name = "examples",
+                                              .form = "N",
+                                              .meaning = "Or N held-out examples: the mean loss",
+                                              .least = 1,
+                                              .most = kMostExamples});
+  fields.give_examples({{"model", "induction"}, {"text", "abcxyzab"}});
+}
+
+void add_interventions(Fields<InterventionRequest>& fields, std::int64_t last_example) {
+  using R = InterventionRequest;
+  const std::string group = "What is changed";
+  const auto many = [&](const char* name, std::vector<std::string> R::* texts, const char* form, const char* meaning) {
+    fields.add(texts, {.name = name, .form = form, .meaning = meaning, .group = group});
+  };
+  many("remove", &R::removed, "HEAD", "Gives zeros: 1.0 is head 0 of layer 1, 1.* every head of it");
+  many("pattern", &R::patterns, "HEAD=HOW",
+       "Its weights: uniform, previous, self, a key's number, or text: those on the other text (2.3=uniform)");
+  many("set", &R::numbers, "L.H=PART:PLACE,N:X", "A number of a head's q, k, v or out at a place: 1.0=k:2,5:0.7");
+  many("cut", &R::cuts, "QUERY:KEY", "The query no longer sees the key (7:3), in one head: 1.0=7:3");
+  many("patch", &R::patches, "NAME[@PLACE]",
+       "A value of the other text: blocks.1, blocks.1@5, or of one head, blocks.1.attn.heads.0@5");
+  FieldInfo changes{.name = "changes",
+                    .form = "CHANGE",
+                    .meaning = "Any of these in words, before the others: remove 1.0, freeze norms",
+                    .group = group};
+  changes.option = "change";
+  fields.add(&R::changes, std::move(changes));
+  fields.add(&R::from_text,
+             {.name = "from_text", .form = "TEXT", .meaning = "The other text, of as many tokens", .group = group});
+  fields.add(&R::from_example, {.name = "from_example",
+                                .form = "N",
+                                .meaning = "Or held-out example N of the task",
+                                .group = group,
+                                .least = 0,
+                                .most = last_example});
+  fields.add(&R::freezes,
+             {.name = "freeze_norms", .meaning = "Each norm divides by what it divided by before", .group = group});
+  fields.give_examples({{"remove", "1.0"},
+                        {"pattern", "1.0=uniform"},
+                        {"set", "1.0=k:2,5:0.7"},
+                        {"cut", "7:2"},
+                        {"patch", "blocks.1"},
+                        {"changes", "remove 1.0"},
+                        {"from_text", "xyzabcxy"}});
+}
+
+void add_looks(Fields<InterventionRequest>& fields) {
+  const std::string group = "Where it is looked at";
+  Fields<TextQuestion> looks;
+  const auto token = [&](const char* name, std::optional<std::string> TextQuestion::* value, const char* meaning) {
+    looks.add(value, {.name = name, .form = "TOKEN", .meaning = meaning, .group = group});
+  };
+  token("query", &TextQuestion::query, "A token or its number [the last that is asked]");
+  token("token", &TextQuestion::token, "The answer [the expected token, or the likeliest]");
+  token("against", &TextQuestion::against, "Its contrast [what the model says of the other text]");
+  fields.add(&InterventionRequest::of, looks);
+  fields.add(&InterventionRequest::sweep, {.name = "sweep",
+                                           .form = "heads|places",
+                                           .meaning = "Each in turn: heads removed; places patched from the other text",
+                                           .group = group,
+                                           .words = {"heads", "places"}});
+  fields.give_examples({{"query", "3"}, {"token", "c"}, {"against", "x"}});
+}
+
+}  // namespace
+
+const Fields<InterventionRequest>& intervention_fields() {
+  static const Fields<InterventionRequest> kFields = [] {
+    constexpr std::int64_t kLastExample = std::int64_t{1} << 40;
+    Fields<InterventionRequest> fields;
+    add_texts(fields, kLastExample);
+    add_interventions(fields, kLastExample);
+    add_looks(fields);
+    return fields;
+  }();
+  return kFields;
+}
+
+ChangeQuestion change_question(const InterventionRequest& request, ChangedTexts texts) {
+  require_texts(request, texts);
+  ChangeQuestion question{.of = request.of, .from_text = request.from_text, .from_example = request.from_example};
+  question.interventions = interventions_of(request);
+  require_changes(request, question.interventions);
+  return question;
+}
+
+Sweep swept(const TrainedModel& trained, const InterventionRequest& request, const ChangeQuestion& question,
+            const std::function<void(const std::string& what)>& doing) {
+  return request.sweep == "heads" ? sweep_heads(trained, question, doing) : sweep_places(trained, question, doing);
+}
+
+Panel sweep_panel(const Sweep& sweep, const InterventionRequest& request) {
+  const char* const what = request.sweep == "heads" ? ": each head removed" : ": each state from the other text";
+  return sweep_panel(sweep, request.model + what);
+}
+
+AnyReply answer(const InterventionRequest& request) {
+  ChangeQuestion question = change_question(request);
+  const OpenedModel trained = open_model(request.model);
+  if (trained->kind() == ModelKind::encoder) question.vectors = embed_options_of(trained_model_path(request.model));
+  if (!request.sweep.empty()) {
+    return any_reply(sweep_figures(swept(*trained, request, question), question, request.model));
+  }
+  if (!request.examples) return any_reply(change_figures(change_text(*trained, question), question, request.model));
+  const HeadTexts texts = api_detail::of_field("examples", [&] { return head_texts(*trained, *request.examples); });
+  return any_reply(change_figures(change_texts(*trained, texts.texts, question), question, request.model));
+}
+
+}  // namespace qkv

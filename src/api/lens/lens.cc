@@ -1,0 +1,43 @@
+#include "qkv/api/lens.h"
+
+#include "qkv/api/explain.h"
+
+namespace qkv {
+namespace {
+
+Fields<TextQuestion> text_fields() {
+  Fields<TextQuestion> fields;
+  fields.add(&TextQuestion::text, {.name = "text", .meaning = "What it reads"});
+  fields.add(&TextQuestion::example, {.name = "example",
+                                      .form = "N",
+                                      .meaning = "Or held-out example N of its task",
+                                      .least = 0,
+                                      .most = std::int64_t{1} << 40});
+  const auto token = [&](const char* name, std::optional<std::string> TextQuestion::* value, const char* meaning) {
+    fields.add(value, {.name = name, .form = "TOKEN", .meaning = meaning});
+  };
+  token("query", &TextQuestion::query, "A token or its number [the last that is asked]");
+  token("token", &TextQuestion::token, "The answer [the expected token, or the likeliest]");
+  token("against", &TextQuestion::against, "Its contrast: parts of the difference");
+  fields.give_examples({{"text", "abcxyzab"}, {"query", "3"}, {"token", "c"}, {"against", "x"}});
+  return fields;
+}
+
+}  // namespace
+
+const Fields<LensRequest>& lens_fields() {
+  static const Fields<LensRequest> kFields = [] {
+    Fields<LensRequest> fields;
+    fields.add(&LensRequest::model, {.name = "model", .meaning = "Whose layers", .required = true});
+    fields.add(&LensRequest::of, text_fields());
+    fields.give_examples({{"model", "induction"}});
+    return fields;
+  }();
+  return kFields;
+}
+
+LensFigures answer(const LensRequest& request) {
+  return lens_figures(lens_report(*open_model(request.model), request.of), request.model);
+}
+
+}  // namespace qkv

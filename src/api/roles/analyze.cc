@@ -1,0 +1,115 @@
+// What `qkv analyze` is asked, and what it computes.
+#include <algorithm>
+#include <string>
+
+#include "api/fields/refuse.h"
+#include "qkv/api/explain.h"
+#include "qkv/api/roles.h"
+#include "qkv/api/syntax.h"
+#include "qkv/files.h"
+
+namespace qkv {
+namespace {
+
+constexpr std::int64_t kTexts = 64;
+
+std::vector<PatternHead> patterns_at(const TrainedModel& trained, std::int64_t count,
+                                     const std::vector<AttentionSite>& sites) {
+  std::vector<PatternHead> patterns = pattern_heads(trained, count);
+  std::erase_if(patterns, [&](const PatternHead& one) { return std::ranges::find(sites, one.site) == sites.end(); });
+  return patterns;
+}
+
+HeadOptions head_options(const AnalyzeRequest& request, const HeadTexts& texts) {
+  HeadOptions options;
+  options.importance_texts = request.importance;
+  options.repeats = texts.repeats;
+  options.masks = texts.masks;
+  options.repeats.seed = options.masks.seed = request.seed;
+  const auto is_left_out = [&](AttentionSite site) {
+    return std::ranges::find(request.sites, name_of(site)) == request.sites.end();
+  };
+  if (!request.sites.empty()) std::erase_if(options.sites, is_left_out);
+  return options;
+}
+
+}  // namespace
+
+const Fields<AnalyzeRequest>& analyze_fields() {
+  static const Fields<AnalyzeRequest> kFields = [] {
+    using R = AnalyzeRequest;
+    constexpr std::int64_t kMostTexts = 100000;
+    Fields<R> fields;
+    fields.add(&R::model, {.name = "model", .meaning = "Whose heads", .required = true});
+    fields.add(&R::count, {.name = "count",
+                           .form = "N",
+                           .meaning = "Examples or sentences",
+                           .least = 1,
+                           .most = kMostTexts,
+                           .fallback = std::to_string(kTexts)});
+    fields.add(&R::syntax, {.name = "syntax",
+                            .form = "TREES",
+                            .meaning = "Instead: hold heads against trees, a CoNLL-U file's or english",
+                            .excludes = {"sites", "importance"}});
+    FieldInfo sites{.name = "sites",
+                    .form = "SITE",
+                    .meaning = "Only tokens, source or cross, or two of them: source,cross",
+                    .words = {"tokens", "source", "cross"},
+                    .excludes = {"syntax"}};
+    sites.option = "site";
+    fields.add(&R::sites, std::move(sites));
+    fields.add(&R::importance, {.name = "importance",
+                                .form = "N",
+                                .meaning = "Measure the loss without each head on N texts; 0: not",
+                                .least = 0,
+                                .most = kMostTexts,
+                                .excludes = {"syntax"}});
+    fields.add(&R::seed,
+               {.name = "seed", .form = "N", .meaning = "Of the random tokens that come twice, and of those masked"});
+    fields.give_examples({{"model", "induction"}, {"syntax", "english"}});
+    return fields;
+  }();
+  return kFields;
+}
+
+HeadTexts analyzed_texts(const AnalyzeRequest& request, const TrainedModel& trained) {
+  return api_detail::of_field("model", [&] { return head_texts(trained, request.count.value_or(kTexts)); });
+}
+
+HeadAnalysis analyzed(const AnalyzeRequest& request, const TrainedModel& trained, const HeadTexts& texts, ReadTexts of,
+                      const std::function<void(const std::string& what, std::int64_t, std::int64_t)>& doing) {
+  HeadOptions options = head_options(request, texts);
+  options.doing = doing;
+  HeadAnalysis analysis = analyze_heads(trained.model(), texts.texts, options);
+  if (of == ReadTexts::of_task) {
+    analysis.patterns = patterns_at(trained, request.count.value_or(kTexts), options.sites);
+  }
+  return analysis;
+}
+
+std::vector<ParsedSentence> analyzed_trees(const AnalyzeRequest& request) {
+  if (request.syntax == "english") return english_trees(request.count.value_or(kTexts));
+  if (request.count) {
+    api_detail::refuse("count", "`syntax` english beside it: a file is read whole", request.syntax);
+  }
+  const std::vector<std::byte> bytes = read_file(request.syntax);
+  try {
+    return parse_conllu({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  } catch (const Error& error) {
+    throw Error(request.syntax + ": " + error.what());
+  }
+}
+
+AnyReply answer(const AnalyzeRequest& request) {
+  const OpenedModel trained = open_model(request.model);
+  if (request.syntax.empty()) {
+    const HeadTexts texts = analyzed_texts(request, *trained);
+    return any_reply(
+        roles_reply(analyzed(request, *trained, texts, ReadTexts::of_task), request.model, texts.described));
+  }
+  const std::vector<ParsedSentence> sentences = analyzed_trees(request);
+  const SyntaxAnalysis analysis = api_detail::of_field("syntax", [&] { return analyze_syntax(*trained, sentences); });
+  return any_reply(syntax_reply(analysis, request.model));
+}
+
+}  // namespace qkv

@@ -1,0 +1,158 @@
+// What `qkv bench positions` and `qkv bench bottleneck` are asked.
+#include "qkv/api/study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "api/fields/refuse.h"
+#include "qkv/train/task.h"
+
+namespace qkv {
+namespace {
+
+using api_detail::of_field;
+using api_detail::refuse;
+
+constexpr std::int64_t kLargest = std::int64_t{1} << 20;
+
+const std::vector<std::string>& all_kinds() {
+  static const std::vector<std::string> kAll = {"none", "sinusoidal", "learned", "rotary", "alibi", "t5"};
+  return kAll;
+}
+
+// Every length must be one of the task.
+void read_lengths(const PositionsBench& request, PositionSetup& setup) {
+  const TaskInfo info = of_field("task", [&] { return make_task(setup.task)->info(); });
+  if (!info.length) refuse("task", "a task whose examples have a length", info.name);
+  setup.train_length = request.train_length.value_or(info.length->usual);
+  setup.test_lengths = request.test_lengths;
+  for (std::int64_t times = 1; request.test_lengths.empty() && times <= 8; times *= 2) {
+    const std::int64_t length = std::min(times * setup.train_length, info.length->most);
+    if (setup.test_lengths.empty() || length > setup.test_lengths.back()) setup.test_lengths.push_back(length);
+  }
+  std::ranges::sort(setup.test_lengths);
+  setup.test_lengths.erase(std::ranges::unique(setup.test_lengths).begin(), setup.test_lengths.end());
+  const auto of_task = [&](const char* field, std::int64_t length) {
+    static_cast<void>(of_field(field, [&] { return make_task(setup.task, {.length = length}); }));
+  };
+  of_task("train_length", setup.train_length);
+  for (const std::int64_t length : setup.test_lengths) of_task("test_lengths", length);
+}
+
+void require_sound(const PositionSetup& setup) {
+  if (!std::isfinite(setup.learning_rate) || setup.learning_rate <= 0) {
+    refuse("learning_rate", "a finite number above 0", fmt::format("{}", setup.learning_rate));
+  }
+  if (setup.d_model % (2 * setup.heads) != 0) {
+    refuse("d_model", fmt::format("a multiple of {}, twice the heads", 2 * setup.heads), std::to_string(setup.d_model));
+  }
+}
+
+void add_question(Fields<PositionsBench>& fields) {
+  using S = PositionSetup;
+  Fields<S> of_setup;
+  of_setup.add(&S::task,
+               {.name = "task", .form = "NAME", .meaning = "One that `qkv task` lists, for a decoder, with a length"});
+  of_setup.add(&S::examples,
+               {.name = "examples", .form = "N", .meaning = "Held out, of each length", .least = 1, .most = kLargest});
+  of_setup.add(&S::seed, {.name = "seed", .form = "N", .meaning = "Of the models and the examples"});
+  fields.add(&PositionsBench::kinds, {.name = "kinds",
+                                      .form = "KIND,…",
+                                      .meaning = "Of none, sinusoidal, learned, rotary, alibi, t5 [all]",
+                                      .words = all_kinds()});
+  fields.add(&PositionsBench::train_length, {.name = "train_length",
+                                             .form = "N",
+                                             .meaning = "Of the examples in training [the task's own]",
+                                             .least = 1,
+                                             .most = kLargest});
+  fields.add(&PositionsBench::test_lengths, {.name = "test_lengths",
+                                             .form = "N,…",
+                                             .meaning = "Of the examinations [1, 2, 4 and 8 times that]",
+                                             .least = 1,
+                                             .most = kLargest});
+  fields.add(&PositionsBench::setup, of_setup);
+}
+
+void add_training(Fields<PositionsBench>& fields) {
+  using S = PositionSetup;
+  const std::string group = "The models";
+  Fields<S> of_setup;
+  const auto whole = [&](std::int64_t S::* place, const char* name, const char* meaning) {
+    of_setup.add(place, {.name = name, .form = "N", .meaning = meaning, .group = group, .least = 1, .most = kLargest});
+  };
+  whole(&S::layers, "layers", "Blocks");
+  whole(&S::d_model, "d_model", "Width");
+  whole(&S::heads, "heads", "Heads of a block");
+  whole(&S::steps, "steps", "Steps of training");
+  whole(&S::batch, "batch", "Examples of a step");
+  of_setup.add(
+      &S::learning_rate,
+      {.name = "learning_rate", .form = "X", .meaning = "The highest; half a cosine down to 0", .group = group});
+  of_setup.tell_bounds({{"learning_rate", 0, kAnyNumber}});
+  fields.add(&PositionsBench::setup, of_setup);
+}
+
+}  // namespace
+
+const Fields<PositionsBench>& positions_bench_fields() {
+  static const Fields<PositionsBench> kFields = [] {
+    Fields<PositionsBench> fields;
+    add_question(fields);
+    add_training(fields);
+    fields.give_examples({{"task", "copy"}, {"test_lengths", "8,12"}});
+    return fields;
+  }();
+  return kFields;
+}
+
+const Fields<BottleneckBench>& bottleneck_bench_fields() {
+  static const Fields<BottleneckBench> kFields = [] {
+    using R = BottleneckBench;
+    Fields<R> fields;
+    const auto whole = [&](std::int64_t R::* place, const char* name, const char* meaning) {
+      fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = 1, .most = kLargest});
+    };
+    whole(&R::to, "to", "Letters of the longest texts that are measured");
+    whole(&R::texts, "texts", "Random texts of each length");
+    fields.add(&R::seed, {.name = "seed", .form = "N", .meaning = "Of the models and the texts"});
+    return fields;
+  }();
+  return kFields;
+}
+
+PositionSetup position_setup(const PositionsBench& request) {
+  PositionSetup setup = request.setup;
+  for (const std::string& name : request.kinds.empty() ? all_kinds() : request.kinds) {
+    setup.kinds.push_back(of_field("kinds", [&] { return positions_named(name); }));
+  }
+  read_lengths(request, setup);
+  require_sound(setup);
+  return setup;
+}
+
+std::vector<BottleneckPoint> bottleneck_points(const BottleneckModels& models, const BottleneckBench& request) {
+  std::vector<BottleneckPoint> points;
+  for (std::int64_t length = 1; length <= request.to; ++length) {
+    points.push_back({.vector = measure_bottleneck(models.vector, length, request.texts, request.seed),
+                      .attention = measure_bottleneck(models.attention, length, request.texts, request.seed)});
+  }
+  return points;
+}
+
+PositionsFigures answer(const PositionsBench& request) {
+  const PositionSetup setup = position_setup(request);
+  return positions_figures(setup, run_positions(setup, {.doing = [](const std::string&) {},
+                                                        .stopped = [] { return false; },
+                                                        .done = [](const PositionResult&) {}}));
+}
+
+BottleneckFigures answer(const BottleneckBench& request) {
+  const BottleneckModels models = bottleneck_models_of_the_box();
+  BottleneckSetup setup;
+  setup.seed = request.seed;
+  return bottleneck_figures(models, setup, bottleneck_points(models, request));
+}
+
+}  // namespace qkv

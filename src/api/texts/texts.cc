@@ -1,0 +1,234 @@
+// Texts as vectors, gaps, and what is written after a text.
+#include "qkv/api/texts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "api/fields/refuse.h"
+#include "qkv/api/explain.h"
+#include "qkv/train/match.h"
+
+namespace qkv {
+namespace {
+
+using api_detail::of_field;
+using api_detail::refuse;
+
+DType computed_in(const std::string& name) { return name == "bf16" ? DType::bf16 : DType::f32; }
+
+// The folder's own, and what the request says beside it.
+EmbedOptions embed_options(const EmbedRequest& request, const std::string& path) {
+  EmbedOptions options = embed_options_of(path);
+  if (!request.pooling.empty()) {
+    const std::string names = fmt::format("{}", fmt::join(request.pooling, ","));
+    of_field("pooling", [&] { options.pooling = poolings_named(names); });
+  }
+  if (request.normalise && !*request.normalise) {
+    std::erase_if(options.steps, [](const VectorStep& step) { return step.normalises; });
+  }
+  options.normalised = request.normalise.value_or(options.normalised);
+  options.dtype = computed_in(request.dtype);
+  if (request.prompt_name) {
+    of_field("prompt_name", [&] { options.prompt = prompt_named(options, *request.prompt_name); });
+  }
+  if (request.prompt) options.prompt = *request.prompt;
+  return options;
+}
+
+// Towers that learnt a task read the mark with which its texts begin.
+EmbeddedTexts embedded_by_towers(const EmbedRequest& request, const TrainedModel& model,
+                                 std::vector<std::string> texts) {
+  if (!request.pooling.empty()) refuse("pooling", "an encoder or a decoder, whose states are pooled", "two towers");
+  if (request.prompt_name) refuse("prompt_name", "none: two towers have no prompts", *request.prompt_name);
+  const std::string prompt = request.prompt.value_or("");
+  for (std::string& text : texts) text.insert(0, prompt);
+  EmbeddedTexts embedded;
+  embedded.rows = embed_texts(model, texts, computed_in(request.dtype));
+  embedded.prompt = prompt;
+  return embedded;
+}
+
+FieldInfo text_field(const char* meaning) { return {.name = "text", .meaning = meaning}; }
+
+FieldInfo dtype_field() {
+  return {.name = "dtype", .form = "TYPE", .meaning = "What is computed in: f32 or bf16", .words = {"f32", "bf16"}};
+}
+
+// The number of new tokens first.
+Fields<GenerateOptions> draw_fields() {
+  using O = GenerateOptions;
+  const std::string group = "The draw";
+  Fields<O> fields;
+  fields.add(&O::most,
+             {.name = "tokens", .form = "N", .meaning = "New tokens, at most", .least = 0, .most = kMostNewTokens});
+  const auto number = [&](const char* name, double O::* value, const char* meaning) {
+    fields.add(value, {.name = name, .form = "X", .meaning = meaning, .group = group});
+  };
+  number("temperature", &O::temperature, "Probabilities to the power 1 / X; 0: the likeliest token");
+  fields.add(&O::top_k,
+             {.name = "top_k", .form = "N", .meaning = "Draw from the N likeliest; 0: from all", .group = group});
+  number("top_p", &O::top_p, "Of them from the fewest with a share of X together");
+  number("min_p", &O::min_p, "Of them from those with X of the likeliest's share");
+  number("repetition_penalty", &O::repetition_penalty, "Scores of tokens that the text has, divided by X");
+  fields.add(&O::seed, {.name = "seed", .form = "N", .meaning = "Of the draws", .group = group});
+  fields.add(&O::beams, {.name = "beams",
+                         .form = "N",
+                         .meaning = "Follow the N likeliest texts, give the best",
+                         .group = group,
+                         .least = 1,
+                         .most = kMostBeams});
+  number("length_penalty", &O::length_penalty, "Of beams: scores divided by their length to the power X");
+  fields.tell_bounds({{"temperature", 0, kAnyNumber},
+                      {"top_k", 0, kAnyCount},
+                      {"top_p", 0, 1},
+                      {"min_p", 0, 1},
+                      {"repetition_penalty", 0, kAnyNumber},
+                      {"length_penalty", -kAnyNumber, kAnyNumber}});
+  return fields;
+}
+
+}  // namespace
+
+const Fields<EmbedRequest>& embed_fields() {
+  static const Fields<EmbedRequest> kFields = [] {
+    using R = EmbedRequest;
+    Fields<R> fields;
+    fields.add(&R::model, {.name = "model", .meaning = "Whose vectors", .required = true});
+    fields.add(&R::text, text_field("What to embed"));
+    fields.add(&R::pooling,
+               {.name = "pooling",
+                .form = "NAMES",
+                .meaning = "mean, first, last, max, weightedmean or mean_sqrt_len_tokens of the states, or several "
+                           "with commas between them, end to end [the folder's, or mean]"});
+    fields.add(&R::prompt_name, {.name = "prompt_name",
+                                 .form = "NAME",
+                                 .meaning = "The folder's prompt of this name before each text [its default, or none]",
+                                 .excludes = {"prompt"}});
+    fields.add(&R::prompt, {.name = "prompt",
+                            .form = "[TEXT]",
+                            .meaning = "Before each text; \"\" leaves out the folder's default",
+                            .excludes = {"prompt_name"}});
+    fields.add(&R::normalise,
+               {.name = "normalise",
+                .meaning = "Vectors of length 1, or not even where the folder has them so [as the folder says]"});
+    fields.add(&R::dtype, dtype_field());
+    fields.give_examples({{"model", "english"},
+                          {"text", "the cats are small"},
+                          {"pooling", "max"},
+                          {"prompt_name", "query"},
+                          {"prompt", "query: "}});
+    return fields;
+  }();
+  return kFields;
+}
+
+const Fields<WriteRequest>& write_fields() {
+  static const Fields<WriteRequest> kFields = [] {
+    using R = WriteRequest;
+    Fields<R> fields;
+    fields.add(&R::draw, draw_fields());
+    fields.add(&R::stops, {.name = "stop", .form = "TEXT", .meaning = "End a text before this; may be given again"});
+    fields.add(&R::dtype, dtype_field());
+    fields.give_examples({{"stop", "."}});
+    return fields;
+  }();
+  return kFields;
+}
+
+const Fields<GenerateRequest>& generate_fields() {
+  static const Fields<GenerateRequest> kFields = [] {
+    using R = GenerateRequest;
+    constexpr std::int64_t kMostSamples = 1024;
+    Fields<R> fields;
+    fields.add(&R::model, {.name = "model", .meaning = "Whose text", .required = true});
+    fields.add(&R::text, text_field("What to go on with"));
+    fields.add(write_fields());
+    fields.add(
+        &R::samples,
+        {.name = "samples", .form = "N", .meaning = "Texts after each prompt", .least = 1, .most = kMostSamples});
+    fields.give_examples({{"model", "gpt"}, {"text", "The cat"}});
+    return fields;
+  }();
+  return kFields;
+}
+
+const Fields<FillRequest>& fill_fields() {
+  static const Fields<FillRequest> kFields = [] {
+    using R = FillRequest;
+    Fields<R> fields;
+    fields.add(&R::model,
+               {.name = "model", .meaning = "An encoder that learned to: a folder or a file", .required = true});
+    fields.add(&R::text, {.name = "text",
+                          .meaning = "With [MASK] or <mask>, as the model has it; of english <be> and the like",
+                          .required = true});
+    fields.add(&R::count,
+               {.name = "count", .form = "N", .meaning = "Pieces to show for each mask", .least = 1, .most = 1 << 20});
+    fields.give_examples({{"model", "english"}, {"text", "the cats <be> small"}});
+    return fields;
+  }();
+  return kFields;
+}
+
+EmbeddedTexts embed(const EmbedRequest& request, const TrainedModel& model, const std::string& path,
+                    const std::vector<std::string>& texts) {
+  if (model.kind() == ModelKind::two_tower) return embedded_by_towers(request, model, texts);
+  EmbedOptions options = embed_options(request, path);
+  EmbeddedTexts embedded;
+  embedded.prompt = options.prompt;
+  embedded.cautions = options.cautions;
+  embedded.longest = options.length;
+  embedded.is_default_prompt = !request.prompt_name && !request.prompt && !options.prompt.empty();
+  embedded.cut_at = options.cut_at;
+  options.cut = [&](std::size_t, std::int64_t) { ++embedded.cut; };
+  embedded.rows = embed_texts(model.model(), texts, options);
+  return embedded;
+}
+
+WriteOptions write_options(const WriteRequest& request, const Model& model) {
+  WriteOptions options{.draw = request.draw, .stops = request.stops};
+  options.draw.dtype = computed_in(request.dtype);
+  if (model.dtype() == DType::f64) options.draw.dtype = std::nullopt;
+  return options;
+}
+
+void require_effect(const GenerateRequest& request, const std::function<bool(std::string_view field)>& given) {
+  const GenerateOptions& draw = request.draw;
+  const auto require_draws = [&](const char* field) {
+    if (draw.temperature == 0) refuse(field, "a `temperature` above 0 beside it", "none");
+  };
+  if (given("seed")) require_draws("seed");
+  if (request.samples > 1 && draw.beams == 1) require_draws("samples");
+  if (request.samples > 1 && draw.beams > 1) {
+    refuse("samples", "1 beside several beams, which give one text", std::to_string(request.samples));
+  }
+  if (given("length_penalty") && draw.beams == 1) refuse("length_penalty", "several `beams` beside it", "1");
+}
+
+EmbedFigures answer(const EmbedRequest& request) {
+  if (!request.text) refuse("text", "a text", "none");
+  const EmbeddedTexts embedded = api_detail::of_fields(
+      [&] { return embed(request, *open_model(request.model), trained_model_path(request.model), {*request.text}); },
+      [](const std::string& argument) { return argument == "texts[0]" ? "text" : argument; });
+  const auto row = embedded.rows.values<float>();
+  return {.text = *request.text, .prompt = embedded.prompt, .vector = {row.begin(), row.end()}};
+}
+
+std::vector<GenerateFigures> answer(const GenerateRequest& request) {
+  if (!request.text) refuse("text", "a text", "none");
+  const OpenedModel model = open_model(request.model);
+  const std::vector<std::string> prompts(static_cast<std::size_t>(request.samples), *request.text);
+  std::vector<GenerateFigures> all;
+  for (const WrittenText& one : write_texts(*model, prompts, write_options(request, model->model()))) {
+    all.push_back(generate_figures(*request.text, one));
+  }
+  return all;
+}
+
+FillFigures answer(const FillRequest& request) {
+  const OpenedModel model = open_model(request.model);
+  return fill_figures(request.text, fill_gaps(*model, request.text, request.count), model->task().vocabulary());
+}
+
+}  // namespace qkv

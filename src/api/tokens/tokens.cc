@@ -1,0 +1,132 @@
+#include "qkv/api/tokens.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+
+#include "api/fields/refuse.h"
+#include "api/replies/json_of.h"
+#include "qkv/files.h"
+#include "qkv/model/model.h"
+#include "qkv/number_text.h"
+#include "qkv/text/read_tokenizer.h"
+#include "qkv/train/trained_model.h"
+
+namespace qkv {
+namespace {
+
+using api_detail::Json;
+using api_detail::refuse;
+
+bool is_directory(const std::string& path) {
+  std::error_code none;  // what cannot be looked at is left to its reader
+  return std::filesystem::is_directory(path, none);
+}
+
+// The rows of the table of a model's folder; 0 where no config.json says them.
+std::int64_t rows_of_model(const std::string& folder) {
+  const std::string path = (std::filesystem::path(folder) / "config.json").string();
+  if (!std::filesystem::exists(path)) return 0;
+  const std::vector<std::byte> bytes = read_file(path);
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const Json config = Json::parse(text, nullptr, false);
+  for (const char* place : {"/vocab_size", "/text_config/vocab_size"}) {
+    const Json::json_pointer pointer(place);
+    const bool is_there = config.is_object() && config.contains(pointer) && config[pointer].is_number_unsigned();
+    if (is_there) return config[pointer].get<std::int64_t>();
+  }
+  return 0;
+}
+
+// `generate` names rows without a piece by their numbers, as "<id:33>".
+std::shared_ptr<const Tokenizer> with_rows(std::shared_ptr<const Tokenizer> tokenizer, const std::string& folder) {
+  constexpr std::int64_t kMost = 1 << 24;
+  const std::int64_t rows = is_directory(folder) ? rows_of_model(folder) : 0;
+  if (rows <= tokenizer->size() || rows > kMost) return tokenizer;
+  std::map<std::string, std::string> words = tokenizer->config();
+  words["rows"] = std::to_string(rows);
+  return make_tokenizer(words);
+}
+
+bool holds(const Tokenizer& tokenizer, std::int32_t id, std::string_view text) {
+  if (tokenizer.piece(id).find(text) != std::string::npos) return true;
+  const std::array one = {id};
+  return tokenizer.decode(one, SpecialTokens::with).find(text) != std::string::npos;
+}
+
+}  // namespace
+
+const Fields<TokensRequest>& tokens_fields() {
+  static const Fields<TokensRequest> kFields = [] {
+    using R = TokensRequest;
+    Fields<R> fields;
+    fields.add(&R::tokenizer, {.name = "tokenizer", .meaning = "Whose tokens", .required = true});
+    fields.add(&R::text, {.name = "text", .meaning = "What to cut"});
+    fields.add(&R::pair, {.name = "pair", .form = "TEXT", .meaning = "A second text, such as an answer"});
+    fields.add(&R::ids, {.name = "ids", .form = "IDS", .meaning = "The text of these tokens, such as \"12 7\""});
+    fields.add(&R::list, {.name = "list", .meaning = "The whole vocabulary"});
+    fields.add(&R::search, {.name = "search", .form = "TEXT", .meaning = "The pieces that hold a text"});
+    fields.add(&R::source, {.name = "source", .meaning = "Of an encoder-decoder: the source's own pieces"});
+    fields.add(&R::no_specials, {.name = "no_specials", .meaning = "Without the special tokens of the template"});
+    fields.give_examples({{"tokenizer", "english"},
+                          {"text", "the cats are small"},
+                          {"pair", "a dog runs"},
+                          {"ids", "12 7"},
+                          {"search", "king"}});
+    return fields;
+  }();
+  return kFields;
+}
+
+std::shared_ptr<const Tokenizer> tokenizer_of(const TokensRequest& request, std::vector<std::string>& cautions) {
+  const std::string& name = request.tokenizer;
+  const bool is_path = name.find_first_of("/.") != std::string::npos;
+  const bool is_model = !is_path || name.ends_with(".safetensors") || name.ends_with(".gguf");
+  if (!is_model || (is_path && is_directory(name))) return read_tokenizer(name, &cautions);
+  const Model model = Model::open(trained_model_path(name));
+  const ModelTokenizers& tokenizers = model.tokenizers();
+  if (request.source && !tokenizers.source) refuse("source", "a model whose source has pieces of its own", name);
+  auto tokenizer = request.source ? tokenizers.source : tokenizers.tokens;
+  if (!tokenizer) refuse("tokenizer", "a model that holds a tokenizer", "\"" + name + "\", which holds none");
+  return tokenizer;
+}
+
+TokensText decoded(const TokensRequest& request, const std::shared_ptr<const Tokenizer>& tokenizer) {
+  std::string words = *request.ids;
+  std::ranges::replace(words, ',', ' ');
+  const auto double_space = [](char a, char b) { return a == ' ' && b == ' '; };
+  words.erase(std::ranges::unique(words, double_space).begin(), words.end());
+  const auto ids = numbers_from<std::int32_t>(words, ' ');
+  if (!ids) refuse("ids", "whole numbers with spaces between them", "\"" + *request.ids + "\"");
+  const auto all = with_rows(tokenizer, request.tokenizer);
+  return {api_detail::of_field("ids", [&] { return all->decode(*ids, request.special()); })};
+}
+
+VocabularyFigures vocabulary_of(const TokensRequest& request, const Tokenizer& tokenizer) {
+  VocabularyFigures figures{.pieces = {}, .size = tokenizer.size()};
+  for (std::int32_t id = 0; id < tokenizer.size(); ++id) {
+    if (request.search && !holds(tokenizer, id, *request.search)) continue;
+    figures.pieces.push_back({id, tokenizer.piece(id)});
+  }
+  return figures;
+}
+
+Encoding encoded(const TokensRequest& request, const Tokenizer& tokenizer) {
+  EncodeOptions options{.special = request.special()};
+  if (request.pair) options.pair = *request.pair;
+  return api_detail::of_field("text", [&] { return tokenizer.encode(*request.text, options); });
+}
+
+AnyReply answer(const TokensRequest& request) {
+  const int asked = (request.text ? 1 : 0) + (request.ids ? 1 : 0) + (request.list || request.search ? 1 : 0);
+  if (asked != 1) refuse("text", "one of `text`, `ids`, `list` and `search`", asked == 0 ? "none" : "several");
+  if (request.pair && !request.text) refuse("pair", "a `text` beside it", "none");
+  std::vector<std::string> cautions;
+  const auto tokenizer = tokenizer_of(request, cautions);
+  if (request.ids) return any_reply(decoded(request, tokenizer));
+  if (!request.text) return any_reply(vocabulary_of(request, *tokenizer));
+  return any_reply(tokens_figures(encoded(request, *tokenizer), *tokenizer));
+}
+
+}  // namespace qkv
