@@ -1,14 +1,27 @@
 # Several files of a room are compiled as one: their headers, which are most of the cost, are parsed once a batch. So a
-# name in a room is defined once, even where no other file sees it. QKV_BATCHES=OFF compiles each file by itself, as
-# clang-tidy and the preset for working on a file do. Sources with flags of their own are never in a batch.
-option(QKV_BATCHES "Compile several files of a room at a time" ${PROJECT_IS_TOP_LEVEL})
+# name in a room is defined once, even where no other file sees it. Large batches are for a build from nothing; after a
+# line of a file is changed, small ones take a third of the time. OFF compiles each file by itself, as clang-tidy and the
+# preset for working on a file do. Sources with flags of their own are never in a batch.
+set(qkv_batches_usually OFF)
+if(PROJECT_IS_TOP_LEVEL)
+  set(qkv_batches_usually large)
+endif()
+set(QKV_BATCHES ${qkv_batches_usually} CACHE STRING "Compile several files of a room at a time: large, small or OFF")
+set_property(CACHE QKV_BATCHES PROPERTY STRINGS large small OFF)
+if(NOT QKV_BATCHES MATCHES "^(large|small|ON|OFF)$")
+  message(FATAL_ERROR "QKV_BATCHES: expected large, small or OFF, got \"${QKV_BATCHES}\"")
+endif()
 
 # qkv_batches(<target> [SIZE <files>] [ALONE <folder> …] [TOGETHER <folder> …]): the sources of the target by folder, in
-# batches of up to SIZE. What lies in folders of a folder TOGETHER counts as lying in it.
+# batches of up to SIZE, or three times as many where batches are large. What lies in folders of a folder TOGETHER counts as lying in it.
 function(qkv_batches target)
   cmake_parse_arguments(arg "" "SIZE" "ALONE;TOGETHER" ${ARGN})
   if(NOT QKV_BATCHES)
     return()
+  endif()
+  set(size_of_batch ${arg_SIZE})
+  if(NOT QKV_BATCHES STREQUAL "small")
+    math(EXPR size_of_batch "3 * ${arg_SIZE}")
   endif()
   get_target_property(sources ${target} SOURCES)
   get_target_property(folder_of_target ${target} SOURCE_DIR)
@@ -34,7 +47,7 @@ function(qkv_batches target)
   foreach(room IN LISTS folders)
     list(LENGTH sources_of_${room} count)
     # Even batches: of 9 files and a size of 8, 5 and 4.
-    math(EXPR batches "(${count} + ${arg_SIZE} - 1) / ${arg_SIZE}")
+    math(EXPR batches "(${count} + ${size_of_batch} - 1) / ${size_of_batch}")
     math(EXPR size "(${count} + ${batches} - 1) / ${batches}")
     set(place 0)
     foreach(source IN LISTS sources_of_${room})

@@ -75,15 +75,15 @@ std::optional<CharacterSet> take_property(PatternText& text, bool negated) {
 /// The number of a character behind `\x`, `\u` and `\o`, as PCRE2 writes it in brackets and outside.
 std::string take_number(PatternText& text, char letter) {
   constexpr std::size_t kUnicode = 4;
-  constexpr std::size_t kByte = 2;
+  constexpr std::size_t kDigitsOfByte = 2;
   if (letter == 'o' || (letter == 'x' && text.is_next("{"))) {
     if (!text.is_next("{")) return "o";
     return std::string{'\\', letter} + std::string(text.take_through("}", "a number of a character"));
   }
-  const std::string digits(text.take_while(is_hexadecimal, letter == 'u' ? kUnicode : kByte));
+  const std::string digits(text.take_while(is_hexadecimal, letter == 'u' ? kUnicode : kDigitsOfByte));
   const std::string whole = std::string{'\\', letter} + digits;
   if (digits.empty() || (letter == 'u' && digits.size() < kUnicode)) throw Error(whole + " without its digits");
-  const bool is_byte = letter == 'x' && digits.size() == kByte && digits[0] >= '8';
+  const bool is_byte = letter == 'x' && digits.size() == kDigitsOfByte && digits[0] >= '8';
   if (is_byte) throw Error(whole + ", a byte of a character; write \\x{…}");
   return "\\x{" + digits + "}";
 }

@@ -203,11 +203,11 @@ class SentencePieceReader {
     if (!file_.byte_fallback) fail("no pieces for bytes without byte_fallback", named(id, piece));
     constexpr std::size_t kSize = 6;
     constexpr unsigned kBase = 16;
-    constexpr std::string_view kDigits = "0123456789ABCDEF";
+    constexpr std::string_view kHexDigits = "0123456789ABCDEF";
     const std::string_view text = piece.text;
     const bool framed = text.size() == kSize && text.starts_with("<0x") && text.ends_with('>');
-    const std::size_t high = framed ? kDigits.find(text[3]) : std::string_view::npos;
-    const std::size_t low = framed ? kDigits.find(text[4]) : std::string_view::npos;
+    const std::size_t high = framed ? kHexDigits.find(text[3]) : std::string_view::npos;
+    const std::size_t low = framed ? kHexDigits.find(text[4]) : std::string_view::npos;
     if (high == std::string_view::npos || low == std::string_view::npos) {
       fail("a byte such as <0x0A>", named(id, piece));
     }

@@ -238,7 +238,7 @@ TaskExample example_of(const TrainedModel& model, std::span<const std::string> p
   return core::said_of("write_texts", name, [&] { return model.example_of(prompts[n]); });
 }
 
-void require_between(const char* option, std::int64_t value, std::int64_t least, std::int64_t most) {
+void require_in_bounds(const char* option, std::int64_t value, std::int64_t least, std::int64_t most) {
   if (value >= least && value <= most) return;
   throw InvalidArgument("write_texts", option, "from " + std::to_string(least) + " to " + std::to_string(most),
                         std::to_string(value));
@@ -264,8 +264,8 @@ std::vector<WrittenText> write_texts(const TrainedModel& model, std::span<const 
   if (model.task().lengths().image_side > 0) {
     throw InvalidArgument("write_texts", "model", "one that reads texts", "one that reads images");
   }
-  require_between("most", options.draw.most, 0, kMostNewTokens);
-  require_between("beams", options.draw.beams, 1, kMostBeams);
+  require_in_bounds("most", options.draw.most, 0, kMostNewTokens);
+  require_in_bounds("beams", options.draw.beams, 1, kMostBeams);
   for (const std::string& stop : options.stops) {
     if (stop.empty()) throw InvalidArgument("write_texts", "stops", "texts of a character or more", "an empty one");
   }

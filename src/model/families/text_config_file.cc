@@ -135,11 +135,11 @@ CutAt cut_side(const fs::path& folder, const ConfigFile& processor, const Config
 // Whether texts are cut at all; `common` goes before `text`.
 bool cuts_texts(const ConfigFile& text, const ConfigFile& common) {
   constexpr const char* kWord = "truncation";
-  constexpr std::array<std::string_view, 3> kOff = {"false", "null", "\"do_not_truncate\""};
+  constexpr std::array<std::string_view, 3> kNotDone = {"false", "null", "\"do_not_truncate\""};
   constexpr std::array<std::string_view, 3> kOn = {"true", "\"longest_first\"", "\"only_first\""};
   const ConfigFile& said = common.contains(kWord) ? common : text;
   if (!said.contains(kWord) || std::ranges::find(kOn, said.shown(kWord)) != kOn.end()) return true;
-  if (std::ranges::find(kOff, said.shown(kWord)) == kOff.end()) {
+  if (std::ranges::find(kNotDone, said.shown(kWord)) == kNotDone.end()) {
     said.refuse(kWord, "true, false, null, longest_first, only_first or do_not_truncate");
   }
   return false;
