@@ -158,7 +158,7 @@ void show_change(const ChangeArguments& arguments) {
   require_changes(arguments, question.interventions);
   const std::string path = trained_model_path(arguments.model);
   const TrainedModel trained = opened_model("qkv change", arguments.model);
-  if (trained.kind() == ModelKind::encoder) question.vectors = vectors_without_prompt("qkv change", path);
+  if (trained.traits().fills) question.vectors = vectors_without_prompt("qkv change", path);
   if (arguments.text) warn_outside("qkv change", trained, *arguments.text);
   if (!arguments.sweep.empty()) return run_sweep(arguments, trained, question);
   if (arguments.text || arguments.example) {

@@ -80,7 +80,7 @@ Vectors vectors_of(const EmbedArguments& arguments, const Texts& texts) {
   const Model model = Model::open(path);
   say_cautions("qkv embed", model);
   try {
-    if (model.kind() == ModelKind::two_tower) return {vectors_of_towers(arguments, path, texts.texts)};
+    if (model.traits().is_pair) return {vectors_of_towers(arguments, path, texts.texts)};
     EmbedOptions options = options_of(arguments, path);
     std::int64_t cut = 0;
     options.cut = [&](std::size_t, std::int64_t) { ++cut; };

@@ -91,7 +91,7 @@ ChangeQuestion change_question(const LoadedModel& model, const Look& look, const
                                const std::optional<std::int64_t>& from_example) {
   ChangeQuestion question{.of = question_of(look), .from_text = from_text, .from_example = from_example};
   for (const std::string& change : changes) question.interventions.push_back(parse_intervention(change));
-  if (model.trained.kind() == ModelKind::encoder) question.vectors = embed_options_of(model.path);
+  if (model.trained.traits().fills) question.vectors = embed_options_of(model.path);
   return question;
 }
 

@@ -109,7 +109,7 @@ nb::object embedded(const LoadedModel& self, const std::vector<std::string>& tex
                     const std::optional<std::string>& pooling, std::optional<bool> normalised, const std::string& dtype,
                     const std::optional<std::string>& prompt_name, const std::optional<std::string>& prompt) {
   const EmbedWords words{pooling, normalised, dtype, prompt_name, prompt};
-  if (self.trained.kind() == ModelKind::two_tower) return embedded_by_towers(self, texts, words);
+  if (self.trained.traits().is_pair) return embedded_by_towers(self, texts, words);
   EmbedOptions options = embed_options(self.path, words);
   for (const std::string& what : options.cautions) warn(self.name + ": " + what);
   if (!prompt_name && !prompt && !options.prompt.empty()) {
