@@ -73,7 +73,7 @@ std::vector<FileContent> pictures_of(const AnalyzeArguments& arguments, const Mo
     add(site.site, "classes", classes_by_layer(site));
     add(site.site, "distances", head_distances(site));
     add(site.site, "entropy", entropy_by_depth(site));
-    if (site.site != AttentionSite::tokens || model.kind() == ModelKind::two_tower) continue;
+    if (site.site != AttentionSite::tokens || model.traits().is_pair) continue;
     const HeadText& first = texts.texts.front();
     add(site.site, "rollout", rollout_maps(attention_rollout(model, first), texts.shown));
     if (first.ids.size() <= kMostFlow) add(site.site, "flow", flow_map(attention_flow(model, first), texts.shown));

@@ -72,7 +72,7 @@ void show_change(const ChangeArguments& arguments) {
   ChangeQuestion question = change_question(arguments, texts);
   const std::string path = trained_model_path(arguments.model);
   const TrainedModel trained = opened_model("qkv change", arguments.model);
-  if (trained.kind() == ModelKind::encoder) question.vectors = vectors_without_prompt("qkv change", path);
+  if (trained.traits().fills) question.vectors = vectors_without_prompt("qkv change", path);
   if (arguments.of.text) warn_outside("qkv change", trained, *arguments.of.text);
   if (!arguments.sweep.empty()) return run_sweep(arguments, trained, question);
   if (arguments.of.text || arguments.of.example) {

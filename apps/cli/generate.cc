@@ -117,7 +117,7 @@ void run_generate(GenerateArguments& arguments, const Given& given) {
   WriteOptions write = write_options(arguments, model.model());
   // One text is shown as it grows. A model that reads a source, or images, does not go on with it.
   const bool streams = prompts.size() == 1 && !arguments.json;
-  const bool goes_on = model.kind() == ModelKind::decoder && model.task().lengths().source == 0;
+  const bool goes_on = model.traits().goes_on && model.task().lengths().source == 0;
   bool has_begun = false;
   // Once it is certain that nothing is refused.
   const auto begin = [&] {

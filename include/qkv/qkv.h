@@ -115,6 +115,7 @@
 #include "qkv/model/image_preparation.h"
 #include "qkv/model/layer_choices.h"
 #include "qkv/model/model.h"
+#include "qkv/model/model_kind.h"
 #include "qkv/model/patch_encoder.h"
 #include "qkv/model/sequence_to_sequence.h"
 #include "qkv/model/token_input.h"

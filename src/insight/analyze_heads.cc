@@ -107,7 +107,7 @@ std::vector<HeadText> repeated_texts(const RepeatedTokens& repeats) {
 }
 
 void add_repeats(const Model& model, const HeadOptions& options, HeadAnalysis& analysis) {
-  if (options.repeats.tokens.empty() || model.kind() != ModelKind::decoder) return;
+  if (options.repeats.tokens.empty() || !model.traits().goes_on) return;
   const std::vector<HeadText> texts = repeated_texts(options.repeats);
   std::vector<MeasuredSite> sites = sites_to_measure(model, texts, options);
   measure_all(model, texts, {}, sites);

@@ -5,12 +5,10 @@
 namespace qkv::insight {
 
 bool labels_tokens(const TrainedModel& trained) {
-  return trained.kind() == ModelKind::encoder || trained.task().info().kind == TaskKind::encoder;
+  return trained.traits().fills || trained.task().info().kind == TaskKind::encoder;
 }
 
-bool is_writer(const TrainedModel& trained) {
-  return trained.kind() != ModelKind::two_tower && !labels_tokens(trained);
-}
+bool is_writer(const TrainedModel& trained) { return !trained.traits().is_pair && !labels_tokens(trained); }
 
 // The examples of a sum do not hold its last token, nor need a model have a vector for its place.
 bool write_answer(const TrainedModel& trained, std::optional<std::int64_t> most, TaskExample& example) {

@@ -138,7 +138,7 @@ std::int64_t masked_tokens(const std::vector<HeadText>& texts, const MaskedToken
 
 std::string why_none(const Model& model, const HeadOptions& options) {
   if (options.importance_texts <= 0) return "not asked for";
-  if (model.kind() == ModelKind::two_tower) return "two towers say no tokens";
+  if (model.traits().is_pair) return "two towers say no tokens";
   if (!model.scores_tokens()) {
     return "the model gives states alone, without a head that says tokens, so there is no loss to rise";
   }

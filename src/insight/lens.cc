@@ -19,7 +19,7 @@ namespace {
 void require_tokens(const TrainedModel& trained) {
   if (insight::outcome_of(trained.model()) == insight::Outcome::scores) return;
   throw InvalidArgument("logit_lens", "model", "one that says tokens",
-                        trained.kind() == ModelKind::two_tower ? "two towers" : "one that gives states alone");
+                        trained.traits().is_pair ? "two towers" : "one that gives states alone");
 }
 
 // The scores [T, vocabulary] that each state would give.

@@ -32,7 +32,7 @@ const Decoder* decoder_in(const Model& model) {
 }
 
 void require_linear(const Model& model) {
-  if (model.kind() == ModelKind::two_tower) refuse_model("two towers");
+  if (model.traits().is_pair) refuse_model("two towers");
   if (const auto* encoder = std::get_if<Encoder>(&model.network())) {
     if (encoder->options().head == EncoderHead::transform) refuse_model("one with a layer before the output map");
     if (encoder->options().head == EncoderHead::none) refuse_model("one without an output map");

@@ -39,7 +39,7 @@ std::vector<double> row_of_matrix(const Tensor& matrix, std::int64_t row) {
 }  // namespace
 
 Outcome outcome_of(const Model& model) {
-  if (model.kind() == ModelKind::two_tower) return Outcome::pair;
+  if (model.traits().is_pair) return Outcome::pair;
   return model.scores_tokens() ? Outcome::scores : Outcome::states;
 }
 

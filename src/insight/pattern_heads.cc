@@ -12,7 +12,7 @@ std::vector<PatternHead> pattern_heads(const TrainedModel& trained, std::int64_t
     if (scores[n].layers.empty()) continue;
     const BestHead best = best_head(scores[n]);
     // A decoder has one matrix, whatever it reads.
-    const bool is_one = trained.kind() == ModelKind::decoder;
+    const bool is_one = trained.traits().goes_on;
     all.push_back({.pattern = relations[n].name,
                    .description = relations[n].description,
                    .site = is_one ? AttentionSite::tokens : scores[n].site,

@@ -23,7 +23,7 @@ TaskExample asked_example(const TrainedModel& trained, const TextQuestion& quest
     if (!trained.has_examples()) refuse_question("example", "a text: this model's examples are not here", "a number");
     return trained.task().example(Split::test, *question.example);
   }
-  if (trained.kind() == ModelKind::captioner || trained.kind() == ModelKind::two_tower) {
+  if (trained.traits().reads_images) {
     refuse_question("text", "an example: this model reads images", "\"" + *question.text + "\"");
   }
   return core::said_of(kQuestion, "text", [&] {

@@ -20,7 +20,7 @@ struct ReadSentence {
 };
 
 AttentionSite site_read(const TrainedModel& trained) {
-  return trained.kind() == ModelKind::encoder_decoder ? AttentionSite::source : AttentionSite::tokens;
+  return trained.traits().reads_source ? AttentionSite::source : AttentionSite::tokens;
 }
 
 HeadText read_sentence(const TrainedModel& trained, const ParsedSentence& sentence, ReadSentence& read) {
@@ -153,8 +153,8 @@ class Counts {
 
 void require_reader_of_text(const TrainedModel& trained) {
   const bool has_source = trained.task().lengths().source > 0;
-  if (trained.kind() == ModelKind::encoder || trained.kind() == ModelKind::encoder_decoder) return;
-  if (trained.kind() == ModelKind::decoder && !has_source) return;
+  if (trained.traits().fills || trained.traits().reads_source) return;
+  if (trained.traits().goes_on && !has_source) return;
   throw InvalidArgument(kSyntax, "trained", "an encoder, or a decoder that reads a text alone",
                         "one of kind " + std::string(name_of(trained.kind())) + (has_source ? " with a source" : ""));
 }
@@ -171,7 +171,7 @@ SyntaxAnalysis analyze_syntax(const TrainedModel& trained, std::span<const Parse
   std::vector<HeadText> texts;
   std::vector<ReadSentence> read(sentences.size());
   SyntaxAnalysis analysis{.sentences = static_cast<std::int64_t>(sentences.size()),
-                          .looks_back = trained.kind() == ModelKind::decoder,
+                          .looks_back = trained.traits().goes_on,
                           .relations = {}};
   Counts counts;
   for (std::size_t n = 0; n < sentences.size(); ++n) {

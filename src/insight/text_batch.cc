@@ -88,7 +88,7 @@ std::vector<OwnSite> sites_of(const Model& model) {
 
 bool runs_site(const Model& model, const HeadText& text, AttentionSite site) {
   if (!model.scope_of(site)) return false;
-  if (model.kind() != ModelKind::two_tower) return true;
+  if (!model.traits().is_pair) return true;
   return site == AttentionSite::tokens ? !text.ids.empty() : !text.image.empty();
 }
 

@@ -79,7 +79,7 @@ HeadText head_text_of(const TrainedModel& trained, const TaskExample& example) {
     text.source_roles = roles_of(trained, text.source, trained.task().source_vocabulary());
   }
   text.image = example.image;
-  if (trained.kind() == ModelKind::two_tower) return text;
+  if (trained.traits().is_pair) return text;
   text.targets = numbers_in(batch.targets.view().select(0, 0));
   for (const std::int64_t is_scored : numbers_in(batch.scored.view().select(0, 0))) {
     text.scored.push_back(is_scored != 0);
@@ -89,7 +89,7 @@ HeadText head_text_of(const TrainedModel& trained, const TaskExample& example) {
     text.targets.clear();
     text.scored.clear();
   }
-  if (!asks && trained.kind() == ModelKind::decoder) ask_for_each_next(text);
+  if (!asks && trained.traits().goes_on) ask_for_each_next(text);
   return text;
 }
 
@@ -139,7 +139,7 @@ std::vector<std::int64_t> tokens_to_draw(const TrainedModel& trained, const std:
 
 RepeatedTokens repeats_of(const TrainedModel& trained, const std::vector<HeadText>& texts) {
   RepeatedTokens repeats;
-  if (trained.kind() != ModelKind::decoder) return repeats;
+  if (!trained.traits().goes_on) return repeats;
   repeats.tokens = tokens_to_draw(trained, texts);
   repeats.begin = common_begin(texts);
   const TaskLengths& lengths = trained.task().lengths();
@@ -152,7 +152,7 @@ RepeatedTokens repeats_of(const TrainedModel& trained, const std::vector<HeadTex
 // An encoder that fills gaps and is asked for nothing by a task of its own.
 MaskedTokens masks_of(const TrainedModel& trained) {
   MaskedTokens masks;
-  if (trained.kind() != ModelKind::encoder || !trained.model().scores_tokens() || trained.has_examples()) return masks;
+  if (!trained.traits().fills || !trained.model().scores_tokens() || trained.has_examples()) return masks;
   const Tokenizer& tokenizer = trained.task().vocabulary();
   for (std::int32_t id = 0; id < tokenizer.size() && !masks.mask; ++id) {
     if (is_mask_token(tokenizer.piece(id))) masks.mask = id;
@@ -171,7 +171,7 @@ HeadTexts collected(const TrainedModel& trained, std::vector<HeadText> texts, st
 // Without tokens of its own a decoder would have one row, which sees one key.
 void write_tokens(const TrainedModel& trained, std::vector<TaskExample>& examples) {
   constexpr std::int64_t kMostWritten = 16;
-  if (trained.kind() != ModelKind::encoder_decoder) return;
+  if (!trained.traits().reads_source) return;
   const std::int64_t most = trained.has_task() ? trained.task().lengths().tokens - 1 : kMostWritten;
   insight::write_answers(trained, std::max<std::int64_t>(most, 0), examples);
 }
@@ -187,7 +187,7 @@ HeadTexts own_texts(const TrainedModel& trained, std::span<const std::string> te
   for (TaskExample& example : examples) {
     if (trained.has_task()) trained.task().mark(example);
     all.push_back(insight::head_text_of(trained, example));
-    const bool is_written = trained.kind() == ModelKind::encoder_decoder && all.back().targets.empty();
+    const bool is_written = trained.traits().reads_source && all.back().targets.empty();
     if (is_written) ask_for_each_next(all.back());
   }
   return collected(trained, std::move(all), std::move(described));
@@ -201,7 +201,7 @@ std::string counted_texts(std::size_t count, std::string_view what) {
 
 HeadTexts head_texts(const TrainedModel& trained, std::span<const std::string> texts) {
   if (texts.empty()) throw InvalidArgument("head_texts", "texts", "one or more", "none");
-  if (trained.kind() == ModelKind::captioner) {
+  if (trained.traits().reads_images && trained.traits().writes) {
     throw InvalidArgument("head_texts", "texts", "none of a model that reads images",
                           std::string(name_of(trained.kind())) + " and " + counted_texts(texts.size(), "text"));
   }
@@ -218,7 +218,7 @@ HeadTexts head_texts(const TrainedModel& trained, std::int64_t count) {
     return collected(trained, std::move(all),
                      counted_texts(static_cast<std::size_t>(most), "held-out example") + " of " + task.info().name);
   }
-  if (trained.kind() == ModelKind::captioner) {
+  if (trained.traits().reads_images && trained.traits().writes) {
     throw InvalidArgument("head_texts", "trained", "a model that reads texts, or has examples of its own",
                           "a " + std::string(name_of(trained.kind())) + " without");
   }

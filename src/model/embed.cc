@@ -232,7 +232,7 @@ void require_filler(const Model& model, std::int64_t count) {
 
 Tensor embed_texts(const Model& model, std::span<const std::string> texts, const EmbedOptions& options) {
   const bool joins = encoder_of(model) != nullptr;
-  if (!joins && model.kind() != ModelKind::decoder && model.kind() != ModelKind::two_tower) {
+  if (!joins && !model.traits().goes_on && !model.traits().is_pair) {
     throw InvalidArgument(kEmbed, "model", "an encoder, a decoder or two towers",
                           "one of kind " + std::string(name_of(model.kind())));
   }

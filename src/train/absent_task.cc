@@ -152,13 +152,12 @@ std::unique_ptr<const Task> make_task_of(const Model& model) {
     const auto found = config.find(word);
     return found == config.end() ? 0 : number_from<std::int64_t>(found->second).value_or(0);
   };
-  return std::make_unique<ForeignTask>(
-      task_kind_of(model.kind()),
-      TaskLengths{.tokens = number("length"),
-                  .source = model.kind() == ModelKind::encoder_decoder ? number("source_length") : 0,
-                  .image_side = number("image_side"),
-                  .patch_side = number("patch_side")},
-      model.tokenizers());
+  return std::make_unique<ForeignTask>(task_kind_of(model.kind()),
+                                       TaskLengths{.tokens = number("length"),
+                                                   .source = model.traits().reads_source ? number("source_length") : 0,
+                                                   .image_side = number("image_side"),
+                                                   .patch_side = number("patch_side")},
+                                       model.tokenizers());
 }
 
 }  // namespace qkv::training

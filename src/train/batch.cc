@@ -63,7 +63,7 @@ TaskBatch blank_batch(const Task& task, std::span<const TaskExample> examples, B
 }  // namespace
 
 BatchLayout layout_for(ModelKind kind) noexcept {
-  return kind == ModelKind::decoder ? BatchLayout::joined : BatchLayout::apart;
+  return traits_of(kind).goes_on ? BatchLayout::joined : BatchLayout::apart;
 }
 
 ModelInput input_of(const TaskBatch& batch) {

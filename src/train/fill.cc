@@ -31,7 +31,7 @@ std::string gaps_of(const Tokenizer& tokenizer) {
 std::vector<FilledMask> fill_gaps(const TrainedModel& model, std::string_view text, std::int64_t count) {
   const Tokenizer& tokenizer = model.task().vocabulary();
   const bool has_mask = tokenizer.find("[MASK]") || tokenizer.find("<mask>");
-  if (!model.has_task() || has_mask || model.kind() != ModelKind::encoder) {
+  if (!model.has_task() || has_mask || !model.traits().fills) {
     return fill_masks(model.model(), text, count);
   }
   const TaskExample example = model.example_of(text);

@@ -196,7 +196,7 @@ class Run {
     if (watch_.doing) watch_.doing(std::to_string(report.examples) + " held-out examples are examined");
     report.accuracy = task_accuracy(*task_, model, report.examples);
     report.patterns = task_patterns(*task_, model, report.pattern_examples);
-    if (settings_.task == "text" && model_.kind() == ModelKind::decoder) report.sample = sample();
+    if (settings_.task == "text" && model_.traits().goes_on) report.sample = sample();
     return report;
   }
 

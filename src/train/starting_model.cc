@@ -25,23 +25,20 @@ std::int64_t number_in_config(const ModelConfig& config, const std::string& word
 }
 
 void require_scores(const Model& model, const std::string& from) {
-  const bool is_of_text = model.kind() == ModelKind::decoder || model.kind() == ModelKind::encoder ||
-                          model.kind() == ModelKind::encoder_decoder;
-  if (!is_of_text) {
-    const bool is_pair = model.kind() == ModelKind::two_tower;
+  const KindTraits& kind = model.traits();
+  if (kind.reads_images) {
     throw InvalidArgument(
         "train", "from", "a model that reads texts alone and scores their tokens",
-        from + ", of kind " + std::string(name_of(model.kind())) +
-            (is_pair ? ": its towers give a vector for each picture and text, and no scores of tokens" : ""));
+        from + ", of kind " + std::string(kind.name) +
+            (kind.is_pair ? ": its towers give a vector for each picture and text, and no scores of tokens" : ""));
   }
   if (model.tokenizers().tokens == nullptr) {
     throw InvalidArgument("train", "from", "a model with its tokenizer", from + ", which has none");
   }
   if (!model.scores_tokens()) {
-    const char* const expected = model.kind() == ModelKind::encoder
-                                     ? "a model with a head for masked tokens, as a folder of BertForMaskedLM, "
-                                       "RobertaForMaskedLM or DistilBertForMaskedLM has it"
-                                     : "a model that scores tokens, as a folder of LlamaForCausalLM has it";
+    const char* const expected = kind.fills ? "a model with a head for masked tokens, as a folder of BertForMaskedLM, "
+                                              "RobertaForMaskedLM or DistilBertForMaskedLM has it"
+                                            : "a model that scores tokens, as a folder of LlamaForCausalLM has it";
     throw InvalidArgument("train", "from", expected,
                           from +
                               ", which gives states alone: it was published without that head, so nothing says which "
@@ -49,9 +46,9 @@ void require_scores(const Model& model, const std::string& from) {
   }
 }
 
-TextObjective objective_of(ModelKind kind) {
-  if (kind == ModelKind::encoder) return TextObjective::masked;
-  return kind == ModelKind::encoder_decoder ? TextObjective::continued : TextObjective::next;
+TextObjective objective_of(const KindTraits& kind) {
+  if (kind.fills) return TextObjective::masked;
+  return kind.reads_source ? TextObjective::continued : TextObjective::next;
 }
 
 // Learned positions end somewhere; those of a model of the box, where its examples did.
@@ -82,7 +79,7 @@ std::unique_ptr<const Task> training::text_task_for(const Model& model, std::str
                           {.seed = settings.seed,
                            .length = length,
                            .tokenizer = model.tokenizers().tokens,
-                           .objective = objective_of(model.kind()),
+                           .objective = objective_of(model.traits()),
                            .start = static_cast<std::int32_t>(number_in_config(config, "start"))});
   } catch (const InvalidArgument& error) {
     if (error.argument() == settings.data) throw;

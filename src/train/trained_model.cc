@@ -197,7 +197,7 @@ TaskExample TrainedModel::example_read(std::string_view text) const {
 void TrainedModel::require_places(const TaskExample& example) const {
   const std::optional<std::int64_t> places = positions();
   if (!places) return;
-  const bool has_encoder = kind() == ModelKind::encoder_decoder;
+  const bool has_encoder = traits().reads_source;
   const std::int64_t most = has_encoder ? config_number(model_, "source_length").value_or(*places) : *places;
   const std::int64_t tokens = std::ssize(example.source) + (has_encoder ? 0 : std::ssize(example.tokens));
   if (tokens <= most) return;
@@ -287,7 +287,7 @@ GenerateOptions TrainedModel::writing(GenerateOptions options) const {
 
 std::optional<std::int64_t> TrainedModel::window() const {
   const TaskLengths& lengths = task_->lengths();
-  if (kind() != ModelKind::decoder || lengths.source > 0 || lengths.image_side > 0) return std::nullopt;
+  if (!traits().goes_on || lengths.source > 0 || lengths.image_side > 0) return std::nullopt;
   const std::optional<std::int64_t> places = positions();
   if (lengths.tokens == 0) return places;
   return places ? std::min(*places, lengths.tokens) : lengths.tokens;
@@ -309,7 +309,7 @@ void TrainedModel::answer(TaskExample& example, const GenerateOptions& options) 
 }
 
 std::int64_t TrainedModel::answer_length(std::int32_t last) const {
-  if (!has_examples_ || kind() != ModelKind::decoder || task_->lengths().source > 0) return 0;
+  if (!has_examples_ || !traits().goes_on || task_->lengths().source > 0) return 0;
   std::int64_t count = 0;
   // A token that a few examples only happen to ask after is no question.
   for (std::int64_t n = 0; n < 8; ++n) {

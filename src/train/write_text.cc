@@ -196,7 +196,7 @@ class SharedPass {
   // Tokens that may be written; the last one needs no position.
   [[nodiscard]] std::int64_t places_left() const {
     const std::optional<std::int64_t> places = model_.positions();
-    if (!places || model_.kind() != ModelKind::encoder_decoder) return std::numeric_limits<std::int64_t>::max();
+    if (!places || !model_.traits().reads_source) return std::numeric_limits<std::int64_t>::max();
     return *places - std::ssize(examples_.front().tokens) + 1;
   }
 
@@ -253,7 +253,7 @@ std::string_view name_of(WriteEnd end) noexcept {
 
 std::vector<WrittenText> write_texts(const TrainedModel& model, std::span<const std::string> prompts,
                                      const WriteOptions& options) {
-  if (model.kind() == ModelKind::encoder || model.kind() == ModelKind::two_tower) {
+  if (!model.traits().writes) {
     throw InvalidArgument("write_texts", "model", "one that writes",
                           "one of kind " + std::string(name_of(model.kind())));
   }

@@ -14,23 +14,12 @@
 #include "qkv/model/captioner.h"
 #include "qkv/model/encoder.h"
 #include "qkv/model/encoder_decoder.h"
+#include "qkv/model/model_kind.h"
 #include "qkv/model/two_tower.h"
 #include "qkv/safetensors.h"
 #include "qkv/text/tokenizer.h"
 
 namespace qkv {
-
-enum class ModelKind : std::uint8_t {
-  decoder,          // one text; a token sees those before it
-  encoder,          // one text; every token sees all
-  encoder_decoder,  // a source, and tokens that attend to it
-  captioner,        // an image, and tokens that attend to its patches
-  two_tower,        // an image and a text, each with an encoder; what belongs together lies together
-};
-/// "decoder", "encoder", "encoder-decoder", "captioner", "two-tower"
-[[nodiscard]] std::string_view name_of(ModelKind kind) noexcept;
-/// Throws InvalidArgument for another word, with the words that there are.
-[[nodiscard]] ModelKind model_kind_named(std::string_view name);
 
 /// What a model reads; each kind reads its part. Shorter texts are padded at their end with any token.
 struct ModelInput {
@@ -79,6 +68,7 @@ class Model {
   [[nodiscard]] std::map<std::string, std::string> metadata() const;
 
   [[nodiscard]] ModelKind kind() const noexcept { return static_cast<ModelKind>(network_.index()); }
+  [[nodiscard]] const KindTraits& traits() const noexcept { return traits_of(kind()); }
   [[nodiscard]] const Network& network() const noexcept { return network_; }
   [[nodiscard]] ModelConfig config() const;
   [[nodiscard]] const ModelTokenizers& tokenizers() const noexcept { return tokenizers_; }

@@ -40,6 +40,7 @@ class TrainedModel {
 
   [[nodiscard]] const Model& model() const noexcept { return model_; }
   [[nodiscard]] ModelKind kind() const noexcept { return model_.kind(); }
+  [[nodiscard]] const KindTraits& traits() const noexcept { return model_.traits(); }
   /// The task that it learnt. Of the reader's own text or pictures it knows all but the examples: example() throws; of
   /// a model that learnt none, all that it reads, under the name "".
   [[nodiscard]] const Task& task() const noexcept { return *task_; }

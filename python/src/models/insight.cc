@@ -71,7 +71,7 @@ Changing changing(std::string_view function, const LoadedModel& model, Intervent
   request.model = model.name;
   ChangeQuestion question =
       said_in_python(function, intervention_fields().infos(), [&] { return change_question(request, texts); });
-  if (model.trained.kind() == ModelKind::encoder) question.vectors = embed_options_of(model.path);
+  if (model.trained.traits().fills) question.vectors = embed_options_of(model.path);
   return {std::move(request), std::move(question)};
 }
 

@@ -17,7 +17,7 @@ TaskExample held_out(std::string_view function, const TrainedModel& model, std::
 }
 
 TaskExample of_ids(std::string_view function, const TrainedModel& model, nb::handle ids) {
-  if (model.kind() != ModelKind::decoder && model.kind() != ModelKind::encoder) {
+  if (!model.traits().goes_on && !model.traits().fills) {
     throw InvalidArgument(function, "ids", "a decoder or an encoder, which read one text",
                           "a model of kind " + std::string(name_of(model.kind())));
   }

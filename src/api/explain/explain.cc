@@ -47,8 +47,7 @@ Tensor picture_at(std::string_view field, const std::string& path) {
 // The text of a model that reads images names one; two towers may show that of texts alone.
 bool is_path_of_picture(const TrainedModel& model, const ExplainRequest& request) {
   if (model.task().lengths().image_side == 0 || request.text.empty() || request.example) return false;
-  const bool is_lone_text =
-      model.kind() == ModelKind::two_tower && request.captions.empty() && !is_picture(request.text);
+  const bool is_lone_text = model.traits().is_pair && request.captions.empty() && !is_picture(request.text);
   return !is_lone_text;
 }
 
@@ -100,7 +99,7 @@ ExplainOptions options_of(const ExplainRequest& request, const ExplainedParts& p
 void require_picture(const TrainedModel& model, const std::string& path) {
   std::error_code none;
   if (std::filesystem::exists(path, none)) return;
-  const bool is_pair = model.kind() == ModelKind::two_tower;
+  const bool is_pair = model.traits().is_pair;
   api_detail::refuse("text",
                      std::string("a PNG, which this model reads") + (is_pair ? "; what it may show is `captions`" : ""),
                      "\"" + path + "\", which is not there");

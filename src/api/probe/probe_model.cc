@@ -39,7 +39,7 @@ AttentionSite site_for(const ProbeRequest& request, const Model& model, const He
   std::string known;
   for (const AttentionSite site : {AttentionSite::cross, AttentionSite::tokens, AttentionSite::source}) {
     // A decoder has one matrix, whatever it reads.
-    const bool is_part = model.kind() == ModelKind::decoder && site != AttentionSite::tokens;
+    const bool is_part = model.traits().goes_on && site != AttentionSite::tokens;
     if (is_part || !insight::runs_site(model, text, site)) continue;
     if (request.site.empty() || request.site == name_of(site)) return site;
     known += (known.empty() ? "" : ", ") + std::string(name_of(site));
@@ -56,7 +56,7 @@ std::string attention_of(const ProbeRequest& request, const SiteScope& scope) {
 
 // Of the loss of what the task asks for; of a decoder's text, for which none does, of each next token.
 void run_for_gradients(const TrainedModel& trained, const HeadText& text, const TaskBatch& batch, Trace& trace) {
-  if (trained.kind() == ModelKind::two_tower) {
+  if (trained.traits().is_pair) {
     if (text.ids.empty() || text.image.empty()) {
       refuse("stage", "an example of the model's task: the loss of two towers is that of a picture and a text together",
              text.ids.empty() ? "a picture alone" : "a text alone");

@@ -69,7 +69,7 @@ void refuse(const char* argument, const std::string& expected, const std::string
   throw InvalidArgument(kExplainModel, argument, expected, got);
 }
 
-bool is_pair(const TrainedModel& trained) { return trained.kind() == ModelKind::two_tower; }
+bool is_pair(const TrainedModel& trained) { return trained.traits().is_pair; }
 
 Asked asked_of(const TrainedModel& trained, const ModelQuestion& question) {
   const std::string kind(name_of(trained.kind()));

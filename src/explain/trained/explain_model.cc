@@ -234,7 +234,7 @@ class ModelReader {
       std::vector<ShownPair> pairs;
       for (std::size_t n = 0; n < asked_.pairs.size(); ++n) pairs.push_back({asked_.pairs[n], run_.captions[n].text});
       run_.maps = {pair_maps_step(trained_, pairs), word_maps_step(trained_, pairs.front())};
-    } else if (trained_.kind() == ModelKind::captioner) {
+    } else if (trained_.traits().reads_images && trained_.traits().writes) {
       const auto cross = std::ranges::find(run_.sites, name_of(AttentionSite::cross), &SiteWeights::name);
       SaidTokens tokens{.example = shown(), .said = {}, .marked = {}};
       for (std::size_t p = 0; p < shown().tokens.size(); ++p) {

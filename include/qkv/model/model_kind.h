@@ -1,0 +1,33 @@
+// The kinds of models, and what can be asked of a kind.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace qkv {
+
+enum class ModelKind : std::uint8_t {
+  decoder,          // one text; a token sees those before it
+  encoder,          // one text; every token sees all
+  encoder_decoder,  // a source, and tokens that attend to it
+  captioner,        // an image, and tokens that attend to its patches
+  two_tower,        // an image and a text, each with an encoder; what belongs together lies together
+};
+
+/// What a kind of model reads and says. Whoever treats kinds differently asks for one of these.
+struct KindTraits {
+  std::string_view name;      // "encoder-decoder"
+  bool goes_on = false;       // reads one text, in which a token sees those before it, and says what comes next
+  bool fills = false;         // reads one text whole, and says what stands at each place
+  bool reads_source = false;  // reads a source by an encoder, and says tokens that attend to it
+  bool reads_images = false;
+  bool writes = false;   // generates tokens, one after the other
+  bool is_pair = false;  // holds images and texts against each other, and says no tokens
+};
+[[nodiscard]] const KindTraits& traits_of(ModelKind kind) noexcept;
+/// "decoder", "encoder", "encoder-decoder", "captioner", "two-tower"
+[[nodiscard]] std::string_view name_of(ModelKind kind) noexcept;
+/// Throws InvalidArgument for another word, with the words that there are.
+[[nodiscard]] ModelKind model_kind_named(std::string_view name);
+
+}  // namespace qkv

@@ -1,0 +1,26 @@
+// A captioner as a Model: an image, and tokens that attend to its patches.
+#pragma once
+
+#include "model/kinds/kind.h"
+
+namespace qkv::kinds {
+
+template <>
+struct Kind<Captioner> : Defaults<Captioner> {
+  static constexpr KindTraits kTraits = {.name = "captioner", .reads_images = true, .writes = true};
+
+  static Captioner make(const ModelConfig& config, const Init& init, DType dtype) {
+    return Captioner(captioner_options(config), init, dtype);
+  }
+  static Variable forward(const Captioner& captioner, const ModelInput& in, const ModelCall& call) {
+    return captioner.forward(in.images, in.ids, call);
+  }
+  static NewTokens generate(const Captioner& captioner, const ModelInput& in, const GenerateOptions& options) {
+    return captioner.generate(in.images, in.ids, options);
+  }
+  static std::optional<SiteScope> scope_of(const Captioner& captioner, AttentionSite site) {
+    return scope_in_stacks(site, captioner.options().encoder_layers, captioner.options().layers);
+  }
+};
+
+}  // namespace qkv::kinds

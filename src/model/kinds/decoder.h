@@ -1,0 +1,31 @@
+// A decoder as a Model: one text, of which it says what comes next.
+#pragma once
+
+#include "model/kinds/kind.h"
+
+namespace qkv::kinds {
+
+template <>
+struct Kind<Decoder> : Defaults<Decoder> {
+  static constexpr KindTraits kTraits = {.name = "decoder", .goes_on = true, .writes = true};
+
+  static Decoder make(const ModelConfig& config, const Init& init, DType dtype) {
+    return Decoder(decoder_options(config), init, dtype);
+  }
+  static bool scores_tokens(const Decoder& decoder) { return decoder.options().scores; }
+  static Variable forward(const Decoder& decoder, const ModelInput& in, const ModelCall& call) {
+    return decoder.forward(in.ids, call);
+  }
+  static Variable states(const Decoder& decoder, const ModelInput& in, const ModelCall& call) {
+    return decoder.hidden(in.ids, call);
+  }
+  static NewTokens generate(const Decoder& decoder, const ModelInput& in, const GenerateOptions& options) {
+    return decoder.generate(in.ids, options);
+  }
+  // All sites are parts of the attention over the one text.
+  static std::optional<SiteScope> scope_of(const Decoder& decoder, AttentionSite /*site*/) {
+    return SiteScope{"", "attn", decoder.options().layers};
+  }
+};
+
+}  // namespace qkv::kinds

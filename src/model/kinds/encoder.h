@@ -1,0 +1,28 @@
+// An encoder as a Model: one text, seen whole.
+#pragma once
+
+#include "model/kinds/kind.h"
+
+namespace qkv::kinds {
+
+template <>
+struct Kind<Encoder> : Defaults<Encoder> {
+  static constexpr KindTraits kTraits = {.name = "encoder", .fills = true};
+
+  static Encoder make(const ModelConfig& config, const Init& init, DType dtype) {
+    return Encoder(encoder_options(config), init, dtype);
+  }
+  static bool scores_tokens(const Encoder& encoder) { return encoder.options().head != EncoderHead::none; }
+  static Variable forward(const Encoder& encoder, const ModelInput& in, const ModelCall& call) {
+    return encoder.forward({in.ids, in.lengths, in.types}, call);
+  }
+  static Variable states(const Encoder& encoder, const ModelInput& in, const ModelCall& call) {
+    return encoder.hidden({in.ids, in.lengths, in.types}, call);
+  }
+  static std::optional<SiteScope> scope_of(const Encoder& encoder, AttentionSite site) {
+    if (site != AttentionSite::tokens) return std::nullopt;
+    return SiteScope{"", "attn", encoder.options().layers};
+  }
+};
+
+}  // namespace qkv::kinds

@@ -1,0 +1,26 @@
+// An encoder-decoder as a Model: a source, and tokens that attend to it.
+#pragma once
+
+#include "model/kinds/kind.h"
+
+namespace qkv::kinds {
+
+template <>
+struct Kind<EncoderDecoder> : Defaults<EncoderDecoder> {
+  static constexpr KindTraits kTraits = {.name = "encoder-decoder", .reads_source = true, .writes = true};
+
+  static EncoderDecoder make(const ModelConfig& config, const Init& init, DType dtype) {
+    return EncoderDecoder(encoder_decoder_options(config), init, dtype);
+  }
+  static Variable forward(const EncoderDecoder& both, const ModelInput& in, const ModelCall& call) {
+    return both.forward({in.source, in.source_lengths}, in.ids, call);
+  }
+  static NewTokens generate(const EncoderDecoder& both, const ModelInput& in, const GenerateOptions& options) {
+    return both.generate({in.source, in.source_lengths}, in.ids, options);
+  }
+  static std::optional<SiteScope> scope_of(const EncoderDecoder& both, AttentionSite site) {
+    return scope_in_stacks(site, both.options().encoder_layers, both.options().layers);
+  }
+};
+
+}  // namespace qkv::kinds

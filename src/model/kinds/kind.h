@@ -1,0 +1,46 @@
+// What a Model does with a network of its kind. A kind of model is a header beside this one, an entry in ModelKind, and
+// an entry at the same place of Model::Network.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "qkv/error.h"
+#include "qkv/model/model.h"
+
+namespace qkv::kinds {
+
+/// Has kTraits, make(), scope_of(), and what a Defaults does otherwise.
+template <class Network>
+struct Kind;
+
+[[noreturn]] inline void refuse(std::string_view function, const KindTraits& traits, std::string_view expected) {
+  throw InvalidArgument(function, "model", expected, "a model of kind " + std::string(traits.name));
+}
+
+template <class Network>
+struct Defaults {
+  static bool scores_tokens(const Network& /*network*/) { return true; }
+  static Variable forward(const Network& /*network*/, const ModelInput& /*in*/, const ModelCall& /*call*/) {
+    refuse("Model::forward", Kind<Network>::kTraits, "one that scores tokens");
+  }
+  static Variable states(const Network& /*network*/, const ModelInput& /*in*/, const ModelCall& /*call*/) {
+    refuse("Model::states", Kind<Network>::kTraits, "an encoder or a decoder");
+  }
+  static NewTokens generate(const Network& /*network*/, const ModelInput& /*in*/, const GenerateOptions& /*options*/) {
+    refuse("Model::generate", Kind<Network>::kTraits, "one that writes");
+  }
+  static void run(const Network& network, const ModelInput& in, const ModelCall& call) {
+    using K = Kind<Network>;
+    static_cast<void>(K::scores_tokens(network) ? K::forward(network, in, call) : K::states(network, in, call));
+  }
+};
+
+/// Of a model whose trace has "encoder" and "decoder".
+inline SiteScope scope_in_stacks(AttentionSite site, std::int64_t encoder_layers, std::int64_t decoder_layers) {
+  if (site == AttentionSite::source) return {.stack = "encoder.", .part = "attn", .layers = encoder_layers};
+  return {.stack = "decoder.", .part = site == AttentionSite::cross ? "cross" : "attn", .layers = decoder_layers};
+}
+
+}  // namespace qkv::kinds
