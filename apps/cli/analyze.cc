@@ -16,14 +16,15 @@
 #include "opened_model.h"
 #include "output.h"
 #include "progress.h"
+#include "qkv/api/models.h"
 #include "qkv/api/roles.h"
 #include "qkv/api/syntax.h"
 #include "qkv/files.h"
 #include "qkv/insight/report.h"
 #include "qkv/insight/rollout.h"
 #include "qkv/insight/syntax.h"
-#include "qkv/insight/texts.h"
 #include "qkv/threads.h"
+#include "qkv/train/english_trees.h"
 #include "terminal.h"
 
 namespace qkv::cli {
@@ -57,9 +58,9 @@ void require_places(const AnalyzeArguments& arguments) {
   }
 }
 
-HeadTexts texts_for(const AnalyzeArguments& arguments, const TrainedModel& trained) {
+HeadTexts texts_for(const AnalyzeArguments& arguments, const TextModel& trained) {
   if (arguments.text_file.empty()) {
-    return of_option("MODEL", [&] { return head_texts(trained, arguments.count.value_or(kTexts)); });
+    return of_option("MODEL", [&] { return texts_to_look_at(trained, arguments.count.value_or(kTexts)); });
   }
   return texts_of_lines(trained, "--text", arguments.text_file);
 }
@@ -76,7 +77,7 @@ HeadOptions options_of(const AnalyzeArguments& arguments, const HeadTexts& texts
   return options;
 }
 
-std::vector<PatternHead> patterns_of(const TrainedModel& trained, std::int64_t count,
+std::vector<PatternHead> patterns_of(const TextModel& trained, std::int64_t count,
                                      const std::vector<AttentionSite>& sites) {
   std::vector<PatternHead> patterns = pattern_heads(trained, count);
   std::erase_if(patterns, [&](const PatternHead& one) { return std::ranges::find(sites, one.site) == sites.end(); });
@@ -135,7 +136,7 @@ std::vector<ParsedSentence> trees_of(const AnalyzeArguments& arguments) {
   }
 }
 
-void run_syntax(const AnalyzeArguments& arguments, const TrainedModel& trained) {
+void run_syntax(const AnalyzeArguments& arguments, const TextModel& trained) {
   constexpr std::int64_t kFewestPairs = 10;
   const std::vector<ParsedSentence> sentences = trees_of(arguments);
   const SyntaxAnalysis analysis = of_option("--syntax", [&] { return analyze_syntax(trained, sentences); });

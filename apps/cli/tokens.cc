@@ -18,11 +18,11 @@
 #include "misuse.h"
 #include "output.h"
 #include "qkv/files.h"
+#include "qkv/model/box.h"
 #include "qkv/model/model.h"
 #include "qkv/number_text.h"
 #include "qkv/picture/terminal.h"
 #include "qkv/text/read_tokenizer.h"
-#include "qkv/train/trained_model.h"
 #include "terminal.h"
 #include "token_text.h"
 

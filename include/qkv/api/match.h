@@ -9,7 +9,7 @@
 #include "qkv/api/explain.h"
 #include "qkv/api/member.h"
 #include "qkv/explain/match.h"
-#include "qkv/train/match.h"
+#include "qkv/model/match.h"
 
 namespace qkv {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "qkv/api/member.h"
-#include "qkv/train/fill.h"
-#include "qkv/train/trained_model.h"
-#include "qkv/train/write_text.h"
+#include "qkv/model/fill.h"
+#include "qkv/model/text_model.h"
+#include "qkv/model/write_text.h"
 
 namespace qkv {
 

@@ -1,5 +1,5 @@
 #include "models.h"
-#include "qkv/train/write_text.h"
+#include "qkv/model/write_text.h"
 
 namespace qkv::python {
 namespace {

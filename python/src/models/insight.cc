@@ -6,12 +6,12 @@
 #include "models.h"
 #include "qkv/api/change.h"
 #include "qkv/api/lens.h"
+#include "qkv/api/models.h"
 #include "qkv/api/roles.h"
 #include "qkv/insight/change.h"
 #include "qkv/insight/lens.h"
 #include "qkv/insight/report.h"
 #include "qkv/insight/rollout.h"
-#include "qkv/insight/texts.h"
 #include "report.h"
 
 namespace qkv::python {
@@ -30,7 +30,7 @@ constexpr std::int64_t kMostTexts = 100'000;  // as the command has it
 
 HeadTexts texts_of(const LoadedModel& model, const std::optional<std::vector<std::string>>& texts, std::int64_t count) {
   if (!texts) require_between("heads", "count", count, 1, kMostTexts);
-  return texts ? head_texts(model.trained, *texts) : head_texts(model.trained, count);
+  return texts ? head_texts(model.trained, *texts) : texts_to_look_at(model.trained, count);
 }
 
 std::vector<AttentionSite> sites_of(const std::vector<std::string>& names) {
@@ -44,7 +44,7 @@ std::vector<AttentionSite> sites_of(const std::vector<std::string>& names) {
   return sites;
 }
 
-std::vector<PatternHead> patterns_of(const TrainedModel& model, std::int64_t count,
+std::vector<PatternHead> patterns_of(const TextModel& model, std::int64_t count,
                                      const std::vector<AttentionSite>& sites) {
   std::vector<PatternHead> patterns = pattern_heads(model, count);
   std::erase_if(patterns, [&](const PatternHead& one) { return std::ranges::find(sites, one.site) == sites.end(); });
