@@ -12,12 +12,12 @@ constexpr std::int64_t kTokens = 11;     // five letters, a separator, the same 
 constexpr std::int64_t kSeparator = 6;   // letters are 0 to 5
 constexpr std::int64_t kIgnored = -100;  // a target that adds nothing to the loss
 
-struct Examples {
+struct Drawn {
   Tensor ids;      // [B, T]: what the decoder reads
   Tensor targets;  // [B, T]: the token after each, where it can be known
 };
 
-Examples draw(Generator& random, std::int64_t B) {
+Drawn draw(Generator& random, std::int64_t B) {
   const Tensor letters = random.randint(0, 6, {B, 5});
   Tensor ids(DType::i64, {B, kTokens - 1});
   Tensor targets(DType::i64, {B, kTokens - 1});
@@ -31,7 +31,7 @@ Examples draw(Generator& random, std::int64_t B) {
   return {ids, targets};
 }
 
-double accuracy(const Decoder& model, const Examples& examples) {
+double accuracy(const Decoder& model, const Drawn& examples) {
   const NoGradient nothing_is_recorded;
   const Tensor scores(model.forward(examples.ids, {.dtype = DType::f64}).value());
   int right = 0;
@@ -58,7 +58,7 @@ int main() {
   const TrainingOptions options = {.schedule = {.peak = 1e-2, .steps = 200}};
   const auto loss_of_batch = [&](std::int64_t n) {
     Generator batch(static_cast<std::uint64_t>(1000 + n));  // batch n is a function of n
-    const Examples examples = draw(batch, 32);
+    const Drawn examples = draw(batch, 32);
     return BatchLoss{cross_entropy(model.forward(examples.ids, {.dtype = DType::f64}), examples.targets), 320};
   };
   train(*optimizer, loss_of_batch, options, [](const TrainingStep& step) {

@@ -15,14 +15,15 @@
 #include "opened_model.h"
 #include "output.h"
 #include "progress.h"
+#include "qkv/api/models.h"
 #include "qkv/api/roles.h"
 #include "qkv/api/syntax.h"
 #include "qkv/files.h"
 #include "qkv/insight/report.h"
 #include "qkv/insight/rollout.h"
 #include "qkv/insight/syntax.h"
-#include "qkv/insight/texts.h"
 #include "qkv/threads.h"
+#include "qkv/train/english_trees.h"
 #include "terminal.h"
 
 namespace qkv::cli {
@@ -48,7 +49,7 @@ void require_places(const AnalyzeArguments& arguments) {
   }
 }
 
-HeadTexts texts_for(const AnalyzeArguments& arguments, const TrainedModel& trained) {
+HeadTexts texts_for(const AnalyzeArguments& arguments, const TextModel& trained) {
   if (arguments.text_file.empty()) return analyzed_texts(arguments, trained);
   return texts_of_lines(trained, "--text", arguments.text_file);
 }
@@ -94,7 +95,7 @@ void write_all(const AnalyzeArguments& arguments, const Model& model, const Head
   say_written(arguments, files);
 }
 
-void run_syntax(const AnalyzeArguments& arguments, const TrainedModel& trained) {
+void run_syntax(const AnalyzeArguments& arguments, const TextModel& trained) {
   constexpr std::int64_t kFewestPairs = 10;
   const std::vector<ParsedSentence> sentences = analyzed_trees(arguments);
   const SyntaxAnalysis analysis = of_option("--syntax", [&] { return analyze_syntax(trained, sentences); });

@@ -17,7 +17,7 @@
 #include "pictures.h"
 #include "progress.h"
 #include "qkv/api/change.h"
-#include "qkv/insight/texts.h"
+#include "qkv/api/models.h"
 #include "qkv/picture/terminal.h"
 #include "qkv/threads.h"
 #include "terminal.h"
@@ -44,7 +44,7 @@ void require_together(const ChangeArguments& arguments) {
   }
 }
 
-void run_sweep(const ChangeArguments& arguments, const TrainedModel& trained, const ChangeQuestion& question) {
+void run_sweep(const ChangeArguments& arguments, const TextModel& trained, const ChangeQuestion& question) {
   check_files({{"MODEL", arguments.model}}, places_of(arguments.pictures));
   const Sweep sweep = [&] {
     Progress line;
@@ -60,9 +60,9 @@ void run_sweep(const ChangeArguments& arguments, const TrainedModel& trained, co
   print(pictures_report(arguments.pictures));
 }
 
-HeadTexts texts_of(const ChangeArguments& arguments, const TrainedModel& trained) {
+HeadTexts texts_of(const ChangeArguments& arguments, const TextModel& trained) {
   if (!arguments.file.empty()) return texts_of_lines(trained, "--file", arguments.file);
-  return of_option("--examples", [&] { return head_texts(trained, *arguments.examples); });
+  return of_option("--examples", [&] { return texts_to_look_at(trained, *arguments.examples); });
 }
 
 void show_change(const ChangeArguments& arguments) {

@@ -16,8 +16,8 @@
 #include "output.h"
 #include "qkv/api/texts.h"
 #include "qkv/files.h"
+#include "qkv/model/match.h"
 #include "qkv/threads.h"
-#include "qkv/train/match.h"
 #include "text_or_none.h"
 
 namespace qkv::cli {
@@ -95,7 +95,7 @@ void run_fill(FillArguments& arguments, const Given& /*all*/) {
       misuse(error.argument() == "model" ? "MODEL" : "TEXT", error.expected(), error.got());
     }
   }();
-  const FillFigures figures = fill_figures(text, masks, model.task().vocabulary());
+  const FillFigures figures = fill_figures(text, masks, model.tokenizer());
   if (arguments.json) return print(reply_as_json(figures));
   for (const FillMask& mask : figures.masks) {
     print(fmt::format("the mask at token {}\n", mask.place));

@@ -89,7 +89,7 @@ void say_what_is_left_out(const std::string& path) {
 }
 
 // Of all texts together, once.
-void warn_of_limits(const TrainedModel& model, std::span<const WrittenText> written) {
+void warn_of_limits(const TextModel& model, std::span<const WrittenText> written) {
   const auto say = [](const std::string& what) { complain("qkv generate", "careful: " + what); };
   const auto count = [&](const auto& holds) { return std::ranges::count_if(written, holds); };
   const bool is_one = written.size() == 1;
@@ -117,7 +117,7 @@ void run_generate(GenerateArguments& arguments, const Given& given) {
   WriteOptions write = write_options(arguments, model.model());
   // One text is shown as it grows. A model that reads a source, or images, does not go on with it.
   const bool streams = prompts.size() == 1 && !arguments.json;
-  const bool goes_on = model.traits().goes_on && model.task().lengths().source == 0;
+  const bool goes_on = model.traits().goes_on && model.lengths().source == 0;
   bool has_begun = false;
   // Once it is certain that nothing is refused.
   const auto begin = [&] {

@@ -5,7 +5,7 @@
 
 namespace qkv::cli {
 
-HeadTexts texts_of_lines(const TrainedModel& trained, const std::string& option, const std::string& path) {
+HeadTexts texts_of_lines(const TextModel& trained, const std::string& option, const std::string& path) {
   return of_option(option, [&] {
     const Texts lines = lines_of(path, EmptyLines::left_out);
     try {

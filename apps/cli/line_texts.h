@@ -8,6 +8,6 @@
 namespace qkv::cli {
 
 /// Empty lines are left out. What is wrong with a line is said of that line, all else of the option.
-[[nodiscard]] HeadTexts texts_of_lines(const TrainedModel& trained, const std::string& option, const std::string& path);
+[[nodiscard]] HeadTexts texts_of_lines(const TextModel& trained, const std::string& option, const std::string& path);
 
 }  // namespace qkv::cli

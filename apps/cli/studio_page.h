@@ -19,7 +19,7 @@ struct StudioPage {
   StudioOptions studio = {};
   std::string title = {};
   std::vector<std::string> starts = {};
-  std::pair<std::string, std::shared_ptr<const TrainedModel>> opened = {};  // a model by its name; nullptr: none
+  std::pair<std::string, std::shared_ptr<const TextModel>> opened = {};  // a model by its name; nullptr: none
 };
 
 /// "#/step?text=the+cat": a page with the fields of its address. Flags are "true".

@@ -47,7 +47,7 @@ std::string length_text(const TaskInfo& info, std::optional<std::int64_t> chosen
 }
 
 std::string sizes_text(const Task& task) {
-  const TaskLengths& lengths = task.lengths();
+  const TextLengths& lengths = task.lengths();
   std::string text = fmt::format("tokens    at most {}, of {}\n", lengths.tokens, task.vocabulary().size());
   if (lengths.source > 0) {
     text += fmt::format("source    at most {}, of {}\n", lengths.source, task.source_vocabulary().size());
@@ -65,7 +65,7 @@ std::string about(const Task& task, std::optional<std::int64_t> length) {
   text += fmt::format("model     {}\n", recipe_for(info.name).model);
   text += fmt::format("goal      {:g} % of the scored answers as expected\n", 100 * info.accuracy);
   text += length_text(info, length) + sizes_text(task);
-  for (const TaskRelation& relation : task.relations()) {
+  for (const Relation& relation : task.relations()) {
     text +=
         hanging("pattern   ", fmt::format("{} ({}): {}", relation.name, name_of(relation.site), relation.description));
   }

@@ -21,7 +21,7 @@
 #include "qkv/explain.h"
 #include "qkv/files.h"
 #include "qkv/mask.h"
-#include "qkv/train/trained_model.h"
+#include "qkv/model/box.h"
 #include "server/access.h"
 #include "server/pages.h"
 #include "server/studio_server.h"

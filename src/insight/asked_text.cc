@@ -4,22 +4,17 @@
 
 namespace qkv::insight {
 
-bool labels_tokens(const TrainedModel& trained) {
-  return trained.traits().fills || trained.task().info().kind == TaskKind::encoder;
-}
-
-bool is_writer(const TrainedModel& trained) { return !trained.traits().is_pair && !labels_tokens(trained); }
+bool is_writer(const TextModel& trained) { return !trained.traits().is_pair && !trained.labels_tokens(); }
 
 // The examples of a sum do not hold its last token, nor need a model have a vector for its place.
-bool write_answer(const TrainedModel& trained, std::optional<std::int64_t> most, TaskExample& example) {
+bool write_answer(const TextModel& trained, std::optional<std::int64_t> most, Example& example) {
   bool is_open = false;
   // A text of the reader's own goes on for ever.
-  const TaskLengths& lengths = trained.task().lengths();
-  const bool ends = trained.has_examples() || lengths.source > 0 || lengths.image_side > 0;
+  const bool ends = trained.has_examples() || trained.reads_source() || trained.traits().reads_images;
   if (!most && (!trained.has_task() || !ends)) {
     most = 0;
-  } else if (!most && trained.task().vocabulary().find("</s>")) {
-    most = trained.task().lengths().tokens - static_cast<std::int64_t>(example.tokens.size());
+  } else if (!most && trained.tokenizer().find("</s>")) {
+    most = trained.lengths().tokens - static_cast<std::int64_t>(example.tokens.size());
   } else if (!most) {
     const std::int64_t length = trained.answer_length(example.tokens.back());
     is_open = length > 0;
@@ -29,11 +24,11 @@ bool write_answer(const TrainedModel& trained, std::optional<std::int64_t> most,
   return is_open;
 }
 
-void write_answers(const TrainedModel& trained, std::int64_t most, std::span<TaskExample> examples) {
+void write_answers(const TextModel& trained, std::int64_t most, std::span<Example> examples) {
   constexpr std::size_t kTogether = 32;
   while (!examples.empty()) {
-    const std::span<TaskExample> part = examples.first(std::min(kTogether, examples.size()));
-    const TaskBatch batch = batch_of(trained.task(), part, layout_for(trained.kind()));
+    const std::span<Example> part = examples.first(std::min(kTogether, examples.size()));
+    const Batch batch = trained.batch_of(part);
     const NewTokens written = trained.model().generate(input_of(batch), trained.writing({.most = most}));
     for (std::size_t n = 0; n < part.size(); ++n) {
       for (const std::int64_t token : written[n]) part[n].tokens.push_back(static_cast<std::int32_t>(token));
@@ -44,8 +39,8 @@ void write_answers(const TrainedModel& trained, std::int64_t most, std::span<Tas
   }
 }
 
-std::size_t asked_place(const TrainedModel& trained, const TaskExample& example) {
-  const std::vector<bool> asked = trained.task().asked(example);  // perhaps for an answer that nobody gave
+std::size_t asked_place(const TextModel& trained, const Example& example) {
+  const std::vector<bool> asked = trained.asked(example);  // perhaps for an answer that nobody gave
   for (std::size_t place = example.tokens.size(); place-- > 0;) {
     const bool has_label = place < example.labels.size() && example.labels[place].has_value();
     if (has_label && example.scored[place]) return place;

@@ -8,33 +8,32 @@
 #include <vector>
 
 #include "qkv/insight/heads.h"
-#include "qkv/train/trained_model.h"
+#include "qkv/model/text_model.h"
 
 namespace qkv::insight {
 
-/// Its task asks for a label of tokens, not for the next one: the model, which may be a decoder, writes nothing.
-[[nodiscard]] bool labels_tokens(const TrainedModel& trained);
-[[nodiscard]] bool is_writer(const TrainedModel& trained);
+/// Whether the model writes tokens after a text.
+[[nodiscard]] bool is_writer(const TextModel& trained);
 
 /// Lets the model write as many tokens after those of the example as `most` or the task wants. True if the task asks
 /// for one more, which is said at the last place: the last token of a sum.
-bool write_answer(const TrainedModel& trained, std::optional<std::int64_t> most, TaskExample& example);
+bool write_answer(const TextModel& trained, std::optional<std::int64_t> most, Example& example);
 
 /// Lets an encoder-decoder write up to `most` tokens, the likeliest, after those of each example, many together.
-void write_answers(const TrainedModel& trained, std::int64_t most, std::span<TaskExample> examples);
+void write_answers(const TextModel& trained, std::int64_t most, std::span<Example> examples);
 
 /// The last place of the example's tokens where the task asks for something, answered or not; else the last.
-[[nodiscard]] std::size_t asked_place(const TrainedModel& trained, const TaskExample& example);
+[[nodiscard]] std::size_t asked_place(const TextModel& trained, const Example& example);
 
 /// Of each token. Those of a joined text's source may be numbered after the others.
-[[nodiscard]] std::vector<TokenRole> roles_of(const TrainedModel& trained, const std::vector<std::int64_t>& ids,
+[[nodiscard]] std::vector<TokenRole> roles_of(const TextModel& trained, const std::vector<std::int64_t>& ids,
                                               const Tokenizer& tokenizer);
 
 /// With the targets of the example; of a decoder whose example asks for nothing, each next token.
-[[nodiscard]] HeadText head_text_of(const TrainedModel& trained, const TaskExample& example);
+[[nodiscard]] HeadText head_text_of(const TextModel& trained, const Example& example);
 /// shown_token() of a token that may be one of a joined text's source, numbered after the others.
-[[nodiscard]] std::string shown_token_of(const TrainedModel& trained, std::int32_t token);
+[[nodiscard]] std::string shown_token_of(const TextModel& trained, std::int32_t token);
 /// Those of a text.
-[[nodiscard]] std::vector<std::string> shown_tokens(const TrainedModel& trained, const HeadText& text);
+[[nodiscard]] std::vector<std::string> shown_tokens(const TextModel& trained, const HeadText& text);
 
 }  // namespace qkv::insight

@@ -31,7 +31,7 @@ Place place_in(const Tensor& before, const Tensor& after, std::int64_t place) {
           softmax(row(after), -1).to_vector()};
 }
 
-TokenChange change_of(const TrainedModel& trained, const Place& place, std::int32_t token) {
+TokenChange change_of(const TextModel& trained, const Place& place, std::int32_t token) {
   return {.token = token,
           .shown = insight::shown_token_of(trained, token),
           .before = insight::score_of(place.before, place.probabilities_before, token),
@@ -40,7 +40,7 @@ TokenChange change_of(const TrainedModel& trained, const Place& place, std::int3
 
 // The tokens with the largest of a measure.
 template <class Measure>
-std::vector<TokenChange> most_by(const TrainedModel& trained, const Place& place, const Measure& measure) {
+std::vector<TokenChange> most_by(const TextModel& trained, const Place& place, const Measure& measure) {
   std::vector<std::int32_t> order(place.before.size());
   std::iota(order.begin(), order.end(), 0);
   const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(kMoved, order.size()));
@@ -65,7 +65,7 @@ double divergence_of(const TensorView& before, const TensorView& after) {
 // The question, read, with what the model does before anything is changed.
 class Asked {
  public:
-  Asked(const TrainedModel& trained, const ChangeQuestion& question)
+  Asked(const TextModel& trained, const ChangeQuestion& question)
       : trained_(trained),
         question_(question),
         read_(insight::read_question(trained, question.of)),
@@ -123,7 +123,7 @@ class Asked {
     }
   }
 
-  const TrainedModel& trained_;
+  const TextModel& trained_;
   const ChangeQuestion& question_;
   insight::ReadText read_;
   Tensor before_;
@@ -134,7 +134,7 @@ class Asked {
   std::optional<std::int32_t> against_;
 };
 
-void add_scores(const TrainedModel& trained, Asked& asked, const Tensor& after, TextChange& change) {
+void add_scores(const TextModel& trained, Asked& asked, const Tensor& after, TextChange& change) {
   const Place place = place_in(asked.before(), after, change.place);
   change.answer = change_of(trained, place, asked.answer());
   change.is_expected = asked.read().expected == asked.answer();
@@ -152,7 +152,7 @@ void add_scores(const TrainedModel& trained, Asked& asked, const Tensor& after, 
 
 }  // namespace
 
-TextChange change_text(const TrainedModel& trained, const ChangeQuestion& question) {
+TextChange change_text(const TextModel& trained, const ChangeQuestion& question) {
   Asked asked(trained, question);
   const Tensor after = asked.after(question.interventions);
   TextChange change{.tokens = asked.read().tokens, .place = asked.read().place};
@@ -173,7 +173,7 @@ TextChange change_text(const TrainedModel& trained, const ChangeQuestion& questi
   return change;
 }
 
-Sweep sweep_heads(const TrainedModel& trained, const ChangeQuestion& question,
+Sweep sweep_heads(const TextModel& trained, const ChangeQuestion& question,
                   const std::function<void(const std::string&)>& doing) {
   Asked asked(trained, question);
   Sweep sweep{.measure = asked.measure_name(), .before = asked.measure(asked.after(question.interventions))};
@@ -197,7 +197,7 @@ Sweep sweep_heads(const TrainedModel& trained, const ChangeQuestion& question,
   return sweep;
 }
 
-Sweep sweep_places(const TrainedModel& trained, const ChangeQuestion& question,
+Sweep sweep_places(const TextModel& trained, const ChangeQuestion& question,
                    const std::function<void(const std::string&)>& doing) {
   if (!question.from_text && !question.from_example) {
     throw InvalidArgument("sweep_places", "from_text", "the text to patch from", "none");

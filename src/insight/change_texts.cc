@@ -55,7 +55,7 @@ void add_text(const HeadText& text, const Tensor& before, const Tensor& after, L
 
 }  // namespace
 
-LossChange change_texts(const TrainedModel& trained, std::span<const HeadText> texts, const ChangeQuestion& question) {
+LossChange change_texts(const TextModel& trained, std::span<const HeadText> texts, const ChangeQuestion& question) {
   if (texts.empty()) throw InvalidArgument("change_texts", "texts", "one or more", "none");
   const Model& model = trained.model();
   const insight::Outcome outcome = insight::outcome_of(model);

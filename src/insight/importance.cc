@@ -12,7 +12,7 @@
 #include "model/require_finite.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/softmax.h"
-#include "qkv/train/optimizer.h"
+#include "qkv/nn/parameters.h"
 
 namespace qkv::insight {
 namespace {

@@ -16,7 +16,7 @@
 namespace qkv {
 namespace {
 
-void require_tokens(const TrainedModel& trained) {
+void require_tokens(const TextModel& trained) {
   if (insight::outcome_of(trained.model()) == insight::Outcome::scores) return;
   throw InvalidArgument("logit_lens", "model", "one that says tokens",
                         trained.traits().is_pair ? "two towers" : "one that gives states alone");
@@ -39,7 +39,7 @@ std::vector<Tensor> scores_by_layer(const Model& model, const HeadText& text) {
   return all;
 }
 
-LogitLens lens_of(const TrainedModel& trained, const insight::ReadText& read, const std::vector<Tensor>& scores,
+LogitLens lens_of(const TextModel& trained, const insight::ReadText& read, const std::vector<Tensor>& scores,
                   std::int32_t answer) {
   LogitLens lens{.tokens = read.tokens, .layers = {"input"}, .place = read.place};
   lens.answer = insight::shown_token_of(trained, answer);
@@ -69,7 +69,7 @@ struct LookedAt {
   std::int32_t answer = 0;
 };
 
-LookedAt looked_at(const TrainedModel& trained, const TextQuestion& question) {
+LookedAt looked_at(const TextModel& trained, const TextQuestion& question) {
   require_tokens(trained);
   insight::ReadText read = insight::read_question(trained, question);
   std::vector<Tensor> scores =
@@ -79,10 +79,10 @@ LookedAt looked_at(const TrainedModel& trained, const TextQuestion& question) {
   return {std::move(read), std::move(scores), answer};
 }
 
-std::vector<std::string> cross_keys_of(const TrainedModel& trained, const HeadText& text, std::int64_t count) {
+std::vector<std::string> cross_keys_of(const TextModel& trained, const HeadText& text, std::int64_t count) {
   std::vector<std::string> keys;
   for (const std::int64_t id : text.source) {
-    keys.push_back(shown_token(trained.task().source_vocabulary(), static_cast<std::int32_t>(id)));
+    keys.push_back(shown_token(trained.source_tokenizer(), static_cast<std::int32_t>(id)));
   }
   while (std::ssize(keys) < count) keys.push_back(fmt::format("patch {}", keys.size()));
   return keys;
@@ -90,12 +90,12 @@ std::vector<std::string> cross_keys_of(const TrainedModel& trained, const HeadTe
 
 }  // namespace
 
-LogitLens logit_lens(const TrainedModel& trained, const TextQuestion& question) {
+LogitLens logit_lens(const TextModel& trained, const TextQuestion& question) {
   const LookedAt at = looked_at(trained, question);
   return lens_of(trained, at.read, at.scores, at.answer);
 }
 
-LensReport lens_report(const TrainedModel& trained, const TextQuestion& question) {
+LensReport lens_report(const TextModel& trained, const TextQuestion& question) {
   const LookedAt at = looked_at(trained, question);
   LensReport report{.lens = lens_of(trained, at.read, at.scores, at.answer), .keys = at.read.tokens};
   std::optional<std::int32_t> against;

@@ -10,7 +10,7 @@
 
 #include "insight/text_batch.h"
 #include "qkv/insight/lens.h"
-#include "qkv/train/optimizer.h"
+#include "qkv/nn/parameters.h"
 
 namespace qkv {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "qkv/train/batch.h"
+#include "qkv/model/batch.h"
 
 namespace qkv::insight {
 

@@ -1,20 +1,20 @@
 #include "qkv/insight/texts.h"
-#include "qkv/train/examine.h"
+#include "qkv/model/relation_scores.h"
 
 namespace qkv {
 
-std::vector<PatternHead> pattern_heads(const TrainedModel& trained, std::int64_t count) {
+std::vector<PatternHead> pattern_heads(const TextModel& trained, std::int64_t count) {
   std::vector<PatternHead> all;
   if (!trained.has_examples()) return all;
-  const std::vector<TaskRelation>& relations = trained.task().relations();
-  const std::vector<RelationScores> scores = task_patterns(trained.task(), trained.model(), count);
+  const Examples& examples = trained.examples();
+  const std::vector<RelationScores> scores = relation_scores(examples, trained.model(), count);
   for (std::size_t n = 0; n < scores.size(); ++n) {
     if (scores[n].layers.empty()) continue;
     const BestHead best = best_head(scores[n]);
     // A decoder has one matrix, whatever it reads.
     const bool is_one = trained.traits().goes_on;
-    all.push_back({.pattern = relations[n].name,
-                   .description = relations[n].description,
+    all.push_back({.pattern = examples.relations()[n].name,
+                   .description = examples.relations()[n].description,
                    .site = is_one ? AttentionSite::tokens : scores[n].site,
                    .layer = static_cast<std::int64_t>(best.layer),
                    .head = static_cast<std::int64_t>(best.head),

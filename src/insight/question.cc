@@ -15,21 +15,21 @@ namespace {
   throw InvalidArgument(kQuestion, argument, expected, got);
 }
 
-TaskExample asked_example(const TrainedModel& trained, const TextQuestion& question) {
+Example asked_example(const TextModel& trained, const TextQuestion& question) {
   if (question.text.has_value() == question.example.has_value()) {
     refuse_question("text", "a text or an example", question.text ? "both" : "none");
   }
   if (question.example) {
     if (!trained.has_examples()) refuse_question("example", "a text: this model's examples are not here", "a number");
-    return trained.task().example(Split::test, *question.example);
+    return trained.examples().example(Split::test, *question.example);
   }
   if (trained.traits().reads_images) {
     refuse_question("text", "an example: this model reads images", "\"" + *question.text + "\"");
   }
   return core::said_of(kQuestion, "text", [&] {
-    TaskExample example = trained.example_of(*question.text);
+    Example example = trained.example_of(*question.text);
     if (is_writer(trained)) write_answer(trained, std::nullopt, example);
-    trained.task().mark(example);
+    trained.mark(example);
     return example;
   });
 }
@@ -44,8 +44,8 @@ std::string without_marks(std::string text) {
 
 }  // namespace
 
-ReadText read_question(const TrainedModel& trained, const TextQuestion& question) {
-  const TaskExample example = asked_example(trained, question);
+ReadText read_question(const TextModel& trained, const TextQuestion& question) {
+  const Example example = asked_example(trained, question);
   ReadText read{.text = head_text_of(trained, example), .tokens = {}};
   read.tokens = shown_tokens(trained, read.text);
   const auto before = static_cast<std::int64_t>(read.text.ids.size() - example.tokens.size());
@@ -59,7 +59,7 @@ ReadText read_question(const TrainedModel& trained, const TextQuestion& question
   return read;
 }
 
-std::optional<ReadText> read_other(const TrainedModel& trained, const ChangeQuestion& question) {
+std::optional<ReadText> read_other(const TextModel& trained, const ChangeQuestion& question) {
   if (!question.from_text && !question.from_example) return std::nullopt;
   if (question.from_text && question.from_example) refuse_question("from_text", "no from_example beside it", "both");
   return core::said_of(kQuestion, question.from_text ? "from_text" : "from_example", [&] {
@@ -67,8 +67,8 @@ std::optional<ReadText> read_other(const TrainedModel& trained, const ChangeQues
   });
 }
 
-std::int32_t token_named(const TrainedModel& trained, const char* argument, const std::string& text) {
-  const Tokenizer& vocabulary = trained.task().vocabulary();
+std::int32_t token_named(const TextModel& trained, const char* argument, const std::string& text) {
+  const Tokenizer& vocabulary = trained.tokenizer();
   if (const auto token = vocabulary.find(text)) return *token;
   const std::vector<std::int32_t> ids = core::said_of(kQuestion, argument, [&] {
     return vocabulary.encode(without_marks(text), {.special = SpecialTokens::without}).ids;
@@ -80,7 +80,7 @@ std::int32_t token_named(const TrainedModel& trained, const char* argument, cons
                   fmt::format("\"{}\", which is {}{}", text, ids.size(), parts.empty() ? "" : ": " + parts));
 }
 
-std::int32_t answer_to(const TrainedModel& trained, const TextQuestion& question, const ReadText& read,
+std::int32_t answer_to(const TextModel& trained, const TextQuestion& question, const ReadText& read,
                        const std::vector<double>& scores) {
   if (question.token) return token_named(trained, "token", *question.token);
   return read.expected ? *read.expected : likeliest(trained, scores);
@@ -92,8 +92,8 @@ TokenScore score_of(const std::vector<double>& scores, const std::vector<double>
   return {.logit = scores[at], .probability = probabilities[at], .rank = 1 + above};
 }
 
-std::int32_t likeliest(const TrainedModel& trained, const std::vector<double>& scores) {
-  const auto own = std::min<std::int64_t>(trained.task().vocabulary().size(), std::ssize(scores));
+std::int32_t likeliest(const TextModel& trained, const std::vector<double>& scores) {
+  const auto own = std::min<std::int64_t>(trained.tokenizer().size(), std::ssize(scores));
   return static_cast<std::int32_t>(std::max_element(scores.begin(), scores.begin() + own) - scores.begin());
 }
 

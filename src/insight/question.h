@@ -21,18 +21,18 @@ struct ReadText {
 };
 
 /// Throws InvalidArgument naming text, example or query.
-[[nodiscard]] ReadText read_question(const TrainedModel& trained, const TextQuestion& question);
+[[nodiscard]] ReadText read_question(const TextModel& trained, const TextQuestion& question);
 
 /// The text or example that the question takes from; none if it names none. Throws InvalidArgument naming from_text or
 /// from_example.
-[[nodiscard]] std::optional<ReadText> read_other(const TrainedModel& trained, const ChangeQuestion& question);
+[[nodiscard]] std::optional<ReadText> read_other(const TextModel& trained, const ChangeQuestion& question);
 
 /// The one token that the reader's text is. Throws InvalidArgument of `argument`.
-[[nodiscard]] std::int32_t token_named(const TrainedModel& trained, const char* argument, const std::string& text);
+[[nodiscard]] std::int32_t token_named(const TextModel& trained, const char* argument, const std::string& text);
 
 /// The token that is looked at, of the scores at its place: the reader's, the expected one, or the likeliest. Throws as
 /// token_named().
-[[nodiscard]] std::int32_t answer_to(const TrainedModel& trained, const TextQuestion& question, const ReadText& read,
+[[nodiscard]] std::int32_t answer_to(const TextModel& trained, const TextQuestion& question, const ReadText& read,
                                      const std::vector<double>& scores);
 
 /// A token among all of one place.
@@ -40,6 +40,6 @@ struct ReadText {
                                   std::int32_t token);
 
 /// The first of the largest that is a token of the vocabulary.
-[[nodiscard]] std::int32_t likeliest(const TrainedModel& trained, const std::vector<double>& scores);
+[[nodiscard]] std::int32_t likeliest(const TextModel& trained, const std::vector<double>& scores);
 
 }  // namespace qkv::insight

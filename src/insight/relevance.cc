@@ -11,7 +11,7 @@
 #include "qkv/autograd/scope.h"
 #include "qkv/autograd/shape.h"
 #include "qkv/model/attention_site.h"
-#include "qkv/train/optimizer.h"
+#include "qkv/nn/parameters.h"
 
 namespace qkv {
 namespace {

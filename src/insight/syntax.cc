@@ -19,15 +19,14 @@ struct ReadSentence {
   std::vector<std::vector<std::size_t>> tokens;  // of each word
 };
 
-AttentionSite site_read(const TrainedModel& trained) {
+AttentionSite site_read(const TextModel& trained) {
   return trained.traits().reads_source ? AttentionSite::source : AttentionSite::tokens;
 }
 
-HeadText read_sentence(const TrainedModel& trained, const ParsedSentence& sentence, ReadSentence& read) {
+HeadText read_sentence(const TextModel& trained, const ParsedSentence& sentence, ReadSentence& read) {
   const bool is_source = site_read(trained) == AttentionSite::source;
-  const TaskExample example = trained.example_of(sentence.text);
-  const Task& task = trained.task();
-  const Encoding encoding = (is_source ? task.source_vocabulary() : task.vocabulary()).encode(sentence.text);
+  const Example example = trained.example_of(sentence.text);
+  const Encoding encoding = (is_source ? trained.source_tokenizer() : trained.tokenizer()).encode(sentence.text);
   // "<s>" of a task; after a source stands its "</s>".
   const std::size_t before = is_source ? 0 : example.tokens.size() - encoding.ids.size();
   read = {.parsed = &sentence, .tokens = std::vector<std::vector<std::size_t>>(sentence.words.size())};
@@ -151,8 +150,8 @@ class Counts {
   std::map<std::pair<std::string, TreeDirection>, Count> relations_;
 };
 
-void require_reader_of_text(const TrainedModel& trained) {
-  const bool has_source = trained.task().lengths().source > 0;
+void require_reader_of_text(const TextModel& trained) {
+  const bool has_source = trained.reads_source();
   if (trained.traits().fills || trained.traits().reads_source) return;
   if (trained.traits().goes_on && !has_source) return;
   throw InvalidArgument(kSyntax, "trained", "an encoder, or a decoder that reads a text alone",
@@ -165,7 +164,7 @@ std::string_view name_of(TreeDirection direction) noexcept {
   return direction == TreeDirection::to_head ? "to head" : "to dependent";
 }
 
-SyntaxAnalysis analyze_syntax(const TrainedModel& trained, std::span<const ParsedSentence> sentences) {
+SyntaxAnalysis analyze_syntax(const TextModel& trained, std::span<const ParsedSentence> sentences) {
   if (sentences.empty()) throw InvalidArgument(kSyntax, "sentences", "one or more", "none");
   require_reader_of_text(trained);
   std::vector<HeadText> texts;

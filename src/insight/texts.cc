@@ -10,6 +10,7 @@
 #include "core/said_of.h"
 #include "insight/asked_text.h"
 #include "model/mask_token.h"
+#include "qkv/model/relation_scores.h"
 
 namespace qkv {
 namespace {
@@ -57,26 +58,26 @@ void ask_for_each_next(HeadText& text) {
 
 namespace insight {
 
-std::vector<TokenRole> roles_of(const TrainedModel& trained, const std::vector<std::int64_t>& ids,
+std::vector<TokenRole> roles_of(const TextModel& trained, const std::vector<std::int64_t>& ids,
                                 const Tokenizer& tokenizer) {
   std::vector<TokenRole> roles;
   for (const std::int64_t id : ids) {
     const bool is_source = id >= tokenizer.size();
-    const Tokenizer& own = is_source ? trained.task().source_vocabulary() : tokenizer;
+    const Tokenizer& own = is_source ? trained.source_tokenizer() : tokenizer;
     const std::int64_t number = is_source ? id - tokenizer.size() : id;
     roles.push_back(number < own.size() ? role_of(own, static_cast<std::int32_t>(number)) : TokenRole::word);
   }
   return roles;
 }
 
-HeadText head_text_of(const TrainedModel& trained, const TaskExample& example) {
-  const TaskBatch batch = trained.batch_of(example);
+HeadText head_text_of(const TextModel& trained, const Example& example) {
+  const Batch batch = trained.batch_of(example);
   HeadText text;
   if (batch.lengths.front() > 0) text.ids = numbers_in(batch.ids.view().select(0, 0));  // an image may stand alone
-  text.roles = roles_of(trained, text.ids, trained.task().vocabulary());
+  text.roles = roles_of(trained, text.ids, trained.tokenizer());
   if (!batch.source.empty()) {
     text.source = numbers_in(batch.source.view().select(0, 0));
-    text.source_roles = roles_of(trained, text.source, trained.task().source_vocabulary());
+    text.source_roles = roles_of(trained, text.source, trained.source_tokenizer());
   }
   text.image = example.image;
   if (trained.traits().is_pair) return text;
@@ -93,15 +94,15 @@ HeadText head_text_of(const TrainedModel& trained, const TaskExample& example) {
   return text;
 }
 
-std::string shown_token_of(const TrainedModel& trained, std::int32_t token) {
-  const Tokenizer& own = trained.task().vocabulary();
+std::string shown_token_of(const TextModel& trained, std::int32_t token) {
+  const Tokenizer& own = trained.tokenizer();
   if (token < own.size()) return shown_token(own, token);
-  const Tokenizer& source = trained.task().source_vocabulary();
+  const Tokenizer& source = trained.source_tokenizer();
   const auto number = static_cast<std::int32_t>(token - own.size());
   return number < source.size() ? shown_token(source, number) : fmt::format("#{}", token);
 }
 
-std::vector<std::string> shown_tokens(const TrainedModel& trained, const HeadText& text) {
+std::vector<std::string> shown_tokens(const TextModel& trained, const HeadText& text) {
   std::vector<std::string> shown;
   for (const std::int64_t id : text.ids) shown.push_back(shown_token_of(trained, static_cast<std::int32_t>(id)));
   return shown;
@@ -119,10 +120,10 @@ std::optional<std::int64_t> common_begin(const std::vector<HeadText>& texts) {
   return std::ranges::all_of(texts, begins_so) ? std::optional(first.ids.front()) : std::nullopt;
 }
 
-std::vector<std::int64_t> tokens_to_draw(const TrainedModel& trained, const std::vector<HeadText>& texts) {
+std::vector<std::int64_t> tokens_to_draw(const TextModel& trained, const std::vector<HeadText>& texts) {
   std::vector<std::int64_t> tokens;
   if (!trained.has_task()) {
-    const Tokenizer& tokenizer = trained.task().vocabulary();
+    const Tokenizer& tokenizer = trained.tokenizer();
     for (std::int32_t id = 0; id < tokenizer.size(); ++id) {
       if (role_of(tokenizer, id) != TokenRole::separator) tokens.push_back(id);
     }
@@ -137,12 +138,12 @@ std::vector<std::int64_t> tokens_to_draw(const TrainedModel& trained, const std:
   return {seen.begin(), seen.end()};
 }
 
-RepeatedTokens repeats_of(const TrainedModel& trained, const std::vector<HeadText>& texts) {
+RepeatedTokens repeats_of(const TextModel& trained, const std::vector<HeadText>& texts) {
   RepeatedTokens repeats;
   if (!trained.traits().goes_on) return repeats;
   repeats.tokens = tokens_to_draw(trained, texts);
   repeats.begin = common_begin(texts);
-  const TaskLengths& lengths = trained.task().lengths();
+  const TextLengths& lengths = trained.lengths();
   const std::int64_t places = lengths.tokens + lengths.source;
   if (places > 0) repeats.half = std::min(repeats.half, (places - (repeats.begin ? 1 : 0)) / 2);
   if (repeats.half < 2) repeats.tokens.clear();
@@ -150,17 +151,17 @@ RepeatedTokens repeats_of(const TrainedModel& trained, const std::vector<HeadTex
 }
 
 // An encoder that fills gaps and is asked for nothing by a task of its own.
-MaskedTokens masks_of(const TrainedModel& trained) {
+MaskedTokens masks_of(const TextModel& trained) {
   MaskedTokens masks;
   if (!trained.traits().fills || !trained.model().scores_tokens() || trained.has_examples()) return masks;
-  const Tokenizer& tokenizer = trained.task().vocabulary();
+  const Tokenizer& tokenizer = trained.tokenizer();
   for (std::int32_t id = 0; id < tokenizer.size() && !masks.mask; ++id) {
     if (is_mask_token(tokenizer.piece(id))) masks.mask = id;
   }
   return masks;
 }
 
-HeadTexts collected(const TrainedModel& trained, std::vector<HeadText> texts, std::string described) {
+HeadTexts collected(const TextModel& trained, std::vector<HeadText> texts, std::string described) {
   HeadTexts all{.texts = std::move(texts), .repeats = {}, .described = std::move(described)};
   all.repeats = repeats_of(trained, all.texts);
   all.masks = masks_of(trained);
@@ -169,23 +170,23 @@ HeadTexts collected(const TrainedModel& trained, std::vector<HeadText> texts, st
 }
 
 // Without tokens of its own a decoder would have one row, which sees one key.
-void write_tokens(const TrainedModel& trained, std::vector<TaskExample>& examples) {
+void write_tokens(const TextModel& trained, std::vector<Example>& examples) {
   constexpr std::int64_t kMostWritten = 16;
   if (!trained.traits().reads_source) return;
-  const std::int64_t most = trained.has_task() ? trained.task().lengths().tokens - 1 : kMostWritten;
+  const std::int64_t most = trained.has_task() ? trained.lengths().tokens - 1 : kMostWritten;
   insight::write_answers(trained, std::max<std::int64_t>(most, 0), examples);
 }
 
-HeadTexts own_texts(const TrainedModel& trained, std::span<const std::string> texts, std::string described) {
-  std::vector<TaskExample> examples;
+HeadTexts own_texts(const TextModel& trained, std::span<const std::string> texts, std::string described) {
+  std::vector<Example> examples;
   for (std::size_t n = 0; n < texts.size(); ++n) {
     const std::string name = fmt::format("texts[{}]", n);
     examples.push_back(core::said_of("head_texts", name, [&] { return trained.example_of(texts[n]); }));
   }
   write_tokens(trained, examples);
   std::vector<HeadText> all;
-  for (TaskExample& example : examples) {
-    if (trained.has_task()) trained.task().mark(example);
+  for (Example& example : examples) {
+    trained.mark(example);
     all.push_back(insight::head_text_of(trained, example));
     const bool is_written = trained.traits().reads_source && all.back().targets.empty();
     if (is_written) ask_for_each_next(all.back());
@@ -199,7 +200,7 @@ std::string counted_texts(std::size_t count, std::string_view what) {
 
 }  // namespace
 
-HeadTexts head_texts(const TrainedModel& trained, std::span<const std::string> texts) {
+HeadTexts head_texts(const TextModel& trained, std::span<const std::string> texts) {
   if (texts.empty()) throw InvalidArgument("head_texts", "texts", "one or more", "none");
   if (trained.traits().reads_images && trained.traits().writes) {
     throw InvalidArgument("head_texts", "texts", "none of a model that reads images",
@@ -208,24 +209,16 @@ HeadTexts head_texts(const TrainedModel& trained, std::span<const std::string> t
   return own_texts(trained, texts, counted_texts(texts.size(), "text"));
 }
 
-HeadTexts head_texts(const TrainedModel& trained, std::int64_t count) {
+HeadTexts head_texts(const TextModel& trained, std::int64_t count) {
   if (count < 1) throw InvalidArgument("head_texts", "count", "1 or more", std::to_string(count));
-  if (trained.has_examples()) {
-    const Task& task = trained.task();
-    std::vector<HeadText> all;
-    const std::int64_t most = std::min(count, task.count(Split::test).value_or(count));
-    for (std::int64_t n = 0; n < most; ++n) all.push_back(insight::head_text_of(trained, task.example(Split::test, n)));
-    return collected(trained, std::move(all),
-                     counted_texts(static_cast<std::size_t>(most), "held-out example") + " of " + task.info().name);
+  const Examples& examples = trained.examples();
+  std::vector<HeadText> all;
+  const std::int64_t most = held_out_examples(examples, count);
+  for (std::int64_t n = 0; n < most; ++n) {
+    all.push_back(insight::head_text_of(trained, examples.example(Split::test, n)));
   }
-  if (trained.traits().reads_images && trained.traits().writes) {
-    throw InvalidArgument("head_texts", "trained", "a model that reads texts, or has examples of its own",
-                          "a " + std::string(name_of(trained.kind())) + " without");
-  }
-  const std::unique_ptr<const Task> english = make_task("english");
-  std::vector<std::string> sentences;
-  for (std::int64_t n = 0; n < count; ++n) sentences.push_back(english->example(Split::test, n).syntax->sentence);
-  return own_texts(trained, sentences, counted_texts(sentences.size(), "sentence") + " of the task english");
+  return collected(trained, std::move(all),
+                   counted_texts(static_cast<std::size_t>(most), "held-out example") + " of " + trained.task_name());
 }
 
 }  // namespace qkv

@@ -31,6 +31,10 @@ void assign(const Parameters& parameters, std::string_view name, const TensorVie
   found->value.replace_value(Tensor(value, found->value.dtype()));
 }
 
+void clear_gradients(std::span<const Parameter> parameters) {
+  for (const Parameter& parameter : parameters) parameter.value.clear_gradient();
+}
+
 Dropout dropout_at(const Dropout& dropout, std::uint64_t n) {
   std::uint64_t state = dropout.seed + (n + 1) * 0x9E3779B97F4A7C15U;
   state = (state ^ (state >> 30U)) * 0xBF58476D1CE4E5B9U;

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
+#include "qkv/model/box.h"
 #include "qkv/study/bottleneck.h"
-#include "qkv/train/trained_model.h"
 
 namespace qkv {
 namespace {

@@ -104,10 +104,6 @@ void Optimizer::set_steps(std::int64_t steps) {
   steps_ = steps;
 }
 
-void clear_gradients(std::span<const Parameter> parameters) {
-  for (const Parameter& parameter : parameters) parameter.value.clear_gradient();
-}
-
 double gradient_norm(std::span<const Parameter> parameters) {
   double sum = 0;
   for (const Parameter& parameter : parameters) {

@@ -195,7 +195,7 @@ class Run {
                        .pattern_examples = held_out_examples(*task_, std::min<std::int64_t>(64, reporting_.examples))};
     if (watch_.doing) watch_.doing(std::to_string(report.examples) + " held-out examples are examined");
     report.accuracy = task_accuracy(*task_, model, report.examples);
-    report.patterns = task_patterns(*task_, model, report.pattern_examples);
+    report.patterns = relation_scores(*task_, model, report.pattern_examples);
     if (settings_.task == "text" && model_.traits().goes_on) report.sample = sample();
     return report;
   }
@@ -203,7 +203,7 @@ class Run {
   [[nodiscard]] TextSample sample() const {
     constexpr std::int64_t kSample = 240;
     const TrainedModel trained = TrainedModel::read(place_.model());
-    TaskExample example = task_->example(Split::test, 0);
+    Example example = task_->example(Split::test, 0);
     const std::string begin = task_->vocabulary().decode(example.tokens);
     trained.answer(example, {.most = kSample, .temperature = 0.8, .seed = settings_.seed});
     return {.prompt = begin, .text = task_->vocabulary().decode(example.tokens).substr(begin.size())};

@@ -44,7 +44,7 @@ class Hash {
 // Of one tensor of a block.
 void require_batch(const TrainSettings& settings, const Task& task) {
   constexpr std::int64_t kMostNumbers = std::int64_t{1} << 30;
-  const TaskLengths& lengths = task.lengths();
+  const TextLengths& lengths = task.lengths();
   const std::int64_t places = lengths.source + lengths.tokens + lengths.patches();
   const std::int64_t width = std::max(settings.d_model, settings.d_ff.value_or(4 * settings.d_model));
   const std::int64_t most = std::max<std::int64_t>(1, kMostNumbers / (places * width));
@@ -121,7 +121,7 @@ std::string training::fingerprint(const Task& task) {
   hash.add(task.vocabulary());
   hash.add(task.source_vocabulary());
   for (std::int64_t n = 0; n < kExamples; ++n) {
-    const TaskExample example = task.example(Split::train, n);
+    const Example example = task.example(Split::train, n);
     hash.add(std::span<const std::int32_t>(example.source));
     hash.add(std::span<const std::int32_t>(example.tokens));
     if (!example.image.empty()) hash.add(example.image.values<float>());

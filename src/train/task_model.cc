@@ -1,12 +1,12 @@
 #include "qkv/train/task_model.h"
 
-#include "qkv/train/batch.h"
+#include "qkv/model/batch.h"
 
 namespace qkv {
 namespace {
 
 DecoderOptions decoder_for(const TaskModelOptions& options, const Task& task) {
-  const TaskLengths& lengths = task.lengths();
+  const TextLengths& lengths = task.lengths();
   const std::int64_t offset = joined_source_offset(task);
   return {.vocabulary = offset == 0 ? task.vocabulary().size() : offset + task.source_vocabulary().size(),
           .length = lengths.source + lengths.tokens,

@@ -5,6 +5,7 @@
 
 #include "qkv/api/change.h"
 #include "qkv/insight/texts.h"
+#include "qkv/train/trained_model.h"
 
 namespace qkv::change_figures_test {
 namespace {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "qkv/api/lens.h"
+#include "qkv/train/trained_model.h"
 
 namespace qkv::lens_figures_test {
 namespace {

@@ -41,7 +41,7 @@ TEST(ProbeModel, ShowsTheWeightsThatRan) {
   request.head = "3";
   request.tile = "0:8,0:8";
   const TrainedModel trained = TrainedModel::read(trained_model_path("gpt"));
-  const TaskBatch batch = trained.batch_of(trained.example_of(request.text));
+  const Batch batch = trained.batch_of(trained.example_of(request.text));
   Trace trace({"blocks.2.attn"});
   trained.model().run(input_of(batch), trace);
   const Tensor ran(trace["blocks.2.attn.weights"].view().select(0, 0).select(0, 3));
@@ -67,7 +67,7 @@ TEST(ProbeModel, NamesTheTokens) {
 }
 
 // The mean cross entropy of each next token, in f64, with one score of head 1.2 moved.
-double moved_loss(const Model& exact, const TaskBatch& batch, std::int64_t j, double step) {
+double moved_loss(const Model& exact, const Batch& batch, std::int64_t j, double step) {
   const NoGradient constant;
   const std::int64_t length = batch.ids.dim(1);
   Tensor targets = batch.targets;
@@ -93,7 +93,7 @@ TEST(ProbeModel, HasTheGradientOfEachNextToken) {
   const std::vector<double> slopes = reply_of(request).heads.front().row->to_vector();
   const TrainedModel trained = TrainedModel::read(trained_model_path("gpt"));
   const Model exact = trained.model().to(DType::f64);
-  const TaskBatch batch = trained.batch_of(trained.example_of(request.text));
+  const Batch batch = trained.batch_of(trained.example_of(request.text));
   ASSERT_EQ(batch.ids.dim(1), 4);
   constexpr double kStep = 1e-3;
   double largest = 0;

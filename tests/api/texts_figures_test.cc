@@ -3,6 +3,7 @@
 
 #include "qkv/api/texts.h"
 #include "qkv/api/tokens.h"
+#include "qkv/train/trained_model.h"
 
 namespace qkv::texts_figures_test {
 namespace {
@@ -22,7 +23,7 @@ TEST(GenerateFigures, AreALine) {
 
 TEST(TextFigures, NamePieces) {
   const TrainedModel english = TrainedModel::read(trained_model_path("english"));
-  const Tokenizer& pieces = english.task().vocabulary();
+  const Tokenizer& pieces = english.tokenizer();
   const std::vector<FilledMask> masks = {{.place = 2, .fillings = {{.token = 5, .probability = 0.5}}}};
   const FillFigures filled = fill_figures("the <be>", masks, pieces);
   EXPECT_EQ(filled.masks.at(0).fillings.at(0).piece, pieces.piece(5));

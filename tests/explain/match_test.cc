@@ -5,6 +5,7 @@
 
 #include "core/error_message.h"
 #include "model/tower_folder.h"
+#include "qkv/train/trained_model.h"
 
 namespace qkv::match_test {
 namespace {

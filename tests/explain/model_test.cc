@@ -11,6 +11,7 @@
 #include "qkv/nn/trace.h"
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/text/train_tokenizer.h"
+#include "qkv/train/trained_model.h"
 
 namespace qkv::model_test {
 namespace {
@@ -97,7 +98,7 @@ TEST_P(EachModel, ShowsTheBlocksThatRan) {
   static_cast<void>(explain_model(model, {.example = 1, .blocks = true}));
   const Explanation explanation = explain_model(model, {.example = 1, .blocks = true});
   Trace trace;
-  const TaskBatch batch = model.batch_of(model.task().example(Split::test, 1));
+  const Batch batch = model.batch_of(model.task().example(Split::test, 1));
   model.model().run(input_of(batch), trace);
   std::size_t blocks = 0;
   for (const std::string& name : trace.names()) {
@@ -123,7 +124,7 @@ TEST_P(EachModel, ShowsTheBlocksThatRan) {
 
 TEST(ExplainedModel, RemovesAHeadAsZeroColumnsOfItsMapWould) {
   const TrainedModel model = boxed("english");
-  const TaskExample example = model.task().example(Split::test, 1);
+  const Example example = model.task().example(Split::test, 1);
   const Explanation explanation = explain_model(model, {.example = 1});
   const Tensor changes = step(explanation, "removal").heatmaps.at(0).heatmap.values;
   ASSERT_EQ(changes.shape(), (Shape{2, 8}));
@@ -260,7 +261,7 @@ TEST(ExplainedModel, SeesPatternsThatAnyTextMayHave) {
 TEST(ExplainedModel, TakesATextOfOnesOwnAsItTakesAnExample) {
   for (const char* name : {"previous", "brackets", "reverse", "addition", "english"}) {
     const TrainedModel model = boxed(name);
-    const TaskExample example = model.task().example(Split::test, 1);
+    const Example example = model.task().example(Split::test, 1);
     std::vector<std::int32_t> prompt = example.source.empty() ? example.tokens : example.source;
     if (!example.source.empty()) prompt.pop_back();
     if (name == std::string("addition")) prompt.resize(10);

@@ -50,6 +50,28 @@ TEST(Rooms, CatchARoomThatLooksUpwards) {
               ElementsAre("include/qkv/mask.h:1: qkv/attention.h: mask may not use attention"));
 }
 
+TEST(Rooms, CatchTrainingBelowAndBesideItsFolders) {
+  EXPECT_THAT(faults_of("src/insight/a.cc", "#include \"qkv/train/task.h\"\n"),
+              ElementsAre("src/insight/a.cc:1: qkv/train/task.h: insight may not use train"));
+  EXPECT_THAT(faults_of("src/api/probe/a.cc", "#include \"qkv/train/task.h\"\n"),
+              ElementsAre("src/api/probe/a.cc:1: qkv/train/task.h: api may not use train"));
+  EXPECT_THAT(faults_of("src/api/task/a.cc", "#include \"qkv/train/task.h\"\n"), IsEmpty());
+}
+
+// Whoever else treats kinds of models differently asks for their traits, so that a new kind has them alone to say.
+TEST(Kinds, AreNamedWhereModelsAreMadeAlone) {
+  const std::set<std::string> makers = {"include/qkv/train/task_model.h", "src/study/positions.cc",
+                                        "src/train/task_model.cc"};
+  std::set<std::string> found;
+  for (const char* folder : {"include", "src", "apps", "bench", "python"}) {
+    for (const SourceFile& file : files_below(folder, {".h", ".cc"})) {
+      const bool is_of_models = file.path.native().starts_with("src/model/");
+      if (!is_of_models && file.text.find("ModelKind::") != std::string::npos) found.insert(file.path.string());
+    }
+  }
+  EXPECT_THAT(found, testing::ContainerEq(makers));
+}
+
 TEST(Rooms, CatchAForeignHeaderInAPublicOne) {
   for (const char* header : {"<immintrin.h>", "<cuda_runtime.h>", "<nlohmann/json.hpp>", "<fmt/core.h>", "<Python.h>",
                              "\"core/element.h\""}) {

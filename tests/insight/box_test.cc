@@ -10,6 +10,7 @@
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/softmax.h"
 #include "qkv/insight/texts.h"
+#include "qkv/train/trained_model.h"
 
 namespace qkv::box_test {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "core/error_message.h"
 #include "qkv/insight/texts.h"
+#include "qkv/train/trained_model.h"
 
 namespace qkv::change_test {
 namespace {
@@ -122,7 +123,7 @@ TEST(ChangeText, TakesFromAnotherExample) {
   EXPECT_EQ(same.answer->before.logit, same.answer->after.logit);
   for (std::int64_t n = 1; n < 64; ++n) {
     question.from_example = n;
-    const TaskExample other = trained.task().example(Split::test, n);
+    const Example other = trained.task().example(Split::test, n);
     if (other.tokens.size() != same.tokens.size() || other.labels[0] == same.answer->token) continue;
     const TextChange change = change_text(trained, question);
     EXPECT_LT(change.answer->after.probability, 0.5 * change.answer->before.probability);

@@ -9,6 +9,7 @@
 #include "core/error_message.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/insight/texts.h"
+#include "qkv/train/trained_model.h"
 
 namespace qkv::interventions_test {
 namespace {

@@ -194,7 +194,7 @@ TEST(PairInteraction, InTheBoxPutsWordsOnTheirThings) {
   double share = 0;
   double words = 0;
   for (std::int64_t n = 0; n < 8; ++n) {
-    const TaskExample example = trained.task().example(Split::test, n);
+    const Example example = trained.task().example(Split::test, n);
     std::vector<std::vector<std::int32_t>> shortened;
     std::vector<std::vector<std::int64_t>> keys;
     for (const PatternRow& row : example.patterns[0]) {
@@ -226,7 +226,7 @@ TEST(PairOcclusion, InTheBoxLiesOnTheThings) {
   double attention = 0;
   double area = 0;
   for (std::int64_t n = 0; n < kExamples; ++n) {
-    const TaskExample example = trained.task().example(Split::test, n);
+    const Example example = trained.task().example(Split::test, n);
     std::set<std::int64_t> things;
     for (const PatternRow& row : example.patterns[0]) things.insert(row.keys.begin(), row.keys.end());
     const auto share = [&](const TensorView& map) {
@@ -266,7 +266,7 @@ class CaptionMaps : public testing::Test {
  protected:
   TrainedModel trained_ = TrainedModel::read(trained_model_path("shapes"));
   const Captioner& captioner_ = std::get<Captioner>(trained_.model().network());
-  TaskExample example_ = trained_.task().example(Split::test, 0);
+  Example example_ = trained_.task().example(Split::test, 0);
   std::vector<std::int32_t> said_ = [this] {
     std::vector<std::int32_t> all;
     for (const auto& label : example_.labels) all.push_back(*label);

@@ -6,6 +6,7 @@
 #include "qkv/insight/texts.h"
 #include "qkv/random.h"
 #include "qkv/softmax.h"
+#include "qkv/train/trained_model.h"
 
 namespace qkv::rollout_test {
 namespace {

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "qkv/insight/report.h"
+#include "qkv/train/english_trees.h"
+#include "qkv/train/trained_model.h"
 
 namespace qkv::syntax_test {
 namespace {

@@ -10,6 +10,7 @@
 #include "qkv/insight/rollout.h"
 #include "qkv/insight/texts.h"
 #include "qkv/threads.h"
+#include "qkv/train/trained_model.h"
 #include "qkv/watched.h"
 
 namespace qkv::watch_test {

@@ -1,11 +1,12 @@
 // Pictures and captions through folders of CLIP and SigLIP, as their authors' program scores them.
-#include "qkv/train/match.h"
+#include "qkv/model/match.h"
 
 #include <gmock/gmock.h>
 
 #include <sstream>
 
 #include "models/models_folder.h"
+#include "qkv/train/trained_model.h"
 
 namespace qkv::match_test {
 namespace {

@@ -31,7 +31,7 @@ Baselines baselines_of(const Task& task) {
   MostFrequent at_place;
   MostFrequent at_token;
   for (std::int64_t n = 0; n < kLearn; ++n) {
-    const TaskExample example = task.example(Split::train, n);
+    const Example example = task.example(Split::train, n);
     for (std::size_t p = 0; p < example.tokens.size(); ++p) {
       if (!example.scored[p]) continue;
       always.see(0, *example.labels[p]);
@@ -42,7 +42,7 @@ Baselines baselines_of(const Task& task) {
   Baselines right;
   double scored = 0;
   for (std::int64_t n = 0; n < kExamine; ++n) {
-    const TaskExample example = task.example(Split::test, n);
+    const Example example = task.example(Split::test, n);
     for (std::size_t p = 0; p < example.tokens.size(); ++p) {
       if (!example.scored[p]) continue;
       ++scored;
@@ -59,7 +59,7 @@ double uniform_weight(const Task& task, std::size_t relation) {
   double sum = 0;
   double rows = 0;
   for (std::int64_t n = 0; n < kExamine; ++n) {
-    const TaskExample example = task.example(Split::test, n);
+    const Example example = task.example(Split::test, n);
     const std::size_t cross =
         example.source.empty() ? static_cast<std::size_t>(task.lengths().patches()) : example.source.size();
     const bool within = task.relations()[relation].site == AttentionSite::tokens;

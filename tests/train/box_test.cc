@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "qkv/model/relation_scores.h"
 #include "qkv/train/examine.h"
 #include "qkv/train/trained_model.h"
 
@@ -34,7 +35,7 @@ TEST_P(Box, AnswersAsItsCardSays) {
 
 TEST_P(Box, ShowsThePatternsOfItsCard) {
   const std::vector<RelationScores> scores =
-      task_patterns(trained_.task(), trained_.model(), card_["pattern_examples"].get<std::int64_t>());
+      relation_scores(trained_.task(), trained_.model(), card_["pattern_examples"].get<std::int64_t>());
   ASSERT_EQ(scores.size(), card_["patterns"].size());
   for (std::size_t n = 0; n < scores.size(); ++n) {
     const nlohmann::json& pattern = card_["patterns"][n];
@@ -65,7 +66,7 @@ TEST_P(Box, WritesOverItsCacheWhatTheWholeTextSays) {
   if (trained_.kind() == ModelKind::encoder) GTEST_SKIP() << "an encoder writes nothing";
   if (trained_.kind() == ModelKind::two_tower) GTEST_SKIP() << "two towers write nothing";
   for (std::int64_t n = 0; n < 8; ++n) {
-    TaskExample example = trained_.task().example(Split::test, n);
+    Example example = trained_.task().example(Split::test, n);
     example.tokens.resize(example.source.empty() && example.image.empty() ? example.tokens.size() / 2 : 1);
     example.labels.resize(example.tokens.size());
     example.scored.resize(example.tokens.size());
@@ -97,7 +98,7 @@ TEST(BoxOfModels, TakesLittleRoom) {
 
 // The mean of -log p over a text's tokens after the first.
 double loss_of(const TrainedModel& gpt, const std::string& text) {
-  const TaskExample example = gpt.example_of(text);
+  const Example example = gpt.example_of(text);
   const Tensor says = gpt.probabilities(example);
   double sum = 0;
   for (std::size_t n = 1; n < example.tokens.size(); ++n) {

@@ -55,17 +55,16 @@ bool is_pronoun(const std::string& word) { return is_one_of(word, {"he", "him", 
 
 class Sentences : public testing::Test {
  protected:
-  void for_each(const std::function<void(const TaskExample&, const Words&)>& check) const {
+  void for_each(const std::function<void(const Example&, const Words&)>& check) const {
     for (std::int64_t n = 0; n < kSentences && !HasFailure(); ++n) {
-      const TaskExample example = task_->example(n % 4 == 0 ? Split::test : Split::train, n);
+      const Example example = task_->example(n % 4 == 0 ? Split::test : Split::train, n);
       SCOPED_TRACE(show(*task_, example));
       check(example, split(example.syntax->sentence));
     }
   }
 
   // What the word at `place` depends on in a relation, if it does.
-  [[nodiscard]] std::optional<std::int64_t> key(const TaskExample& example, std::size_t relation,
-                                                std::size_t place) const {
+  [[nodiscard]] std::optional<std::int64_t> key(const Example& example, std::size_t relation, std::size_t place) const {
     for (const PatternRow& row : example.patterns[relation]) {
       if (row.query == static_cast<std::int64_t>(place)) return row.keys.front();
     }
@@ -75,15 +74,15 @@ class Sentences : public testing::Test {
   std::unique_ptr<const Task> task_ = make_task("english");
 };
 
-std::string label_of(const TaskExample& example, std::int64_t place) {
+std::string label_of(const Example& example, std::int64_t place) {
   return example.syntax->dependencies[static_cast<std::size_t>(place)].label;
 }
 
-std::optional<std::int64_t> head_of(const TaskExample& example, std::int64_t place) {
+std::optional<std::int64_t> head_of(const Example& example, std::int64_t place) {
   return example.syntax->dependencies[static_cast<std::size_t>(place)].head;
 }
 
-bool is_above(const TaskExample& example, std::int64_t ancestor, std::int64_t place) {
+bool is_above(const Example& example, std::int64_t ancestor, std::int64_t place) {
   std::optional<std::int64_t> at = place;
   for (std::size_t steps = 0; at && steps <= example.syntax->dependencies.size(); ++steps) {
     if (*at == ancestor) return true;
@@ -93,7 +92,7 @@ bool is_above(const TaskExample& example, std::int64_t ancestor, std::int64_t pl
 }
 
 TEST_F(Sentences, HaveATreeWithOneRootAndNoArcsThatCross) {
-  for_each([](const TaskExample& example, const Words& words) {
+  for_each([](const Example& example, const Words& words) {
     const auto count = static_cast<std::int64_t>(words.size());
     ASSERT_EQ(example.syntax->dependencies.size(), words.size());
     std::int64_t root = -1;
@@ -119,7 +118,7 @@ TEST_F(Sentences, HaveArcsBetweenTheKindsOfWordsThatTheirLabelsSay) {
   const std::set<std::string> determiners = {"the", "a", "an", "some", "this", "these", "that", "those"};
   const std::set<std::string> of_verbs = {"nsubj", "obj", "acomp", "mark", "ccomp", "cc", "conj"};
   const std::set<std::string> verbs = {"root", "relcl", "ccomp", "conj"};
-  for_each([&](const TaskExample& example, const Words& words) {
+  for_each([&](const Example& example, const Words& words) {
     for (std::size_t p = 0; p < words.size(); ++p) {
       const auto place = static_cast<std::int64_t>(p);
       const std::string label = label_of(example, place);
@@ -161,7 +160,7 @@ TEST_F(Sentences, HaveArcsBetweenTheKindsOfWordsThatTheirLabelsSay) {
 bool is_plural_verb(const std::string& verb) { return verb == "are" || (verb != "is" && !verb.ends_with('s')); }
 
 // The noun that tells a verb's number: its nsubj, and through "that" the noun of the relative clause.
-std::int64_t controller(const TaskExample& example, const Words& words, std::int64_t verb) {
+std::int64_t controller(const Example& example, const Words& words, std::int64_t verb) {
   for (std::int64_t place = 0; place < verb; ++place) {
     if (head_of(example, place) != verb || label_of(example, place) != "nsubj") continue;
     const bool relative = words[static_cast<std::size_t>(place)] == "that";
@@ -172,7 +171,7 @@ std::int64_t controller(const TaskExample& example, const Words& words, std::int
 }
 
 TEST_F(Sentences, HaveVerbsThatAgree) {
-  for_each([&](const TaskExample& example, const Words& words) {
+  for_each([&](const Example& example, const Words& words) {
     for (std::size_t p = 0; p < words.size(); ++p) {
       const auto place = static_cast<std::int64_t>(p);
       if (!is_one_of(label_of(example, place), {"root", "relcl", "ccomp", "conj"})) continue;
@@ -197,7 +196,7 @@ TEST_F(Sentences, HaveVerbsThatAgree) {
 }
 
 TEST_F(Sentences, HaveDeterminersThatAgree) {
-  for_each([&](const TaskExample& example, const Words& words) {
+  for_each([&](const Example& example, const Words& words) {
     for (std::size_t p = 0; p < words.size(); ++p) {
       const auto place = static_cast<std::int64_t>(p);
       if (label_of(example, place) != "det") continue;
@@ -233,7 +232,7 @@ TEST_F(Sentences, HaveDeterminersThatAgree) {
 // Every noun before the pronoun of the same person and number: exactly one, in another clause or its subject's.
 TEST_F(Sentences, HavePronounsThatCanMeanOneNoun) {
   int pronouns = 0;
-  for_each([&](const TaskExample& example, const Words& words) {
+  for_each([&](const Example& example, const Words& words) {
     for (std::size_t p = 0; p < words.size(); ++p) {
       if (!is_pronoun(words[p])) continue;
       ++pronouns;
@@ -261,7 +260,7 @@ TEST_F(Sentences, HavePronounsThatCanMeanOneNoun) {
 }
 
 TEST_F(Sentences, HaveRelativePronounsThatStandForTheirNoun) {
-  for_each([](const TaskExample& example, const Words& words) {
+  for_each([](const Example& example, const Words& words) {
     for (const Coreference& link : example.syntax->coreferences) {
       if (words[static_cast<std::size_t>(link.mention)] != "that") continue;
       const std::int64_t verb = *head_of(example, link.mention);
@@ -285,7 +284,7 @@ TEST_F(Sentences, HaveOneCueForEachHomonym) {
       {"sky", {"distant", "bluish", "twinkle"}},
       {"person", {"famous", "shy", "polite", "greet", "sing", "laugh"}}};
   std::map<std::string, int> seen;
-  for_each([&](const TaskExample& example, const Words& words) {
+  for_each([&](const Example& example, const Words& words) {
     for (const PatternRow& row : example.patterns[3]) {
       const auto homonym = static_cast<std::size_t>(row.query);
       const std::string sense = task_->vocabulary().piece(*example.labels[homonym]);
@@ -317,7 +316,7 @@ TEST_F(Sentences, HaveOneCueForEachHomonym) {
 }
 
 TEST_F(Sentences, SayNothingTwice) {
-  for_each([&](const TaskExample& example, const Words& words) {
+  for_each([&](const Example& example, const Words& words) {
     std::set<std::string> nouns;
     for (std::size_t p = 0; p < words.size(); ++p) {
       const bool noun = is_one_of(label_of(example, static_cast<std::int64_t>(p)), {"nsubj", "obj", "pobj"}) &&
@@ -334,7 +333,7 @@ TEST_F(Sentences, HaveNounsBetweenSubjectAndVerbThatMislead) {
   int verbs = 0;
   int misled = 0;
   int far = 0;
-  for_each([&](const TaskExample& example, const Words& words) {
+  for_each([&](const Example& example, const Words& words) {
     for (const PatternRow& row : example.patterns[0]) {
       std::int64_t nearest = row.query - 1;
       while (!is_one_of(label_of(example, nearest), {"nsubj", "obj", "pobj"}) ||

@@ -21,7 +21,7 @@ struct Read {
   std::vector<std::map<std::int64_t, std::vector<std::int64_t>>> keys;  // of each relation
 };
 
-Read read(const Task& task, const TaskExample& example) {
+Read read(const Task& task, const Example& example) {
   Read result{task.vocabulary().decode(example.source), task.vocabulary().decode(example.tokens), {}, {}};
   for (const auto& label : example.labels) result.labels.push_back(label ? task.vocabulary().piece(*label) : "");
   for (const auto& rows : example.patterns) {
@@ -34,7 +34,7 @@ Read read(const Task& task, const TaskExample& example) {
 void for_each_example(const char* name, const TaskOptions& options, const std::function<void(const Read&)>& check) {
   const auto task = make_task(name, options);
   for (std::int64_t n = 0; n < kExamples && !testing::Test::HasFailure(); ++n) {
-    const TaskExample example = task->example(n % 2 == 0 ? Split::train : Split::test, n);
+    const Example example = task->example(n % 2 == 0 ? Split::train : Split::test, n);
     SCOPED_TRACE(show(*task, example));
     check(read(*task, example));
   }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/error_message.h"
+#include "qkv/model/relation_scores.h"
 #include "qkv/threads.h"
 #include "qkv/train/task_model.h"
 #include "qkv/train/text_task.h"
@@ -24,11 +25,11 @@ constexpr double kWeightError = 16 * 0x1p-24;
 
 TEST(Batch, PutsTheSourceBeforeTheTokens) {
   const auto task = make_task("copy", {.length = 3});
-  const std::vector<TaskExample> examples = {task->example(Split::train, 5), task->example(Split::train, 6)};
-  const TaskBatch batch = batch_of(*task, examples, BatchLayout::joined);
+  const std::vector<Example> examples = {task->example(Split::train, 5), task->example(Split::train, 6)};
+  const Batch batch = batch_of(*task, examples, BatchLayout::joined);
   std::int64_t tokens = 0;
   for (std::int64_t b = 0; b < 2; ++b) {
-    const TaskExample& example = examples[static_cast<std::size_t>(b)];
+    const Example& example = examples[static_cast<std::size_t>(b)];
     std::vector<double> ids(example.source.begin(), example.source.end());
     std::vector<double> targets(ids.size(), -100);
     ids.insert(ids.end(), example.tokens.begin(), example.tokens.end());
@@ -46,8 +47,8 @@ TEST(Batch, PutsTheSourceBeforeTheTokens) {
 
 TEST(Batch, KeepsTheSourceApart) {
   const auto task = make_task("copy", {.length = 3});
-  const std::vector<TaskExample> examples = {task->example(Split::train, 0), task->example(Split::train, 1)};
-  const TaskBatch batch = batch_of(*task, examples, BatchLayout::apart);
+  const std::vector<Example> examples = {task->example(Split::train, 0), task->example(Split::train, 1)};
+  const Batch batch = batch_of(*task, examples, BatchLayout::apart);
   for (std::size_t b = 0; b < 2; ++b) {
     std::vector<double> source(examples[b].source.begin(), examples[b].source.end());
     EXPECT_EQ(batch.source_lengths[b], static_cast<std::int64_t>(source.size()));
@@ -59,17 +60,17 @@ TEST(Batch, KeepsTheSourceApart) {
 
 TEST(Batch, NumbersASourceOfAnotherLanguageAfterTheAnswers) {
   const auto task = make_task("translation");
-  const std::vector<TaskExample> examples = {task->example(Split::test, 0)};
-  const TaskBatch joined = batch_of(*task, examples, BatchLayout::joined);
+  const std::vector<Example> examples = {task->example(Split::test, 0)};
+  const Batch joined = batch_of(*task, examples, BatchLayout::joined);
   EXPECT_EQ(joined.ids.at({0, 0}), examples[0].source[0] + task->vocabulary().size());
-  const TaskBatch apart = batch_of(*task, examples, BatchLayout::apart);
+  const Batch apart = batch_of(*task, examples, BatchLayout::apart);
   EXPECT_EQ(apart.source.at({0, 0}), examples[0].source[0]);
 }
 
 TEST(Batch, HoldsImages) {
   const auto task = make_task("shapes");
-  const std::vector<TaskExample> examples = {task->example(Split::test, 0), task->example(Split::test, 1)};
-  const TaskBatch batch = batch_of(*task, examples, BatchLayout::apart);
+  const std::vector<Example> examples = {task->example(Split::test, 0), task->example(Split::test, 1)};
+  const Batch batch = batch_of(*task, examples, BatchLayout::apart);
   EXPECT_EQ(batch.images.view().select(0, 1).to_vector(), examples[1].image.to_vector());
   EXPECT_EQ(batch.patches, task->lengths().patches());
 }
@@ -123,8 +124,8 @@ TEST_P(EveryKind, DrawsNothingWhereItIsMadeOfItsConfig) {
 }
 
 TEST_P(EveryKind, ShowsATraceItsWeights) {
-  const std::vector<TaskExample> examples = {task_->example(Split::test, 0)};
-  const TaskBatch batch = batch_of(*task_, examples, layout_for(model_.kind()));
+  const std::vector<Example> examples = {task_->example(Split::test, 0)};
+  const Batch batch = batch_of(*task_, examples, layout_for(model_.kind()));
   const auto scope = model_.scope_of(AttentionSite::tokens);
   ASSERT_TRUE(scope.has_value());
   // From a second pass on, the weights are laid out, whose products may be rounded otherwise.
@@ -136,8 +137,8 @@ TEST_P(EveryKind, ShowsATraceItsWeights) {
 }
 
 TEST_P(EveryKind, HasAWeightRowOfOneForEachQuery) {
-  const std::vector<TaskExample> examples = {task_->example(Split::test, 0), task_->example(Split::test, 1)};
-  const TaskBatch batch = batch_of(*task_, examples, layout_for(model_.kind()));
+  const std::vector<Example> examples = {task_->example(Split::test, 0), task_->example(Split::test, 1)};
+  const Batch batch = batch_of(*task_, examples, layout_for(model_.kind()));
   for (const AttentionSite site : {AttentionSite::tokens, AttentionSite::source, AttentionSite::cross}) {
     const std::vector<Tensor> layers = model_.weights(input_of(batch), site);
     EXPECT_EQ(layers.empty(), !model_.scope_of(site).has_value());
@@ -155,7 +156,7 @@ TEST_P(EveryKind, HasAWeightRowOfOneForEachQuery) {
 // What the padding of a batch holds changes nothing: alone, an example has the same loss.
 TEST_P(EveryKind, LearnsFromAllButPadding) {
   TaskAccuracy apart;
-  std::vector<TaskExample> examples;
+  std::vector<Example> examples;
   for (std::int64_t n = 0; n < 3; ++n) {
     examples.push_back(task_->example(Split::test, n));
     apart += batch_accuracy(model_, batch_of(*task_, std::span(&examples.back(), 1), layout_for(model_.kind())));
@@ -232,9 +233,9 @@ TEST(TaskAccuracy, CountsEachHeldOutExampleOnce) {
 TEST(TaskAccuracy, OfTwoTowersHasTheLossOfTraining) {
   const auto task = make_task("shapes");
   const auto model = model_for(*task, {.kind = ModelKind::two_tower, .layers = 1, .d_model = 8, .heads = 2});
-  std::vector<TaskExample> examples;
+  std::vector<Example> examples;
   for (std::int64_t n = 0; n < 5; ++n) examples.push_back(task->example(Split::test, n));
-  const TaskBatch batch = batch_of(*task, examples, layout_for(model.kind()));
+  const Batch batch = batch_of(*task, examples, layout_for(model.kind()));
   EXPECT_DOUBLE_EQ(batch_accuracy(model, batch).loss(), batch_loss(model, batch).item());
 }
 
@@ -247,7 +248,7 @@ TEST(TaskPatterns, ScoreAHeadThatSeesItselfAlone) {
     const Tensor zeros(DType::f32, parameter.value.shape());
     assign({parameter}, parameter.name, zeros);
   }
-  const std::vector<RelationScores> scores = task_patterns(*task, model, 70);
+  const std::vector<RelationScores> scores = relation_scores(*task, model, 70);
   ASSERT_EQ(scores.size(), 1U);
   EXPECT_EQ(scores[0].relation, "previous");
   ASSERT_EQ(scores[0].layers.size(), 1U);

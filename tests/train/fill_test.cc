@@ -1,10 +1,11 @@
-#include "qkv/train/fill.h"
+#include "qkv/model/fill.h"
 
 #include <gmock/gmock.h>
 
 #include "core/error_message.h"
 #include "files/temporary_directory.h"
 #include "qkv/text/vocabulary.h"
+#include "qkv/train/trained_model.h"
 
 namespace qkv::fill_test {
 namespace {

@@ -111,9 +111,9 @@ struct Pair {
 
 class Translations : public testing::Test {
  protected:
-  void for_each(const std::function<void(const TaskExample&, const Pair&)>& check) const {
+  void for_each(const std::function<void(const Example&, const Pair&)>& check) const {
     for (std::int64_t n = 0; n < kSentences && !HasFailure(); ++n) {
-      const TaskExample example = task_->example(n % 4 == 0 ? Split::test : Split::train, n);
+      const Example example = task_->example(n % 4 == 0 ? Split::test : Split::train, n);
       SCOPED_TRACE(show(*task_, example));
       Pair pair{split(example.syntax->sentence, ' '), example.syntax->dependencies, {}, {}};
       for (const std::int32_t token : example.tokens) pair.french.push_back(task_->vocabulary().piece(token));
@@ -129,12 +129,12 @@ class Translations : public testing::Test {
 };
 
 // The noun that an English noun, pronoun or relative "that" means.
-std::int64_t noun_of(const TaskExample& example, std::int64_t place) {
+std::int64_t noun_of(const Example& example, std::int64_t place) {
   const auto found = std::ranges::find(example.syntax->coreferences, place, &Coreference::mention);
   return found == example.syntax->coreferences.end() ? place : found->antecedent;
 }
 
-std::int64_t subject_of(const TaskExample& example, const Pair& pair, std::int64_t verb) {
+std::int64_t subject_of(const Example& example, const Pair& pair, std::int64_t verb) {
   for (std::int64_t place = 0; place < verb; ++place) {
     if (pair.label(place) == "nsubj" && pair.tree[static_cast<std::size_t>(place)].head == verb) {
       return noun_of(example, place);
@@ -149,7 +149,7 @@ bool feminine_at(const Pair& pair, std::int64_t noun) {
 }
 
 TEST_F(Translations, AreReadAndPredictedWordByWord) {
-  for_each([&](const TaskExample& example, const Pair& pair) {
+  for_each([&](const Example& example, const Pair& pair) {
     EXPECT_EQ(task_->source_vocabulary().decode(example.source), example.syntax->sentence + " </s>");
     for (std::size_t p = 0; p < pair.french.size(); ++p) {
       EXPECT_EQ(task_->vocabulary().piece(*example.labels[p]), pair.french[p]);
@@ -166,7 +166,7 @@ TEST_F(Translations, RenderEveryEnglishWordByTheDictionary) {
     const Words words = split(entry, ' ');
     for (std::size_t i = 0; i + 1 < words.size(); ++i) beginnings[words[i]] = words.back();
   }
-  for_each([&](const TaskExample&, const Pair& pair) {
+  for_each([&](const Example&, const Pair& pair) {
     std::set<std::int64_t> rendered;
     for (std::size_t p = 0; p < pair.french.size(); ++p) {
       rendered.insert(pair.keys[p].begin(), pair.keys[p].end());
@@ -196,7 +196,7 @@ TEST_F(Translations, TellTheSensesOfHomonymsApart) {
   const WordSet animal = {"hungry", "tired"};
   const WordSet object = {"broken", "rusty"};
   int seen = 0;
-  for_each([&](const TaskExample&, const Pair& pair) {
+  for_each([&](const Example&, const Pair& pair) {
     for (std::int64_t place = 1; place < static_cast<std::int64_t>(pair.english.size()); ++place) {
       const std::string& word = pair.word(place);
       const std::string& before = pair.word(place - 1);
@@ -214,7 +214,7 @@ TEST_F(Translations, TellTheSensesOfHomonymsApart) {
 
 TEST_F(Translations, HaveArticlesThatAgree) {
   const WordSet plural = {"les", "des", "ces", "de", "d'"};
-  for_each([&](const TaskExample&, const Pair& pair) {
+  for_each([&](const Example&, const Pair& pair) {
     for (std::size_t p = 0; p < pair.french.size(); ++p) {
       const std::int64_t place = pair.keys[p].back();
       if (pair.label(place) != "det") continue;
@@ -245,7 +245,7 @@ TEST_F(Translations, HaveArticlesThatAgree) {
 }
 
 TEST_F(Translations, HaveAdjectivesThatAgreeAndStandWhereTheyShould) {
-  for_each([&](const TaskExample& example, const Pair& pair) {
+  for_each([&](const Example& example, const Pair& pair) {
     for (std::size_t p = 0; p < pair.french.size(); ++p) {
       const std::int64_t place = pair.keys[p].front();
       const bool attribute = pair.label(place) == "amod";
@@ -274,7 +274,7 @@ TEST_F(Translations, HaveAdjectivesThatAgreeAndStandWhereTheyShould) {
 }
 
 TEST_F(Translations, HaveVerbsThatAgree) {
-  for_each([](const TaskExample&, const Pair& pair) {
+  for_each([](const Example&, const Pair& pair) {
     for (std::size_t p = 0; p < pair.french.size(); ++p) {
       const std::int64_t place = pair.keys[p].front();
       if (!WordSet{"root", "relcl", "ccomp", "conj"}.contains(pair.label(place))) continue;
@@ -295,7 +295,7 @@ TEST_F(Translations, HavePronounsOfTheirNounsGender) {
                                                                     {"them", {{"les"}, {"les"}}},
                                                                     {"it", {{"il", "le", "l'"}, {"elle", "la", "l'"}}}};
   int clitics = 0;
-  for_each([&](const TaskExample& example, const Pair& pair) {
+  for_each([&](const Example& example, const Pair& pair) {
     for (std::size_t p = 0; p < pair.french.size(); ++p) {
       const std::int64_t place = pair.keys[p].front();
       const auto found = forms.find(pair.word(place));
@@ -313,7 +313,7 @@ TEST_F(Translations, HavePronounsOfTheirNounsGender) {
 }
 
 TEST_F(Translations, HaveTheRelativePronounOfTheRole) {
-  for_each([](const TaskExample&, const Pair& pair) {
+  for_each([](const Example&, const Pair& pair) {
     for (std::size_t p = 0; p < pair.french.size(); ++p) {
       const std::int64_t place = pair.keys[p].front();
       if (pair.word(place) != "that" || pair.label(place) == "det") continue;
@@ -324,7 +324,7 @@ TEST_F(Translations, HaveTheRelativePronounOfTheRole) {
 }
 
 TEST_F(Translations, ElideAndContract) {
-  for_each([](const TaskExample&, const Pair& pair) {
+  for_each([](const Example&, const Pair& pair) {
     for (std::size_t p = 0; p + 1 < pair.french.size(); ++p) {
       const std::string& text = pair.french[p];
       const std::string& next = pair.french[p + 1];

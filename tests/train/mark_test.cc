@@ -13,7 +13,7 @@ using testing::Optional;
 constexpr std::int64_t kExamples = 256;
 
 // The text alone.
-TaskExample stripped(const TaskExample& example) {
+Example stripped(const Example& example) {
   return {.source = example.source,
           .image = example.image,
           .tokens = example.tokens,
@@ -23,8 +23,8 @@ TaskExample stripped(const TaskExample& example) {
           .syntax = std::nullopt};
 }
 
-TaskExample marked(const Task& task, std::string_view text) {
-  TaskExample example;
+Example marked(const Task& task, std::string_view text) {
+  Example example;
   example.tokens = task.vocabulary().encode(text).ids;
   example.labels.resize(example.tokens.size());
   example.scored.resize(example.tokens.size());
@@ -49,8 +49,8 @@ INSTANTIATE_TEST_SUITE_P(Tasks, MarkedAsItsExamples,
 TEST_P(MarkedAsItsExamples, FromTheTextAlone) {
   const auto task = make_task(GetParam());
   for (std::int64_t n = 0; n < kExamples; ++n) {
-    const TaskExample example = task->example(Split::test, n);
-    TaskExample text = stripped(example);
+    const Example example = task->example(Split::test, n);
+    Example text = stripped(example);
     task->mark(text);
     EXPECT_EQ(text.labels, example.labels) << n;
     EXPECT_EQ(text.scored, example.scored) << n;
@@ -66,8 +66,8 @@ TEST_P(MarkedAsItsExamples, FromTheTextAlone) {
 TEST(Marked, InductionHasThePairsOfItsExamples) {
   const auto task = make_task("induction");
   for (std::int64_t n = 0; n < kExamples; ++n) {
-    const TaskExample example = task->example(Split::test, n);
-    TaskExample text = stripped(example);
+    const Example example = task->example(Split::test, n);
+    Example text = stripped(example);
     task->mark(text);
     for (std::size_t p = 0; p < text.tokens.size(); ++p) {
       if (!example.labels[p]) continue;
@@ -82,7 +82,7 @@ TEST(Marked, InductionHasThePairsOfItsExamples) {
 
 TEST(Marked, InductionAsksAfterARepeat) {
   const auto task = make_task("induction");
-  const TaskExample example = marked(*task, "abcxyzab");
+  const Example example = marked(*task, "abcxyzab");
   EXPECT_THAT(task->asked(example), ElementsAre(false, false, false, false, false, false, true, true));
   EXPECT_THAT(example.labels[6], Optional(task->vocabulary().id("b")));
   EXPECT_THAT(rows(example.patterns[0]), ElementsAre(ElementsAre(6, 1), ElementsAre(7, 2)));
@@ -94,12 +94,12 @@ TEST(Marked, InductionAsksAfterARepeat) {
 
 TEST(Marked, AdditionAsksFromTheEqualsSignOn) {
   const auto task = make_task("addition");
-  const TaskExample sum = marked(*task, "19+23=2");
+  const Example sum = marked(*task, "19+23=2");
   EXPECT_THAT(task->asked(sum), ElementsAre(false, false, false, false, false, true, true));
   EXPECT_THAT(sum.labels[5], Optional(task->vocabulary().id("2")));
   EXPECT_THAT(sum.labels[6], Optional(task->vocabulary().id("4")));
   EXPECT_THAT(rows(sum.patterns[1]), ElementsAre(ElementsAre(6, 1, 4, 6)));
-  const TaskExample uneven = marked(*task, "19+3=");
+  const Example uneven = marked(*task, "19+3=");
   EXPECT_THAT(task->asked(uneven), ElementsAre(false, false, false, false, true));
   EXPECT_EQ(uneven.labels[4], std::nullopt);
   EXPECT_THAT(task->asked(marked(*task, "1+2")), ElementsAre(false, false, false));
@@ -111,7 +111,7 @@ TEST(Marked, EnglishAsksAtHiddenFormsPronounsAndHomonyms) {
   EXPECT_THAT(task->asked(marked(*task, "<this> cats <see> the bat and they fall")),
               ElementsAre(true, false, true, false, true, false, true, false));
   for (std::int64_t n = 0; n < kExamples; ++n) {
-    const TaskExample example = task->example(Split::test, n);
+    const Example example = task->example(Split::test, n);
     std::vector<bool> labelled;
     for (const auto& label : example.labels) labelled.push_back(label.has_value());
     EXPECT_EQ(task->asked(example), labelled) << example.syntax->sentence;
@@ -120,14 +120,14 @@ TEST(Marked, EnglishAsksAtHiddenFormsPronounsAndHomonyms) {
 
 TEST(Marked, BracketsSkipWhatClosesNothing) {
   const auto task = make_task("brackets");
-  const TaskExample example = marked(*task, "?(]?[?");
+  const Example example = marked(*task, "?(]?[?");
   EXPECT_THAT(rows(example.patterns[0]), ElementsAre(ElementsAre(5, 4)));
   EXPECT_THAT(example.labels[5], Optional(task->vocabulary().id("]")));
 }
 
 TEST(Marked, LettersThatSortingCannotTellApartHaveNoPattern) {
   const auto task = make_task("sort");
-  TaskExample example;
+  Example example;
   example.source = task->source_vocabulary().encode("abca</s>").ids;
   example.tokens = task->vocabulary().encode("<s>aabc").ids;
   task->mark(example);

@@ -1,5 +1,5 @@
 // Pictures against texts, by towers of the box and by folders of others.
-#include "qkv/train/match.h"
+#include "qkv/model/match.h"
 
 #include <gmock/gmock.h>
 
@@ -9,6 +9,7 @@
 #include "core/error_message.h"
 #include "model/tower_folder.h"
 #include "qkv/model/embed.h"
+#include "qkv/train/trained_model.h"
 
 namespace qkv::match_test {
 namespace {
@@ -19,7 +20,7 @@ using tests::TowerFolder;
 TrainedModel boxed(const char* name) { return TrainedModel::read(trained_model_path(name)); }
 
 // A picture of the example's pixels.
-Tensor picture_of(const TaskExample& example) {
+Tensor picture_of(const Example& example) {
   const std::int64_t side = example.image.dim(1);
   Tensor picture(DType::u8, {side, side, 3});
   for (std::int64_t y = 0; y < side; ++y) {
@@ -43,7 +44,7 @@ TEST(MatchPairs, OfTheBoxFindsTheCaptionOfEachPicture) {
   const TrainedModel towers = boxed("towers");
   std::vector<Tensor> pictures;
   std::vector<std::string> captions;
-  std::vector<TaskExample> examples;
+  std::vector<Example> examples;
   for (std::int64_t n = 0; n < 5; ++n) {
     examples.push_back(towers.task().example(Split::test, n));
     pictures.push_back(picture_of(examples.back()));
@@ -129,7 +130,7 @@ TEST(TrainedModel, OfAFileOfOthersDoesNotKnowHowPicturesArePrepared) {
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(saved.image_of(noise(8, 8))); }),
               HasSubstr("own.safetensors: a file does not say how its pictures are prepared: give the folder"));
   EXPECT_EQ(error_message([] { static_cast<void>(boxed("copy").image_of(noise(8, 8))); }),
-            "TrainedModel: picture: expected a model that reads images, got one of kind encoder-decoder");
+            "TextModel: picture: expected a model that reads images, got one of kind encoder-decoder");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ using testing::IsEmpty;
 
 std::vector<std::string> outside(const char* name, std::string_view text) {
   const auto task = make_task(name);
-  TaskExample example;
+  Example example;
   (task->lengths().source > 0 ? example.source : example.tokens) =
       (task->lengths().source > 0 ? task->source_vocabulary() : task->vocabulary()).encode(text).ids;
   return task->outside(example);
@@ -86,7 +86,7 @@ TEST(Outside, IsNoSentenceThatTheGrammarWrites) {
   for (const char* name : {"english", "translation"}) {
     const auto task = make_task(name);
     for (std::int64_t n = 0; n < 512; ++n) {
-      const TaskExample example = task->example(Split::test, n);
+      const Example example = task->example(Split::test, n);
       EXPECT_THAT(task->outside(example), IsEmpty()) << task->vocabulary().decode(example.tokens);
     }
   }
@@ -94,7 +94,7 @@ TEST(Outside, IsNoSentenceThatTheGrammarWrites) {
 
 TEST(Outside, IsAPictureOfOtherThings) {
   const auto task = make_task("shapes");
-  TaskExample example = task->example(Split::test, 0);
+  Example example = task->example(Split::test, 0);
   for (std::int64_t n = 0; n < 64; ++n) EXPECT_THAT(task->outside(task->example(Split::test, n)), IsEmpty()) << n;
   example.image = Tensor(example.image);
   const std::span<float> pixels = example.image.values<float>();

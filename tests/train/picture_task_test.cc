@@ -65,7 +65,7 @@ TEST(PictureTask, AsksForTheWordsOfTheCaption) {
   EXPECT_EQ(task.lengths().tokens, 4);
   EXPECT_EQ(task.lengths().image_side, 8);
   EXPECT_EQ(task.lengths().patches(), 4);
-  const TaskExample example = task.example(Split::train, 3);
+  const Example example = task.example(Split::train, 3);
   EXPECT_EQ(example.image.shape().to_string(), "[3, 8, 8]");
   const auto grey = static_cast<int>(std::lround(255 * example.image.at({2, 7, 7})));
   EXPECT_EQ(task.vocabulary().decode(example.tokens), "<s> grey number " + std::to_string(grey));
@@ -77,7 +77,7 @@ TEST(PictureTask, AsksForTheWordsOfTheCaption) {
 }
 
 std::string text_of(const PictureTask& task, Split split, std::int64_t n) {
-  const TaskExample example = task.example(split, n);
+  const Example example = task.example(split, n);
   return task.vocabulary().decode(example.tokens) + std::to_string(example.image.at({0, 0, 0}));
 }
 

@@ -104,9 +104,9 @@ bool stands(const Seen& seen, const std::string& row, const std::string& column)
 
 class Scenes : public testing::Test {
  protected:
-  void for_each(const std::function<void(const TaskExample&, const std::vector<std::string>&)>& check) const {
+  void for_each(const std::function<void(const Example&, const std::vector<std::string>&)>& check) const {
     for (std::int64_t n = 0; n < kScenes && !HasFailure(); ++n) {
-      const TaskExample example = task_->example(n % 4 == 0 ? Split::test : Split::train, n);
+      const Example example = task_->example(n % 4 == 0 ? Split::test : Split::train, n);
       std::vector<std::string> words;
       words.reserve(example.tokens.size());
       for (const std::int32_t token : example.tokens) words.push_back(task_->vocabulary().piece(token));
@@ -126,7 +126,7 @@ class Scenes : public testing::Test {
 // "<s> ROW COLUMN a C S R a C S", then perhaps "and R a C S"; R is one word, or two of which the second is "of".
 TEST_F(Scenes, AreAsTheirCaptionsSay) {
   std::map<std::string, int> counts;
-  for_each([&](const TaskExample& example, const std::vector<std::string>& words) {
+  for_each([&](const Example& example, const std::vector<std::string>& words) {
     const std::vector<Seen> things = look_at(example.image);
     const Seen* first = nullptr;
     std::size_t named = 0;
@@ -165,7 +165,7 @@ TEST_F(Scenes, AreAsTheirCaptionsSay) {
 
 // A word that is asked for follows from the picture and the words before it: no other thing or relation would do.
 TEST_F(Scenes, AskForWhatCannotBeOtherwise) {
-  for_each([&](const TaskExample& example, const std::vector<std::string>& words) {
+  for_each([&](const Example& example, const std::vector<std::string>& words) {
     const std::vector<Seen> things = look_at(example.image);
     for (std::size_t p = 0; p < words.size(); ++p) {
       ASSERT_TRUE(example.labels[p]);
@@ -196,7 +196,7 @@ TEST_F(Scenes, AskForWhatCannotBeOtherwise) {
 }
 
 TEST_F(Scenes, ShowWhichPatchesAWordMeans) {
-  for_each([&](const TaskExample& example, const std::vector<std::string>& words) {
+  for_each([&](const Example& example, const std::vector<std::string>& words) {
     const std::vector<Seen> things = look_at(example.image);
     const Seen* first = find(things, words[kFirst + 1]);
     ASSERT_NE(first, nullptr);

@@ -55,7 +55,7 @@ TEST(StartingModel, AMaskedTextAsksForWhatWasChanged) {
   int masked = 0;
   int kept = 0;
   for (std::int64_t n = 0; n < 400; ++n) {
-    const TaskExample example = task->example(Split::train, n);
+    const Example example = task->example(Split::train, n);
     ASSERT_EQ(example.tokens.size(), 22U);
     EXPECT_EQ(example.tokens.front(), kFirst);
     EXPECT_EQ(example.tokens.back(), kLast);
@@ -85,7 +85,7 @@ TEST(StartingModel, AContinuedTextAsksForItsSecondHalf) {
   const auto task = make_text_task(
       text, "the text", {.length = 23, .tokenizer = tokenizer, .objective = TextObjective::continued, .start = kMask});
   EXPECT_EQ(task->info().kind, TaskKind::encoder_decoder);
-  const TaskExample example = task->example(Split::test, 2);
+  const Example example = task->example(Split::test, 2);
   ASSERT_EQ(example.source.size(), 12U);  // 10 of the text
   ASSERT_EQ(example.tokens.size(), 11U);
   EXPECT_EQ(task->lengths().source, 12);
@@ -199,11 +199,11 @@ TEST_F(Runs, EveryKindThatScoresTokensLearns) {
     EXPECT_LT(log.back().loss, 0.8 * log.front().loss) << model;
     EXPECT_LT(report.accuracy.loss(), log.front().loss) << model;
     const TrainedModel after = TrainedModel::read((directory_ / model) + "/model.safetensors");
-    EXPECT_EQ(after.task().info().name, "text");
+    EXPECT_EQ(after.task_name(), "text");
     EXPECT_EQ(after.model().tokenizers().ends, std::vector<std::int64_t>{kLast});
-    const TaskExample example = after.example_of("the cat [MASK] on mat");
+    const Example example = after.example_of("the cat [MASK] on mat");
     EXPECT_GT(after.probabilities(example).size(), 0);
-    const std::vector<bool> asked = after.task().asked(example);
+    const std::vector<bool> asked = after.asked(example);
     EXPECT_EQ(std::ranges::count(asked, true), model == "encoder" ? 1 : 0);
   }
   EXPECT_EQ(Model::open((directory_ / "decoder") + "/model.safetensors").parameters().front().value.dtype(),

@@ -12,13 +12,14 @@
 #include <set>
 
 #include "core/error_message.h"
+#include "qkv/model/relation_scores.h"
 #include "train/baselines.h"
 
 namespace qkv::task_test {
 namespace {
 
 // All that an example holds, as numbers.
-std::vector<double> contents(const TaskExample& example) {
+std::vector<double> contents(const Example& example) {
   std::vector<double> all(example.source.begin(), example.source.end());
   all.insert(all.end(), example.tokens.begin(), example.tokens.end());
   for (std::size_t p = 0; p < example.labels.size(); ++p) {
@@ -39,8 +40,8 @@ std::vector<double> contents(const TaskExample& example) {
 }
 
 // What makes an example new to a model: what it sees, and what is asked.
-std::vector<double> question(const TaskExample& example) {
-  TaskExample seen = example;
+std::vector<double> question(const Example& example) {
+  Example seen = example;
   seen.patterns.clear();
   return contents(seen);
 }
@@ -110,7 +111,7 @@ TEST_P(EveryTask, KeepsTrainAndTestApart) {
 TEST_P(EveryTask, StaysInItsBounds) {
   const bool causal = task_->info().kind == TaskKind::decoder;
   for (std::int64_t n = 0; n < 1000; ++n) {
-    const TaskExample example = task_->example(n % 8 == 0 ? Split::test : Split::train, n);
+    const Example example = task_->example(n % 8 == 0 ? Split::test : Split::train, n);
     const auto Tq = static_cast<std::int64_t>(example.tokens.size());
     EXPECT_LE(Tq, task_->lengths().tokens);
     EXPECT_LE(static_cast<std::int64_t>(example.source.size()), task_->lengths().source);
@@ -203,7 +204,7 @@ Tensor two_heads(std::int64_t length) {
 
 TEST(ScorePattern, CountsTheRowsThatHaveOne) {
   const auto task = make_task("previous", {.length = 8});
-  TaskExample example = task->example(Split::train, 0);
+  Example example = task->example(Split::train, 0);
   example.tokens.resize(8);
   example.patterns[0] = {{1, {0}}, {2, {1}}, {5, {2, 6}}};
   std::vector<PatternScore> scores = score_pattern(*task, example, "previous", two_heads(8));
@@ -222,7 +223,7 @@ TEST(ScorePattern, CountsTheRowsThatHaveOne) {
 
 TEST(ScorePattern, ReadsViewsOfAnyStrides) {
   const auto task = make_task("previous", {.length = 8});
-  TaskExample example = task->example(Split::train, 0);
+  Example example = task->example(Split::train, 0);
   example.tokens.resize(6);
   example.patterns[0] = {{1, {0}}, {5, {4}}};
   const Tensor padded = two_heads(8);
@@ -232,7 +233,7 @@ TEST(ScorePattern, ReadsViewsOfAnyStrides) {
 
 TEST(ScorePattern, RefusesWeightsOfAnotherShapeAndARelationOfAnotherTask) {
   const auto task = make_task("copy");
-  TaskExample example = task->example(Split::train, 0);
+  Example example = task->example(Split::train, 0);
   example.tokens.resize(5);
   example.source.resize(6);
   const auto message = [&](const char* relation, const Tensor& weights) {

@@ -21,7 +21,7 @@ TEST(TextTask, AsksForTheNextCharacter) {
   const auto task = make_text_task(text, "the text", {.seed = 3, .length = 20});
   for (const Split split : {Split::train, Split::test}) {
     for (std::int64_t n = 0; n < 50; ++n) {
-      const TaskExample example = task->example(split, n);
+      const Example example = task->example(split, n);
       ASSERT_EQ(example.tokens.size(), 20U);
       std::vector<std::int32_t> shifted(example.tokens.begin() + 1, example.tokens.end());
       shifted.push_back(*example.labels.back());
@@ -91,7 +91,7 @@ TEST(TextTask, AsksForTheNextTokenOfATokenizer) {
   const auto tokenizer = parse_tokenizer_json(train_tokenizer(text, {.size = 270}), "the tokenizer");
   const auto task = make_text_task(text, "the text", {.length = 20, .tokenizer = tokenizer});
   EXPECT_EQ(&task->vocabulary(), tokenizer.get());
-  const TaskExample example = task->example(Split::test, 1);
+  const Example example = task->example(Split::test, 1);
   ASSERT_EQ(example.tokens.size(), 20U);
   EXPECT_EQ(example.labels[3], example.tokens[4]);
   EXPECT_NE(text.find(tokenizer->decode(example.tokens)), std::string::npos);

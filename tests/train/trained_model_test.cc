@@ -43,9 +43,9 @@ TEST(TrainedModel, ReadsATextAsItsTaskDoes) {
   const TrainedModel trained = TrainedModel::read(directory / "m.safetensors");
   EXPECT_EQ(trained.kind(), ModelKind::encoder_decoder);
   EXPECT_TRUE(trained.has_examples());
-  const TaskExample wanted = task->example(Split::test, 0);
+  const Example wanted = task->example(Split::test, 0);
   EXPECT_EQ(trained.task().example(Split::test, 0).source, wanted.source);
-  TaskExample example = trained.example_of(wanted.syntax->sentence);
+  Example example = trained.example_of(wanted.syntax->sentence);
   EXPECT_EQ(example.source, wanted.source);
   EXPECT_EQ(example.tokens, std::vector<std::int32_t>{task->vocabulary().id("<s>")});
   trained.answer(example, {.most = 4});
@@ -60,10 +60,10 @@ TEST(TrainedModel, SaysInAJoinedTextWhatItSaysAtTheTokens) {
   const auto task = make_task("copy");
   save_untrained(directory / "m.safetensors", *task, ModelKind::decoder);
   const TrainedModel trained = TrainedModel::read(directory / "m.safetensors");
-  TaskExample example = trained.example_of("abc");
+  Example example = trained.example_of("abc");
   EXPECT_EQ(example.source.size(), 4U);
   EXPECT_EQ(trained.probabilities(example).dim(0), 1);
-  const TaskBatch batch = trained.batch_of(example);
+  const Batch batch = trained.batch_of(example);
   Trace trace;
   trained.model().run(input_of(batch), trace);
   EXPECT_EQ(trained.probabilities(example, trace["logits"]).to_vector(), trained.probabilities(example).to_vector());
@@ -77,19 +77,19 @@ TEST(TrainedModel, KnowsTheCharactersOfATextThatIsNotThere) {
   save_untrained(directory / "m.safetensors", *task, ModelKind::decoder);
   const TrainedModel trained = TrainedModel::read(directory / "m.safetensors");
   EXPECT_FALSE(trained.has_examples());
-  EXPECT_EQ(trained.task().vocabulary().encode("été: 12\n").ids, task->vocabulary().encode("été: 12\n").ids);
-  TaskExample example = trained.example_of("été");
+  EXPECT_EQ(trained.tokenizer().encode("été: 12\n").ids, task->vocabulary().encode("été: 12\n").ids);
+  Example example = trained.example_of("été");
   trained.answer(example, {.most = 5});
   EXPECT_EQ(example.tokens.size(), 8U);
-  TaskExample one = trained.example_of("été");
-  TaskExample two = one;
+  Example one = trained.example_of("été");
+  Example two = one;
   trained.answer(one, {.most = 40, .temperature = 1, .seed = 1});
   trained.answer(two, {.most = 40, .temperature = 1, .seed = 2});
   EXPECT_EQ(one.tokens.size(), 43U);
   EXPECT_NE(one.tokens, two.tokens);
   EXPECT_EQ(error_message([&] { trained.answer(one, {.temperature = -1}); }),
             "generate: temperature: expected a finite number, 0 or more, got -1");
-  EXPECT_THAT(error_message<Error>([&] { static_cast<void>(trained.task().example(Split::test, 0)); }),
+  EXPECT_THAT(error_message<Error>([&] { static_cast<void>(trained.task()); }),
               HasSubstr("the examples of text are not in its model's file"));
 }
 
@@ -102,7 +102,7 @@ TEST(TrainedModel, SaysNoTokenThatIsNoText) {
     const TrainedModel trained = TrainedModel::read(path);
     std::size_t said = 0;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-      TaskExample example = task->example(Split::test, 0);
+      Example example = task->example(Split::test, 0);
       example.tokens.resize(1);
       trained.answer(example, {.most = 40, .temperature = 50, .seed = seed});
       for (std::size_t n = 1; n < example.tokens.size(); ++n, ++said) {
@@ -121,7 +121,7 @@ TEST(TrainedModel, SaysNoTokenOfTheSource) {
   const TrainedModel trained = TrainedModel::read(directory / "m.safetensors");
   std::size_t said = 0;
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    TaskExample example = task->example(Split::test, 0);
+    Example example = task->example(Split::test, 0);
     example.tokens.resize(1);
     trained.answer(example, {.most = 20, .temperature = 50, .seed = seed});
     for (const std::int32_t token : example.tokens) EXPECT_LT(token, task->vocabulary().size());
@@ -150,7 +150,7 @@ TEST(TrainedModel, SaysHowNearAnImageAndATextAre) {
   save_untrained(directory / "m.safetensors", *task, ModelKind::two_tower);
   save_untrained(directory / "other.safetensors", *task, ModelKind::captioner);
   const TrainedModel trained = TrainedModel::read(directory / "m.safetensors");
-  const std::vector<TaskExample> examples = {task->example(Split::test, 0), task->example(Split::test, 1)};
+  const std::vector<Example> examples = {task->example(Split::test, 0), task->example(Split::test, 1)};
   const std::vector<double> together = trained.cosines(examples).to_vector();
   ASSERT_EQ(together.size(), 2U);
   EXPECT_NE(together[0], together[1]);
@@ -203,12 +203,12 @@ TEST(TrainedModel, OfNoTaskReadsAsItsTokenizerDoes) {
   const TrainedModel foreign = TrainedModel::read(directory / "m.safetensors");
   EXPECT_FALSE(foreign.has_task());
   EXPECT_FALSE(foreign.has_examples());
-  EXPECT_EQ(foreign.task().lengths().tokens, 12);
-  TaskExample example = foreign.example_of("the cat");
+  EXPECT_EQ(foreign.lengths().tokens, 12);
+  Example example = foreign.example_of("the cat");
   EXPECT_EQ(example.tokens, tokenizer->encode("the cat").ids);
   foreign.answer(example, {.most = 3});
   EXPECT_EQ(example.tokens.size(), tokenizer->encode("the cat").ids.size() + 3);
-  EXPECT_THAT(foreign.task().asked(example), testing::IsEmpty());
+  EXPECT_THAT(foreign.asked(example), testing::IsEmpty());
 }
 
 TEST(TrainedModel, OfNoTaskIsOutsideOfTheLengthsThatAreKnown) {
@@ -217,7 +217,7 @@ TEST(TrainedModel, OfNoTaskIsOutsideOfTheLengthsThatAreKnown) {
   const auto outside = [&](const auto& network, const std::string& text) {
     Model(network, {.tokens = pieces}).save(directory / "m.safetensors");
     const TrainedModel model = TrainedModel::read(directory / "m.safetensors");
-    return model.task().outside(model.example_of(text));
+    return model.outside(model.example_of(text));
   };
   Generator generator(2);
   const EncoderDecoder without_lengths(
@@ -238,8 +238,8 @@ TEST(TrainedModel, OfMaskedTokensIsAskedAtTheMasks) {
   const Encoder encoder({.vocabulary = 4, .length = 8, .layers = 1, .d_model = 16, .heads = 2}, generator);
   Model(encoder, {.tokens = pieces}).save(directory / "m.safetensors");
   const TrainedModel foreign = TrainedModel::read(directory / "m.safetensors");
-  EXPECT_EQ(foreign.task().asked(foreign.example_of("the <mask>")), (std::vector<bool>{false, true}));
-  EXPECT_THAT(foreign.task().asked(foreign.example_of("the cat")), testing::IsEmpty());
+  EXPECT_EQ(foreign.asked(foreign.example_of("the <mask>")), (std::vector<bool>{false, true}));
+  EXPECT_THAT(foreign.asked(foreign.example_of("the cat")), testing::IsEmpty());
 }
 
 TEST(TrainedModel, IsFoundByItsName) {

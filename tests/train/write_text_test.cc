@@ -1,4 +1,4 @@
-#include "qkv/train/write_text.h"
+#include "qkv/model/write_text.h"
 
 #include <gmock/gmock.h>
 
@@ -9,6 +9,7 @@
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/text/train_tokenizer.h"
 #include "qkv/text/vocabulary.h"
+#include "qkv/train/trained_model.h"
 
 namespace qkv::write_text_test {
 namespace {
@@ -58,7 +59,7 @@ TEST(WriteTexts, SayWhatTheyGive) {
     for (std::size_t n = 0; n < 3; ++n) {
       EXPECT_EQ(said[n], written[n].text);
       EXPECT_THAT(written[n].text, testing::Not(HasSubstr("e")));
-      const std::string whole = model.task().vocabulary().decode(written[n].tokens);
+      const std::string whole = model.tokenizer().decode(written[n].tokens);
       EXPECT_EQ(written[n].end, whole.find('e') == std::string::npos ? WriteEnd::length : WriteEnd::stop);
     }
   }
@@ -84,7 +85,7 @@ TEST(WriteTexts, HoldTheBeginningOfAStopBack) {
 // A special token is not shown, and ends a text all the same; so does one with what stands beside it.
 TEST(WriteTexts, StopAtSpecialTokens) {
   const TrainedModel model = of_bytes();
-  const Tokenizer& tokenizer = model.task().vocabulary();
+  const Tokenizer& tokenizer = model.tokenizer();
   const std::vector<std::string> prompts = {"a"};
   const std::string mark = "<|endoftext|>";
   const std::int32_t special = tokenizer.id(mark);

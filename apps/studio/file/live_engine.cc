@@ -7,7 +7,7 @@
 
 #include "encodings.h"
 #include "qkv/files.h"
-#include "qkv/train/trained_model.h"
+#include "qkv/model/box.h"
 #include "server/pages.h"
 
 namespace qkv::studio {

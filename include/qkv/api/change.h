@@ -37,8 +37,7 @@ enum class ChangedTexts : std::uint8_t { of_request, own };
                                              ChangedTexts texts = ChangedTexts::of_request);
 
 /// As the request's `sweep` says, which must say something.
-[[nodiscard]] Sweep swept(const TrainedModel& trained, const InterventionRequest& request,
-                          const ChangeQuestion& question,
+[[nodiscard]] Sweep swept(const TextModel& trained, const InterventionRequest& request, const ChangeQuestion& question,
                           const std::function<void(const std::string& what)>& doing = {});
 [[nodiscard]] Panel sweep_panel(const Sweep& sweep, const InterventionRequest& request);
 

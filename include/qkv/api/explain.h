@@ -13,9 +13,9 @@
 
 #include "qkv/api/field.h"
 #include "qkv/api/member.h"
+#include "qkv/api/models.h"
 #include "qkv/course/worked.h"
 #include "qkv/explain.h"
-#include "qkv/train/trained_model.h"
 
 namespace qkv {
 
@@ -54,12 +54,6 @@ struct ExplainGiven {
 /// Refuses the first field that would change nothing, or has no meaning beside the others. Throws InvalidArgument
 /// naming it.
 void require_explain(const ExplainGiven& given);
-
-/// A model that is open, for whoever asks it.
-using OpenedModel = std::shared_ptr<const TrainedModel>;
-
-/// The model of this name or path. Throws InvalidArgument naming `model`, or Error where its file cannot be read.
-[[nodiscard]] OpenedModel open_model(const std::string& name);
 
 /// Which parts of a drawn model's explanation are made; a trained model's has all.
 struct ExplainedParts {

@@ -10,7 +10,7 @@
 #include "qkv/api/field.h"
 #include "qkv/api/member.h"
 #include "qkv/explain/match.h"
-#include "qkv/train/match.h"
+#include "qkv/model/match.h"
 
 namespace qkv {
 

@@ -17,7 +17,7 @@
 
 namespace qkv {
 
-class TrainedModel;
+class TextModel;
 
 /// Called now and then while a question is answered, with what is walked ("map", "top keys", …); `stop` ends it with
 /// Cancelled.
@@ -76,7 +76,7 @@ class Studio {
   ~Studio();
 
   /// Keeps a model that is open already: questions that name it do not open it again.
-  void keep(const std::string& name, std::shared_ptr<const TrainedModel> model);
+  void keep(const std::string& name, std::shared_ptr<const TextModel> model);
 
   /// Every question, in the order of docs/api.md.
   [[nodiscard]] static std::span<const Question> questions();

@@ -9,9 +9,9 @@
 
 #include "qkv/api/field.h"
 #include "qkv/api/member.h"
-#include "qkv/train/fill.h"
-#include "qkv/train/trained_model.h"
-#include "qkv/train/write_text.h"
+#include "qkv/model/fill.h"
+#include "qkv/model/text_model.h"
+#include "qkv/model/write_text.h"
 
 namespace qkv {
 
@@ -61,7 +61,7 @@ struct EmbeddedTexts {
 
 /// The request's text is not looked at; `path` is where the model lies. Throws InvalidArgument naming the field, or
 /// texts[n].
-[[nodiscard]] EmbeddedTexts embed(const EmbedRequest& request, const TrainedModel& model, const std::string& path,
+[[nodiscard]] EmbeddedTexts embed(const EmbedRequest& request, const TextModel& model, const std::string& path,
                                   const std::vector<std::string>& texts);
 
 /// With ends and dtype as the model needs them.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "qkv/explain.h"
-#include "qkv/train/match.h"
+#include "qkv/model/match.h"
 
 namespace qkv {
 
@@ -21,7 +21,6 @@ struct MatchQuestion {
 /// counted from 1, over the picture as the model sees it: "maps-N", what the cosine with each caption rests on, and
 /// "words-N", where each word of its best caption is seen. `match` is match_pairs() of the same. Throws InvalidArgument
 /// as match_pairs(), and naming names or match if there are not as many as pictures and captions.
-[[nodiscard]] Explanation explain_match(const TrainedModel& model, const MatchQuestion& question,
-                                        const PairMatch& match);
+[[nodiscard]] Explanation explain_match(const TextModel& model, const MatchQuestion& question, const PairMatch& match);
 
 }  // namespace qkv

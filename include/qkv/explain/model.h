@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "qkv/explain.h"
+#include "qkv/model/text_model.h"
 #include "qkv/tensor.h"
-#include "qkv/train/trained_model.h"
 
 namespace qkv {
 
@@ -32,7 +32,7 @@ struct ModelQuestion {
 
 /// What the model reads of a question: the example, with the answer that the model writes where its task wants one.
 /// Throws as explain_model().
-[[nodiscard]] TaskExample shown_example(const TrainedModel& model, const ModelQuestion& question);
+[[nodiscard]] Example shown_example(const TextModel& model, const ModelQuestion& question);
 
 /// Runs the model and shows what ran, in its own dtype: what it says, one head, how well each head shows the patterns
 /// of the task, the image if there is one, every head, each step of the layer of that head, its block with the residual
@@ -42,7 +42,7 @@ struct ModelQuestion {
 /// decides: of the patterns of the task that it has, the head with the largest mean weight on one; without a pattern,
 /// the head that shows one best on 16 held-out examples; else the last layer, across if the model has such attention.
 /// Allocates every T x T matrix. Throws InvalidArgument naming the member of the question.
-[[nodiscard]] Explanation explain_model(const TrainedModel& model, const ModelQuestion& question);
+[[nodiscard]] Explanation explain_model(const TextModel& model, const ModelQuestion& question);
 
 /// What says the most in the least room: no details, beside a query no steps at all, and of the maps over an image
 /// those of the tokens that have a pattern, if any has one.

@@ -11,8 +11,8 @@
 
 #include "qkv/insight/interventions.h"
 #include "qkv/model/embed.h"
+#include "qkv/model/text_model.h"
 #include "qkv/picture/heatmap.h"
-#include "qkv/train/trained_model.h"
 
 namespace qkv {
 
@@ -74,7 +74,7 @@ struct TextChange {
 
 /// Three passes at most, and what the interventions need. Throws InvalidArgument naming text, example, query, token,
 /// against, from_text, from_example or the kind of an intervention.
-[[nodiscard]] TextChange change_text(const TrainedModel& trained, const ChangeQuestion& question);
+[[nodiscard]] TextChange change_text(const TextModel& trained, const ChangeQuestion& question);
 
 /// Means over all targets of all texts.
 struct LossChange {
@@ -94,7 +94,7 @@ struct LossChange {
 
 /// The texts one after the other. Throws as change_text(), and naming texts if there are none, or none asks for a
 /// token.
-[[nodiscard]] LossChange change_texts(const TrainedModel& trained, std::span<const HeadText> texts,
+[[nodiscard]] LossChange change_texts(const TextModel& trained, std::span<const HeadText> texts,
                                       const ChangeQuestion& question);
 
 /// Changes of one measure of the answer, one intervention at a time.
@@ -112,11 +112,11 @@ struct Sweep {
 };
 
 /// Each head removed, beside the interventions of the question: a pass each. `doing` is told what is going on.
-[[nodiscard]] Sweep sweep_heads(const TrainedModel& trained, const ChangeQuestion& question,
+[[nodiscard]] Sweep sweep_heads(const TextModel& trained, const ChangeQuestion& question,
                                 const std::function<void(const std::string& what)>& doing = {});
 /// Activation patching (causal tracing; Meng et al. 2022, section 2.1): of the stack that says tokens the input and
 /// each block's output, at each place, from the other text. A pass for each.
-[[nodiscard]] Sweep sweep_places(const TrainedModel& trained, const ChangeQuestion& question,
+[[nodiscard]] Sweep sweep_places(const TextModel& trained, const ChangeQuestion& question,
                                  const std::function<void(const std::string& what)>& doing = {});
 
 /// For people, in at most 80 columns but for tokens. `model` says whose.

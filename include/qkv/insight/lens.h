@@ -31,7 +31,7 @@ struct LogitLens {
 
 /// A pass for each layer: the state takes the place of the last block's output, so that what reads it is the model's
 /// own code. Throws InvalidArgument as change_text() for the question, and naming model for one that says no tokens.
-[[nodiscard]] LogitLens logit_lens(const TrainedModel& trained, const TextQuestion& question);
+[[nodiscard]] LogitLens logit_lens(const TextModel& trained, const TextQuestion& question);
 
 /// What the parts of one layer add.
 struct LayerParts {
@@ -71,7 +71,7 @@ struct LensReport {
   std::vector<std::string> keys = {};        // the tokens that self-attention reads
   std::vector<std::string> cross_keys = {};  // the source's tokens, or numbers of patches
 };
-[[nodiscard]] LensReport lens_report(const TrainedModel& trained, const TextQuestion& question);
+[[nodiscard]] LensReport lens_report(const TextModel& trained, const TextQuestion& question);
 
 /// For people, in `width` columns: the lens over as many places as fit, up to the one that is looked at; the answer
 /// layer by layer; the parts that add most, and the keys that they are read from.

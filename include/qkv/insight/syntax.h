@@ -9,17 +9,10 @@
 #include <vector>
 
 #include "qkv/insight/heads.h"
-#include "qkv/train/trained_model.h"
+#include "qkv/model/text_model.h"
+#include "qkv/text/syntax.h"
 
 namespace qkv {
-
-/// A sentence and its tree.
-struct ParsedSentence {
-  std::string text;
-  std::vector<TextRange> words;          // bytes of the text, in order
-  std::vector<Dependency> dependencies;  // one a word
-  std::vector<Coreference> coreferences = {};
-};
 
 /// The label under which pronouns and the nouns that they stand for are counted, the noun as the head.
 inline constexpr std::string_view kPronoun = "pronoun";
@@ -28,10 +21,6 @@ inline constexpr std::string_view kPronoun = "pronoun";
 /// SpaceAfter=No of MISC; without subtypes of relations ("nsubj" for nsubj:pass). Ranges of words (1-2) and empty nodes
 /// (1.1) are left out. Throws Error naming the line and what was expected of it, and for a text without a sentence.
 [[nodiscard]] std::vector<ParsedSentence> parse_conllu(std::string_view text);
-
-/// The first `count` held-out sentences of the task english, with their trees and pronouns. Throws InvalidArgument
-/// naming count.
-[[nodiscard]] std::vector<ParsedSentence> english_trees(std::int64_t count);
 
 /// From which word of a pair the attention is looked at.
 enum class TreeDirection : std::uint8_t {
@@ -66,8 +55,8 @@ struct SyntaxAnalysis {
 /// at, the mean over those of the word that looks; special tokens and the word itself do not count (Clark et al. 2019,
 /// section 4). Of an encoder-decoder it is the encoder that reads them. Throws InvalidArgument naming sentences if
 /// there are none, trained for a model that reads images or a decoder that reads a source, and as
-/// TrainedModel::example_of().
-[[nodiscard]] SyntaxAnalysis analyze_syntax(const TrainedModel& trained, std::span<const ParsedSentence> sentences);
+/// TextModel::example_of().
+[[nodiscard]] SyntaxAnalysis analyze_syntax(const TextModel& trained, std::span<const ParsedSentence> sentences);
 
 /// For people: of each relation and direction with at least `fewest` pairs the best head beside the best fixed offset.
 [[nodiscard]] std::string syntax_table(const SyntaxAnalysis& analysis, const std::string& model, std::int64_t fewest);

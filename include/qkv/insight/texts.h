@@ -1,4 +1,4 @@
-// Texts for analyze_heads(): the reader's own, a task's held-out examples, or built-in sentences.
+// Texts for analyze_heads(): the reader's own, or a task's held-out examples.
 #pragma once
 
 #include <span>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "qkv/insight/heads.h"
-#include "qkv/train/trained_model.h"
+#include "qkv/model/text_model.h"
 
 namespace qkv {
 
@@ -22,17 +22,16 @@ struct HeadTexts {
 /// encoder-decoder a text is the source, and its tokens are those that the model writes, the likeliest, up to as many
 /// as its task has or 16; where the task asks for nothing they are the targets. Two towers read it with that of texts
 /// alone. Throws InvalidArgument naming texts if there are none, or the model is a captioner, and
-/// texts[n] where TrainedModel::example_of() refuses text n.
-[[nodiscard]] HeadTexts head_texts(const TrainedModel& trained, std::span<const std::string> texts);
+/// texts[n] where TextModel::example_of() refuses text n.
+[[nodiscard]] HeadTexts head_texts(const TextModel& trained, std::span<const std::string> texts);
 
-/// The first `count` held-out examples of the model's task; of a model without examples of its own as many sentences of
-/// the task english. Throws InvalidArgument naming count if it is below 1, and trained if the model reads images and
-/// has no examples.
-[[nodiscard]] HeadTexts head_texts(const TrainedModel& trained, std::int64_t count);
+/// The first `count` held-out examples of the model's task. Throws InvalidArgument naming count if it is below 1, and
+/// Error as TextModel::examples().
+[[nodiscard]] HeadTexts head_texts(const TextModel& trained, std::int64_t count);
 
 /// For each pattern of the model's task its best head, on the first `count` held-out examples: those that
-/// task_patterns() scores. Empty if the model has no examples; without the patterns of sites that it has not. Throws
+/// relation_scores() scores. Empty if the model has no examples; without the patterns of sites that it has not. Throws
 /// InvalidArgument naming count.
-[[nodiscard]] std::vector<PatternHead> pattern_heads(const TrainedModel& trained, std::int64_t count);
+[[nodiscard]] std::vector<PatternHead> pattern_heads(const TextModel& trained, std::int64_t count);
 
 }  // namespace qkv

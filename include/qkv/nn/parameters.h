@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,9 @@ void append(Parameters& to, std::string_view prefix, const Parameters& more);
 /// Copies `value` into the parameter of that name, in the parameter's dtype; views of the old value become invalid.
 /// Throws InvalidArgument if there is no such parameter or it has another shape.
 void assign(const Parameters& parameters, std::string_view name, const TensorView& value);
+
+/// Forgets the gradients of all.
+void clear_gradients(std::span<const Parameter> parameters);
 
 /// Dropout for the n-th of several uses of `dropout`: the same p, a seed derived from n (splitmix64, Steele et al.
 /// 2014). A pure function, so the second run of a checkpoint drops the same elements.

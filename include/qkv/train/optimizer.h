@@ -86,9 +86,6 @@ struct SgdOptions {
 /// momentum. Throws as make_adamw().
 [[nodiscard]] std::unique_ptr<Optimizer> make_sgd(Parameters parameters, const SgdOptions& options = {});
 
-/// Forgets the gradients of all.
-void clear_gradients(std::span<const Parameter> parameters);
-
 /// The square root of the sum of squares of all gradients, summed in f64 in a fixed order.
 [[nodiscard]] double gradient_norm(std::span<const Parameter> parameters);
 

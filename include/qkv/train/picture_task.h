@@ -32,15 +32,15 @@ class PictureTask final : public Task {
   explicit PictureTask(const std::string& directory, const PictureTaskOptions& options = {});
 
   [[nodiscard]] const TaskInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] const TaskLengths& lengths() const noexcept override { return lengths_; }
+  [[nodiscard]] const TextLengths& lengths() const noexcept override { return lengths_; }
   /// None: nobody has said which patches a word is about.
-  [[nodiscard]] const std::vector<TaskRelation>& relations() const noexcept override { return relations_; }
+  [[nodiscard]] const std::vector<Relation>& relations() const noexcept override { return relations_; }
   [[nodiscard]] const Tokenizer& vocabulary() const noexcept override { return vocabulary_; }
 
   /// Training goes through all of its pictures in an order of its own each time, the test through its own again and
   /// again. A picture's bytes say which split it is in, one in eight being for the test; where that leaves a split
   /// empty, the picture of the least hash goes there.
-  [[nodiscard]] TaskExample example(Split split, std::int64_t n) const override;
+  [[nodiscard]] Example example(Split split, std::int64_t n) const override;
 
   [[nodiscard]] std::optional<std::int64_t> count(Split split) const noexcept override;
   /// Of all pictures, as a model sees them, and their captions.
@@ -58,8 +58,8 @@ class PictureTask final : public Task {
   [[nodiscard]] const std::vector<Entry>& entries(Split split) const noexcept;
 
   TaskInfo info_;
-  TaskLengths lengths_;
-  std::vector<TaskRelation> relations_;
+  TextLengths lengths_;
+  std::vector<Relation> relations_;
   Vocabulary vocabulary_;
   std::uint64_t seed_;
   std::vector<Entry> train_;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "qkv/model/relation_scores.h"
 #include "qkv/train/examine.h"
 #include "qkv/train/settings.h"
 #include "qkv/train/training.h"

@@ -5,6 +5,7 @@
 #include "models.h"
 #include "qkv/api/change.h"
 #include "qkv/api/lens.h"
+#include "qkv/api/models.h"
 #include "qkv/api/roles.h"
 #include "qkv/insight/report.h"
 #include "qkv/insight/rollout.h"
@@ -103,7 +104,7 @@ Report texts_changed(const LoadedModel& model, const Texts& texts, std::int64_t 
   const ChangedTexts whose = texts ? ChangedTexts::own : ChangedTexts::of_request;
   const auto [request, question] = changing("change_texts", model, asked, whose);
   return stoppably([&] {
-    const HeadTexts read = texts ? head_texts(model.trained, *texts) : head_texts(model.trained, count);
+    const HeadTexts read = texts ? head_texts(model.trained, *texts) : texts_to_look_at(model.trained, count);
     const LossChange change = change_texts(model.trained, read.texts, question);
     return Report{.reply = any_reply(change_figures(change, question, model.name)),
                   .table = change_table(change, question, model.name)};

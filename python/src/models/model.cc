@@ -2,7 +2,7 @@
 #include "fields.h"
 #include "models.h"
 #include "qkv/api/texts.h"
-#include "qkv/train/match.h"
+#include "qkv/model/match.h"
 #include "reading.h"
 #include "tokenizer.h"
 
@@ -44,10 +44,10 @@ Tensor said_by(const Model& model, const ModelInput& input, const ModelCall& cal
 
 nb::object call_of(const LoadedModel& self, const std::optional<std::string>& text, const nb::object& ids,
                    std::optional<std::int64_t> example, const nb::object& image, std::optional<std::int64_t> answer) {
-  const TaskExample read = example_of("Model", self.trained, {text, ids, example, image, answer});
+  const Example read = example_of("Model", self.trained, {text, ids, example, image, answer});
   Tensor said = stoppably([&] {
     const NoGradient constant;
-    const TaskBatch batch = self.trained.batch_of(read);
+    const Batch batch = self.trained.batch_of(read);
     return said_by(self.trained.model(), input_of(batch), {.dtype = self.trained.model().dtype()});
   });
   return numpy_array(said.select(0, 0));
@@ -101,7 +101,7 @@ std::vector<Gap> filled(const LoadedModel& self, const std::string& text, std::i
   for (const FilledMask& mask : masks) {
     Gap& gap = gaps.emplace_back(mask.place, std::vector<std::pair<std::string, double>>{});
     for (const MaskFilling& filling : mask.fillings) {
-      gap.second.emplace_back(shown_token(self.trained.task().vocabulary(), filling.token), filling.probability);
+      gap.second.emplace_back(shown_token(self.trained.tokenizer(), filling.token), filling.probability);
     }
   }
   return gaps;
@@ -122,7 +122,7 @@ void add_model(nb::module_& module) {
       .def_ro("name", &LoadedModel::name)
       .def_ro("path", &LoadedModel::path)
       .def_prop_ro("kind", [](const LoadedModel& self) { return std::string(name_of(self.trained.kind())); })
-      .def_prop_ro("task", [](const LoadedModel& self) { return self.trained.task().info().name; })
+      .def_prop_ro("task", [](const LoadedModel& self) { return self.trained.task_name(); })
       .def_prop_ro("layers",
                    [](const LoadedModel& self) { return layers_of(self.trained.model(), AttentionSite::tokens); })
       .def_prop_ro(
@@ -137,7 +137,7 @@ void add_model(nb::module_& module) {
       .def("parameters", &parameters_of, nb::sig("def parameters(self) -> dict[str, numpy.typing.NDArray[typing.Any]]"))
       .def_prop_ro("tokenizer",
                    [](const SharedModel& self) {
-                     return OwnedTokenizer{.owner = self, .tokenizer = &self->trained.task().vocabulary()};
+                     return OwnedTokenizer{.owner = self, .tokenizer = &self->trained.tokenizer()};
                    })
       .def("call", &call_of, nb::arg("text"), nb::arg("ids").none(), nb::arg("example"), nb::arg("image").none(),
            nb::arg("answer"),

@@ -9,19 +9,19 @@ namespace {
 
 constexpr std::int64_t kMostAnswer = 4096;  // tokens, as the command has it
 
-TaskExample held_out(std::string_view function, const TrainedModel& model, std::int64_t n) {
+Example held_out(std::string_view function, const TextModel& model, std::int64_t n) {
   if (!model.has_examples()) {
     throw InvalidArgument(function, "example", "a text: this model's examples are not here", std::to_string(n));
   }
-  return model.task().example(Split::test, n);
+  return model.examples().example(Split::test, n);
 }
 
-TaskExample of_ids(std::string_view function, const TrainedModel& model, nb::handle ids) {
+Example of_ids(std::string_view function, const TextModel& model, nb::handle ids) {
   if (!model.traits().goes_on && !model.traits().fills) {
     throw InvalidArgument(function, "ids", "a decoder or an encoder, which read one text",
                           "a model of kind " + std::string(name_of(model.kind())));
   }
-  TaskExample example;
+  Example example;
   example.tokens = token_ids_of(ids, {function, "ids"});
   if (example.tokens.empty()) throw InvalidArgument(function, "ids", "one or more", "none");
   example.labels.resize(example.tokens.size());
@@ -30,10 +30,10 @@ TaskExample of_ids(std::string_view function, const TrainedModel& model, nb::han
 }
 
 // Without a text a captioner writes its caption, and of two towers the picture stands alone.
-TaskExample of_image(std::string_view function, const TrainedModel& model, const ReadArguments& given) {
+Example of_image(std::string_view function, const TextModel& model, const ReadArguments& given) {
   const Tensor picture = tensor_of(given.image, {function, "image"});
   if (given.text) {
-    TaskExample example = model.example_of(*given.text);
+    Example example = model.example_of(*given.text);
     example.image = model.image_of(picture);
     return example;
   }
@@ -54,7 +54,7 @@ std::vector<std::int32_t> token_ids_of(nb::handle ids, const Argument& argument)
   return all;
 }
 
-TaskExample example_of(std::string_view function, const TrainedModel& model, const ReadArguments& given) {
+Example example_of(std::string_view function, const TextModel& model, const ReadArguments& given) {
   if (given.answer) require_between(function, "answer", *given.answer, 0, kMostAnswer);
   const bool has_image = !given.image.is_none();
   const int texts = (given.text ? 1 : 0) + (given.ids.is_none() ? 0 : 1) + (given.example ? 1 : 0);
@@ -66,7 +66,7 @@ TaskExample example_of(std::string_view function, const TrainedModel& model, con
   if (given.answer && !given.text) throw InvalidArgument(function, "answer", "a text before it", "none");
   if (given.example) return held_out(function, model, *given.example);
   if (!given.text) return of_ids(function, model, given.ids);
-  TaskExample example = model.example_of(*given.text);
+  Example example = model.example_of(*given.text);
   if (given.answer) model.answer(example, {.most = *given.answer});
   return example;
 }

@@ -20,6 +20,6 @@ struct ReadArguments {
 [[nodiscard]] std::vector<std::int32_t> token_ids_of(nb::handle ids, const Argument& argument);
 
 /// Throws InvalidArgument naming `function` and the argument.
-[[nodiscard]] TaskExample example_of(std::string_view function, const TrainedModel& model, const ReadArguments& given);
+[[nodiscard]] Example example_of(std::string_view function, const TextModel& model, const ReadArguments& given);
 
 }  // namespace qkv::python

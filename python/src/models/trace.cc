@@ -11,7 +11,7 @@ namespace {
 // A pass of a model, and what it read.
 struct ModelPass {
   SharedModel model;
-  TaskExample example;
+  Example example;
   Trace trace;
 };
 using SharedPass = std::shared_ptr<ModelPass>;
@@ -72,7 +72,7 @@ using NamedEdit = std::tuple<std::string, std::vector<std::int64_t>, nb::object>
 SharedPass passed(const SharedModel& model, const std::optional<std::vector<std::string>>& keep,
                   const std::vector<NamedEdit>& edits, const std::optional<std::string>& text, const nb::object& ids,
                   std::optional<std::int64_t> example, const nb::object& image, std::optional<std::int64_t> answer) {
-  const TrainedModel& trained = model->trained;
+  const TextModel& trained = model->trained;
   const auto pass = std::make_shared<ModelPass>(
       ModelPass{.model = model,
                 .example = example_of("trace", trained, {text, ids, example, image, answer}),
@@ -80,7 +80,7 @@ SharedPass passed(const SharedModel& model, const std::optional<std::vector<std:
   Functions functions;
   for (const auto& [name, heads, function] : edits) add_edit(pass->trace, functions, name, heads, function);
   stoppably([&] {
-    const TaskBatch batch = trained.batch_of(pass->example);
+    const Batch batch = trained.batch_of(pass->example);
     trained.model().run(input_of(batch), pass->trace);
     return 0;
   });
@@ -102,13 +102,11 @@ void add_trace(nb::module_& module) {
       .def_prop_ro("names", [](const ModelPass& self) { return self.trace.names(); })
       .def_prop_ro("attentions", [](const ModelPass& self) { return self.trace.attentions(); })
       .def_prop_ro("ids", [](const ModelPass& self) { return self.example.tokens; })
+      .def_prop_ro("tokens",
+                   [](const ModelPass& self) { return shown(self.model->trained.tokenizer(), self.example.tokens); })
       .def_prop_ro(
-          "tokens",
-          [](const ModelPass& self) { return shown(self.model->trained.task().vocabulary(), self.example.tokens); })
-      .def_prop_ro("source",
-                   [](const ModelPass& self) {
-                     return shown(self.model->trained.task().source_vocabulary(), self.example.source);
-                   })
+          "source",
+          [](const ModelPass& self) { return shown(self.model->trained.source_tokenizer(), self.example.source); })
       .def(
           "contains", [](const ModelPass& self, const std::string& name) { return self.trace.contains(name); },
           nb::arg("name"))

@@ -6,7 +6,9 @@
 
 #include "api/fields/refuse.h"
 #include "qkv/api/explain.h"
+#include "qkv/api/models.h"
 #include "qkv/insight/texts.h"
+#include "qkv/model/box.h"
 
 namespace qkv {
 namespace {
@@ -163,7 +165,7 @@ ChangeQuestion change_question(const InterventionRequest& request, ChangedTexts 
   return question;
 }
 
-Sweep swept(const TrainedModel& trained, const InterventionRequest& request, const ChangeQuestion& question,
+Sweep swept(const TextModel& trained, const InterventionRequest& request, const ChangeQuestion& question,
             const std::function<void(const std::string& what)>& doing) {
   return request.sweep == "heads" ? sweep_heads(trained, question, doing) : sweep_places(trained, question, doing);
 }
@@ -176,12 +178,13 @@ Panel sweep_panel(const Sweep& sweep, const InterventionRequest& request) {
 AnyReply answer(const InterventionRequest& request) {
   ChangeQuestion question = change_question(request);
   const OpenedModel trained = open_model(request.model);
-  if (trained->kind() == ModelKind::encoder) question.vectors = embed_options_of(trained_model_path(request.model));
+  if (trained->traits().fills) question.vectors = embed_options_of(trained_model_path(request.model));
   if (!request.sweep.empty()) {
     return any_reply(sweep_figures(swept(*trained, request, question), question, request.model));
   }
   if (!request.examples) return any_reply(change_figures(change_text(*trained, question), question, request.model));
-  const HeadTexts texts = api_detail::of_field("examples", [&] { return head_texts(*trained, *request.examples); });
+  const HeadTexts texts =
+      api_detail::of_field("examples", [&] { return texts_to_look_at(*trained, *request.examples); });
   return any_reply(change_figures(change_texts(*trained, texts.texts, question), question, request.model));
 }
 

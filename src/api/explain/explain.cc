@@ -45,8 +45,8 @@ Tensor picture_at(std::string_view field, const std::string& path) {
 }
 
 // The text of a model that reads images names one; two towers may show that of texts alone.
-bool is_path_of_picture(const TrainedModel& model, const ExplainRequest& request) {
-  if (model.task().lengths().image_side == 0 || request.text.empty() || request.example) return false;
+bool is_path_of_picture(const TextModel& model, const ExplainRequest& request) {
+  if (model.lengths().image_side == 0 || request.text.empty() || request.example) return false;
   const bool is_lone_text = model.traits().is_pair && request.captions.empty() && !is_picture(request.text);
   return !is_lone_text;
 }
@@ -96,7 +96,7 @@ ExplainOptions options_of(const ExplainRequest& request, const ExplainedParts& p
   return options;
 }
 
-void require_picture(const TrainedModel& model, const std::string& path) {
+void require_picture(const TextModel& model, const std::string& path) {
   std::error_code none;
   if (std::filesystem::exists(path, none)) return;
   const bool is_pair = model.traits().is_pair;
@@ -105,7 +105,7 @@ void require_picture(const TrainedModel& model, const std::string& path) {
                      "\"" + path + "\", which is not there");
 }
 
-Explanation of_model(const TrainedModel& model, const ExplainRequest& request) {
+Explanation of_model(const TextModel& model, const ExplainRequest& request) {
   ModelQuestion question{.title = request.model};
   if (!request.picture.empty()) {
     question.picture = picture_at("picture", request.picture);
@@ -127,7 +127,7 @@ Explanation of_model(const TrainedModel& model, const ExplainRequest& request) {
   return explain_model(model, question);
 }
 
-Explanation of_pairs(const TrainedModel& model, const ExplainRequest& request) {
+Explanation of_pairs(const TextModel& model, const ExplainRequest& request) {
   MatchQuestion question{.title = "match: " + request.model,
                          .pictures = {},
                          .names = pieces_of(request.picture, '\n'),
@@ -317,11 +317,6 @@ void add_numbers(Fields<ExplainRequest>& fields) {
 }
 
 }  // namespace
-
-OpenedModel open_model(const std::string& name) {
-  return api_detail::of_model(
-      [&] { return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name))); });
-}
 
 Explanation explanation_of(const ExplainRequest& request, const OpenedModel& model, const ExplainedParts& parts) {
   return of_fields([&] {

@@ -54,13 +54,14 @@ std::string_view name_of(Ink ink) {
 }
 
 ExplainedDiagram shown_diagram(const Diagram& diagram) {
-  constexpr std::array<const char*, 4> kKinds = {"line", "dashes", "arrow", "area"};
+  constexpr std::array<const char*, 4> kStrokeKinds = {"line", "dashes", "arrow", "area"};
   constexpr std::array<const char*, 3> kFills = {"none", "faint", "strong"};
   constexpr std::array<const char*, 3> kAligns = {"left", "middle", "right"};
   const auto named = [](const auto& names, auto value) { return names.at(static_cast<std::size_t>(value)); };
   ExplainedDiagram shown{.width = diagram.width, .height = diagram.height, .strokes = {}, .boxes = {}, .captions = {}};
   for (const Stroke& stroke : diagram.strokes) {
-    ExplainedStroke& one = shown.strokes.emplace_back(named(kKinds, stroke.kind), std::string(name_of(stroke.ink)));
+    ExplainedStroke& one =
+        shown.strokes.emplace_back(named(kStrokeKinds, stroke.kind), std::string(name_of(stroke.ink)));
     for (const Spot& spot : stroke.through) {
       one.x.push_back(spot.x);
       one.y.push_back(spot.y);

@@ -81,7 +81,7 @@ HeadsSite shown_site(const ModelRun& run, const RunSite& site, const StudioWatch
 
 void say(const ModelRun& run, HeadsReply& reply) {
   constexpr std::size_t kSaid = 5;
-  const TrainedModel& trained = run.trained();
+  const TextModel& trained = run.trained();
   if (run.second_from()) return;  // its task asks nothing of a pair
   if (!trained.model().scores_tokens()) return;
   const std::size_t place = insight::asked_place(trained, run.example());

@@ -19,7 +19,7 @@
 namespace qkv::api_detail {
 namespace {
 
-TaskExample example_shown(const TrainedModel& trained, const ShownText& shown) {
+Example example_shown(const TextModel& trained, const ShownText& shown) {
   if (shown.text.empty() == !shown.example) {
     refuse("model", "`text` or `example` beside it, one of them", shown.example ? "both" : "none");
   }
@@ -56,7 +56,7 @@ std::int64_t tokens_of(const HeadText& text) {
 
 // About what a pass allocates at its height: scores of the vocabulary twice, and the vectors of each layer that the
 // trace keeps.
-std::uint64_t bytes_of_pass(const TrainedModel& trained, const std::vector<RunSite>& sites, std::int64_t tokens) {
+std::uint64_t bytes_of_pass(const TextModel& trained, const std::vector<RunSite>& sites, std::int64_t tokens) {
   constexpr double kScores = 2;
   constexpr double kKept = 5;  // q, k, v, out, and what is joined from them
   constexpr double kOneLayer = 16;
@@ -67,11 +67,11 @@ std::uint64_t bytes_of_pass(const TrainedModel& trained, const std::vector<RunSi
   double layers = 0;
   for (const RunSite& site : sites) layers += static_cast<double>(site.scope.layers);
   const double each =
-      kScores * static_cast<double>(trained.task().vocabulary().size()) + (kKept * layers + kOneLayer) * d_model;
+      kScores * static_cast<double>(trained.tokenizer().size()) + (kKept * layers + kOneLayer) * d_model;
   return static_cast<std::uint64_t>(static_cast<double>(tokens) * each * static_cast<double>(sizeof(float)));
 }
 
-void require_within(const PassBounds& bounds, const TrainedModel& trained, const std::vector<RunSite>& sites,
+void require_within(const PassBounds& bounds, const TextModel& trained, const std::vector<RunSite>& sites,
                     std::int64_t tokens) {
   if (tokens > bounds.tokens) {
     refuse("text", fmt::format("at most {} tokens; longer texts are for the page Far", bounds.tokens),
@@ -89,7 +89,7 @@ void require_within(const PassBounds& bounds, const TrainedModel& trained, const
 
 }  // namespace
 
-ModelRun::ModelRun(std::shared_ptr<const TrainedModel> trained, const ShownText& shown, const PassBounds& bounds)
+ModelRun::ModelRun(std::shared_ptr<const TextModel> trained, const ShownText& shown, const PassBounds& bounds)
     : trained_(std::move(trained)),
       example_(example_shown(*trained_, shown)),
       text_(insight::head_text_of(*trained_, example_)),
@@ -184,11 +184,11 @@ Probe ModelRun::probe(const RunSite& site, std::int64_t layer) const {
 }
 
 // Patches, and a class token that is none, have no names but their numbers.
-PlaceNames names_of_places(const TrainedModel& trained, const HeadText& text, const TaskExample& example,
-                           AttentionSite site, std::int64_t queries, std::int64_t keys) {
+PlaceNames names_of_places(const TextModel& trained, const HeadText& text, const Example& example, AttentionSite site,
+                           std::int64_t queries, std::int64_t keys) {
   const std::vector<std::string> own = insight::shown_tokens(trained, text);
   std::vector<std::string> source;
-  for (const std::int32_t id : example.source) source.push_back(shown_token(trained.task().source_vocabulary(), id));
+  for (const std::int32_t id : example.source) source.push_back(shown_token(trained.source_tokenizer(), id));
   const auto named = [](const std::vector<std::string>& names, std::int64_t count) {
     return std::ssize(names) == count ? names : numbers_from_to(0, count);
   };

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "qkv/insight/heads.h"
+#include "qkv/model/text_model.h"
 #include "qkv/nn/trace.h"
-#include "qkv/train/trained_model.h"
 
 namespace qkv::api_detail {
 
@@ -47,12 +47,12 @@ class ModelRun {
  public:
   /// Runs the model once, changed as asked, and keeps q, k, v and lse of all its attentions. Throws InvalidArgument
   /// naming text, second, example, changes or from_text; before the pass where that would cost more than the bounds.
-  ModelRun(std::shared_ptr<const TrainedModel> trained, const ShownText& shown, const PassBounds& bounds);
+  ModelRun(std::shared_ptr<const TextModel> trained, const ShownText& shown, const PassBounds& bounds);
 
   /// Of q, k, v, out and lse.
   [[nodiscard]] std::size_t bytes() const;
-  [[nodiscard]] const TrainedModel& trained() const noexcept { return *trained_; }
-  [[nodiscard]] const TaskExample& example() const noexcept { return example_; }
+  [[nodiscard]] const TextModel& trained() const noexcept { return *trained_; }
+  [[nodiscard]] const Example& example() const noexcept { return example_; }
   [[nodiscard]] const HeadText& text() const noexcept { return text_; }
   /// Of a pair of texts: the place where the second begins.
   [[nodiscard]] std::optional<std::int64_t> second_from() const noexcept { return second_from_; }
@@ -70,8 +70,8 @@ class ModelRun {
   void change(const ShownText& shown);
   void tell_of_layers();
 
-  std::shared_ptr<const TrainedModel> trained_;
-  TaskExample example_;
+  std::shared_ptr<const TextModel> trained_;
+  Example example_;
   std::optional<std::int64_t> second_from_;
   HeadText text_;
   Trace trace_;
@@ -84,14 +84,14 @@ struct PairedText {
   std::optional<std::int64_t> second_from = std::nullopt;
 };
 /// Throws InvalidArgument naming `second` where the model reads no pairs.
-[[nodiscard]] PairedText paired_text(const TrainedModel& trained, const ShownText& shown);
+[[nodiscard]] PairedText paired_text(const TextModel& trained, const ShownText& shown);
 
 /// Names of the places of a site: tokens as people read them, numbers where they have none.
 struct PlaceNames {
   std::vector<std::string> queries;
   std::vector<std::string> keys;
 };
-[[nodiscard]] PlaceNames names_of_places(const TrainedModel& trained, const HeadText& text, const TaskExample& example,
+[[nodiscard]] PlaceNames names_of_places(const TextModel& trained, const HeadText& text, const Example& example,
                                          AttentionSite site, std::int64_t queries, std::int64_t keys);
 
 }  // namespace qkv::api_detail

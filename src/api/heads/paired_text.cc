@@ -8,13 +8,13 @@
 
 namespace qkv::api_detail {
 
-PairedText paired_text(const TrainedModel& trained, const ShownText& shown) {
+PairedText paired_text(const TextModel& trained, const ShownText& shown) {
   const auto* const encoder = std::get_if<Encoder>(&trained.model().network());
   if (encoder == nullptr) {
     refuse("second", "none: only encoders, such as BERT, read pairs of texts",
            "a model of kind " + std::string(name_of(trained.kind())));
   }
-  const Tokenizer& tokenizer = trained.task().vocabulary();
+  const Tokenizer& tokenizer = trained.tokenizer();
   const Encoding both =
       of_fields([&] { return tokenizer.encode(shown.text, {.pair = shown.second}); },
                 [](const std::string& argument) { return argument == "text" ? argument : std::string("second"); });

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
-#include "api/learn/model_examples.h"
+#include "api/models/models.h"
 #include "api/studio/studio_questions.h"
 #include "qkv/info.h"
 #include "qkv/picture/colour.h"
 #include "qkv/threads.h"
-#include "qkv/train/task.h"
 
 namespace qkv {
 namespace {
@@ -26,15 +25,6 @@ AboutColours colours_on(Ground ground) {
   return {colours_of(ColourMap::sequential, ground), colours_of(ColourMap::diverging, ground)};
 }
 
-std::vector<AboutModel> models_of_the_box() {
-  std::vector<AboutModel> models;
-  for (const std::string& name : trained_model_names()) {
-    const auto task = std::ranges::find(tasks(), name, &TaskInfo::name);
-    models.push_back({name, task == tasks().end() ? "" : task->description, api_detail::examples_of_model(name)});
-  }
-  return models;
-}
-
 AboutReply about(api_detail::StudioState& state, const AboutRequest& /*asks for nothing*/,
                  const StudioWatch& /*quick*/) {
   const std::vector<CpuTarget> targets = cpu_targets();
@@ -48,7 +38,7 @@ AboutReply about(api_detail::StudioState& state, const AboutRequest& /*asks for 
           .mask = options.mask,
           .file = options.file,
           .probe = options.probe ? options.probe->title : "",
-          .models = models_of_the_box(),
+          .models = api_detail::models_of_the_box(),
           .light = colours_on(Ground::light),
           .dark = colours_on(Ground::dark)};
 }

@@ -16,7 +16,7 @@ struct Place {
   std::int64_t key = 0;
 };
 
-struct Example {
+struct BoxExample {
   std::string_view model;
   std::string_view text;
   std::int64_t example = -1;  // where there is no text
@@ -24,7 +24,7 @@ struct Example {
   std::string_view look = {};
 };
 
-constexpr auto kExamples = std::to_array<Example>({
+constexpr auto kExamples = std::to_array<BoxExample>({
     {"addition",
      "0123+0456=",
      -1,
@@ -84,7 +84,7 @@ constexpr auto kExamples = std::to_array<Example>({
 
 std::vector<AboutExample> examples_of_model(std::string_view model) {
   std::vector<AboutExample> examples;
-  for (const Example& one : kExamples) {
+  for (const BoxExample& one : kExamples) {
     if (one.model != model) continue;
     AboutExample shown{.text = std::string(one.text),
                        .example = {},

@@ -15,16 +15,16 @@
 #include "qkv/autograd/softmax.h"
 #include "qkv/explain/model.h"
 #include "qkv/files.h"
+#include "qkv/model/batch.h"
 #include "qkv/nn/trace.h"
 #include "qkv/png.h"
-#include "qkv/train/examine.h"
 
 namespace qkv {
 namespace {
 
 using api_detail::refuse;
 
-TaskExample example_for(const ProbeRequest& request, const TrainedModel& trained) {
+Example example_for(const ProbeRequest& request, const TextModel& trained) {
   ModelQuestion question{.title = request.model, .example = request.example};
   if (!request.text.empty()) question.text = request.text;
   if (!request.text_file.empty()) question.text = api_detail::text_of_file(request.text_file);
@@ -55,7 +55,7 @@ std::string attention_of(const ProbeRequest& request, const SiteScope& scope) {
 }
 
 // Of the loss of what the task asks for; of a decoder's text, for which none does, of each next token.
-void run_for_gradients(const TrainedModel& trained, const HeadText& text, const TaskBatch& batch, Trace& trace) {
+void run_for_gradients(const TextModel& trained, const HeadText& text, const Batch& batch, Trace& trace) {
   if (trained.traits().is_pair) {
     if (text.ids.empty() || text.image.empty()) {
       refuse("stage", "an example of the model's task: the loss of two towers is that of a picture and a text together",
@@ -102,9 +102,9 @@ void api_detail::check_model(const ProbeRequest& request) {
 
 ProbeInputs api_detail::load_model_inputs(const ProbeRequest& request, const ProbeChoice& choice) {
   const OpenedModel model = open_model(request.model);
-  const TrainedModel& trained = *model;
-  const TaskExample example = example_for(request, trained);
-  const TaskBatch batch = trained.batch_of(example);
+  const TextModel& trained = *model;
+  const Example example = example_for(request, trained);
+  const Batch batch = trained.batch_of(example);
   const HeadText text = insight::head_text_of(trained, example);
   const AttentionSite site = site_for(request, trained.model(), text);
   const std::string name = attention_of(request, *trained.model().scope_of(site));

@@ -4,16 +4,18 @@
 
 #include "api/fields/refuse.h"
 #include "qkv/api/explain.h"
+#include "qkv/api/models.h"
 #include "qkv/api/roles.h"
 #include "qkv/api/syntax.h"
 #include "qkv/files.h"
+#include "qkv/train/english_trees.h"
 
 namespace qkv {
 namespace {
 
 constexpr std::int64_t kTexts = 64;
 
-std::vector<PatternHead> patterns_at(const TrainedModel& trained, std::int64_t count,
+std::vector<PatternHead> patterns_at(const TextModel& trained, std::int64_t count,
                                      const std::vector<AttentionSite>& sites) {
   std::vector<PatternHead> patterns = pattern_heads(trained, count);
   std::erase_if(patterns, [&](const PatternHead& one) { return std::ranges::find(sites, one.site) == sites.end(); });
@@ -72,11 +74,11 @@ const Fields<AnalyzeRequest>& analyze_fields() {
   return kFields;
 }
 
-HeadTexts analyzed_texts(const AnalyzeRequest& request, const TrainedModel& trained) {
-  return api_detail::of_field("model", [&] { return head_texts(trained, request.count.value_or(kTexts)); });
+HeadTexts analyzed_texts(const AnalyzeRequest& request, const TextModel& trained) {
+  return api_detail::of_field("model", [&] { return texts_to_look_at(trained, request.count.value_or(kTexts)); });
 }
 
-HeadAnalysis analyzed(const AnalyzeRequest& request, const TrainedModel& trained, const HeadTexts& texts, ReadTexts of,
+HeadAnalysis analyzed(const AnalyzeRequest& request, const TextModel& trained, const HeadTexts& texts, ReadTexts of,
                       const std::function<void(const std::string& what, std::int64_t, std::int64_t)>& doing) {
   HeadOptions options = head_options(request, texts);
   options.doing = doing;

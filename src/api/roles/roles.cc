@@ -27,7 +27,7 @@ RolesReply answer_roles(StudioState& state, const RolesRequest& request, const S
   const auto trained = state.model(request.model);
   const std::vector<std::string> lines = api_detail::parts_of(request.texts, '\n');
   const HeadTexts texts = api_detail::of_fields(
-      [&] { return lines.empty() ? head_texts(*trained, request.count) : head_texts(*trained, lines); },
+      [&] { return lines.empty() ? texts_to_look_at(*trained, request.count) : head_texts(*trained, lines); },
       of_texts(lines.empty() ? "model" : "texts"));
   HeadOptions options;
   options.importance_texts = request.importance;

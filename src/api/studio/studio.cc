@@ -14,9 +14,10 @@
 #include "api/studio/studio_questions.h"
 #include "core/shortened.h"
 #include "files/reading.h"
+#include "model/box_directories.h"
 #include "qkv/mask.h"
+#include "qkv/model/box.h"
 #include "qkv/nearest_word.h"
-#include "train/box.h"
 
 namespace qkv {
 namespace {
@@ -77,13 +78,13 @@ files::ReadPlaces places_for(const StudioOptions& options) {
   files::ReadPlaces places{.roots = {}, .only_regular = true, .most_bytes = kMostFile};
   if (options.root.empty()) return places;
   places.roots = {options.root};
-  for (const std::string& one : training::box_directories()) places.roots.push_back(one);
+  for (const std::string& one : box_directories()) places.roots.push_back(one);
   if (!options.file.empty()) places.roots.push_back(options.file);
   if (!options.model.empty()) places.roots.push_back(trained_model_path(options.model));
   return places;
 }
 
-std::size_t bytes_of_model(const TrainedModel& trained) {
+std::size_t bytes_of_model(const TextModel& trained) {
   std::size_t bytes = 0;
   for (const auto& [name, parameter] : trained.model().parameters()) {
     bytes += static_cast<std::size_t>(parameter.value().size()) * size_of(parameter.value().dtype());
@@ -119,7 +120,7 @@ std::string StudioState::model_key(const std::string& name) const {
   return api_detail::of_model([&] { return key_of_path(trained_model_path(name)); });
 }
 
-std::shared_ptr<const TrainedModel> StudioState::model(const std::string& name) {
+std::shared_ptr<const TextModel> StudioState::model(const std::string& name) {
   return models_.get(model_key(name), [&] { return open_model(name); });
 }
 
@@ -158,7 +159,7 @@ struct Studio::State : StudioState {
 Studio::Studio(StudioOptions options) : state_(std::make_unique<State>(std::move(options))) {}
 Studio::~Studio() = default;
 
-void Studio::keep(const std::string& name, std::shared_ptr<const TrainedModel> model) {
+void Studio::keep(const std::string& name, std::shared_ptr<const TextModel> model) {
   state_->keep(name, std::move(model));
 }
 

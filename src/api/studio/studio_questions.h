@@ -16,8 +16,8 @@
 #include "qkv/api/bench.h"
 #include "qkv/api/explain.h"
 #include "qkv/api/studio.h"
+#include "qkv/model/text_model.h"
 #include "qkv/study/bottleneck.h"
-#include "qkv/train/trained_model.h"
 
 namespace qkv::api_detail {
 
@@ -30,7 +30,7 @@ class StudioState {
   /// What may be read for whoever asks.
   [[nodiscard]] const files::ReadPlaces& places() const noexcept { return places_; }
   /// The model of this name or path, opened once. Throws InvalidArgument naming `model`.
-  [[nodiscard]] std::shared_ptr<const TrainedModel> model(const std::string& name);
+  [[nodiscard]] std::shared_ptr<const TextModel> model(const std::string& name);
   /// Keeps a model that is open already.
   void keep(const std::string& name, OpenedModel model);
   /// The model's pass over what it is shown; the last few are kept. Throws InvalidArgument naming the field, before the
@@ -49,7 +49,7 @@ class StudioState {
  private:
   StudioOptions options_;
   files::ReadPlaces places_;
-  SharedWork<std::string, const TrainedModel> models_;
+  SharedWork<std::string, const TextModel> models_;
   SharedWork<ShownText, const ModelRun> runs_;
   SharedWork<int, const BottleneckModels> bottleneck_;
   std::mutex mutex_;

@@ -13,7 +13,7 @@ TaskSummary summary_of(const TaskInfo& info) {
           .length = info.length};
 }
 
-ShownExample example_of_task(const Task& task, const TaskExample& example, std::int64_t n) {
+ShownExample example_of_task(const Task& task, const Example& example, std::int64_t n) {
   ShownExample shown;
   shown.n = n;
   for (const std::int32_t token : example.source) shown.source.push_back(task.source_vocabulary().piece(token));
@@ -40,10 +40,10 @@ TaskList task_list() {
 TaskFigures task_figures(const Task& task, const ExampleRange& range, std::uint64_t seed) {
   TaskFigures figures;
   static_cast<TaskSummary&>(figures) = summary_of(task.info());
-  const TaskLengths& lengths = task.lengths();
+  const TextLengths& lengths = task.lengths();
   figures.lengths = {.tokens = lengths.tokens, .source = lengths.source, .patches = lengths.patches()};
   figures.vocabulary = {.tokens = task.vocabulary().size(), .source = task.source_vocabulary().size()};
-  for (const TaskRelation& relation : task.relations()) {
+  for (const Relation& relation : task.relations()) {
     figures.relations.push_back({relation.name, std::string(name_of(relation.site)), relation.description});
   }
   figures.split = range.split == Split::test ? "test" : "train";

@@ -8,7 +8,7 @@
 
 #include "api/fields/refuse.h"
 #include "qkv/api/explain.h"
-#include "qkv/train/match.h"
+#include "qkv/model/match.h"
 
 namespace qkv {
 namespace {
@@ -38,8 +38,7 @@ EmbedOptions embed_options(const EmbedRequest& request, const std::string& path)
 }
 
 // Towers that learnt a task read the mark with which its texts begin.
-EmbeddedTexts embedded_by_towers(const EmbedRequest& request, const TrainedModel& model,
-                                 std::vector<std::string> texts) {
+EmbeddedTexts embedded_by_towers(const EmbedRequest& request, const TextModel& model, std::vector<std::string> texts) {
   if (!request.pooling.empty()) refuse("pooling", "an encoder or a decoder, whose states are pooled", "two towers");
   if (request.prompt_name) refuse("prompt_name", "none: two towers have no prompts", *request.prompt_name);
   const std::string prompt = request.prompt.value_or("");
@@ -171,9 +170,9 @@ const Fields<FillRequest>& fill_fields() {
   return kFields;
 }
 
-EmbeddedTexts embed(const EmbedRequest& request, const TrainedModel& model, const std::string& path,
+EmbeddedTexts embed(const EmbedRequest& request, const TextModel& model, const std::string& path,
                     const std::vector<std::string>& texts) {
-  if (model.kind() == ModelKind::two_tower) return embedded_by_towers(request, model, texts);
+  if (model.traits().is_pair) return embedded_by_towers(request, model, texts);
   EmbedOptions options = embed_options(request, path);
   EmbeddedTexts embedded;
   embedded.prompt = options.prompt;
@@ -228,7 +227,7 @@ std::vector<GenerateFigures> answer(const GenerateRequest& request) {
 
 FillFigures answer(const FillRequest& request) {
   const OpenedModel model = open_model(request.model);
-  return fill_figures(request.text, fill_gaps(*model, request.text, request.count), model->task().vocabulary());
+  return fill_figures(request.text, fill_gaps(*model, request.text, request.count), model->tokenizer());
 }
 
 }  // namespace qkv

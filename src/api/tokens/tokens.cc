@@ -8,10 +8,10 @@
 #include "api/fields/refuse.h"
 #include "api/replies/json_of.h"
 #include "qkv/files.h"
+#include "qkv/model/box.h"
 #include "qkv/model/model.h"
 #include "qkv/number_text.h"
 #include "qkv/text/read_tokenizer.h"
-#include "qkv/train/trained_model.h"
 
 namespace qkv {
 namespace {

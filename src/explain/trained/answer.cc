@@ -25,7 +25,7 @@ std::int64_t rows_before(const Ran& ran) {
 std::size_t place_of(const Ran& ran, const ChosenHead& chosen, std::optional<std::size_t> query) {
   if (query && *query < ran.example.tokens.size()) return *query;
   const auto& labels = ran.example.labels;
-  const std::vector<bool> asked = ran.trained.task().asked(ran.example);  // perhaps for an answer that nobody gave
+  const std::vector<bool> asked = ran.trained.asked(ran.example);  // perhaps for an answer that nobody gave
   const auto is_unknown = [&](std::size_t place) { return place < asked.size() && asked[place] && !labels[place]; };
   const auto is_asked = [&](std::size_t place) {
     return place < labels.size() && (labels[place] || is_unknown(place));
@@ -38,7 +38,7 @@ std::size_t place_of(const Ran& ran, const ChosenHead& chosen, std::optional<std
 
 }  // namespace
 
-std::string stack_of(const TrainedModel& trained) { return trained.model().scope_of(AttentionSite::tokens)->stack; }
+std::string stack_of(const TextModel& trained) { return trained.model().scope_of(AttentionSite::tokens)->stack; }
 
 std::vector<double> scores_at(const Ran& ran, const Trace& trace, const Answer& answer, std::int64_t text) {
   return trace[stack_of(ran.trained) + "logits"].view().select(0, text).select(0, answer.row).to_vector();
@@ -46,7 +46,7 @@ std::vector<double> scores_at(const Ran& ran, const Trace& trace, const Answer& 
 
 Answer answer_of(const Ran& ran, const ChosenHead& chosen, std::optional<std::size_t> query,
                  const TensorView& probabilities) {
-  const Tokenizer& vocabulary = ran.trained.task().vocabulary();
+  const Tokenizer& vocabulary = ran.trained.tokenizer();
   Answer answer{.place = place_of(ran, chosen, query), .at = {}, .text = {}};
   answer.row = rows_before(ran) + static_cast<std::int64_t>(answer.place);
   const auto& labels = ran.example.labels;
@@ -66,7 +66,7 @@ Answer answer_of(const Ran& ran, const ChosenHead& chosen, std::optional<std::si
 Section answer_step(const Ran& ran, const Answer& answer) {
   const std::vector<double> scores = scores_at(ran, ran.trace, answer);
   const std::vector<double> probabilities = softmax_of(scores);
-  const Tokenizer& vocabulary = ran.trained.task().vocabulary();
+  const Tokenizer& vocabulary = ran.trained.tokenizer();
   Section step;
   step.id = "answer";
   step.title = fmt::format("The answer at {} “{}”", answer.place, answer.at);

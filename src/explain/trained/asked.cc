@@ -10,24 +10,24 @@ namespace qkv::explain_detail {
 namespace {
 
 // A captioner begins to write; of two towers the picture stands alone, unless a caption comes to it.
-TaskExample image_example(const TrainedModel& trained, const TensorView& picture) {
-  TaskExample example;
+Example image_example(const TextModel& trained, const TensorView& picture) {
+  Example example;
   example.image = said_of("picture", [&] { return trained.image_of(picture); });
   if (is_pair(trained)) return example;
-  example.tokens = {trained.task().vocabulary().id("<s>")};
+  example.tokens = {trained.tokenizer().id("<s>")};
   example.labels.resize(1);
   example.scored.resize(1);
   return example;
 }
 
-TaskExample given_example(const TrainedModel& trained, const ModelQuestion& question) {
-  const bool reads_images = trained.task().lengths().image_side > 0;
+Example given_example(const TextModel& trained, const ModelQuestion& question) {
+  const bool reads_images = trained.lengths().image_side > 0;
   const bool is_text = question.text.has_value();
   const bool is_picture = !question.picture.empty();
   if (question.example) {
     if (is_text || is_picture) refuse("example", "no text beside it", "one");
     if (!trained.has_examples()) refuse("example", "a text: this model's examples are not here", "a number");
-    return trained.task().example(Split::test, *question.example);
+    return trained.examples().example(Split::test, *question.example);
   }
   if (is_pair(trained) && is_text && is_picture) refuse("text", "none beside a picture: `captions` take it", "one");
   if (reads_images && !(is_pair(trained) && is_text)) {
@@ -40,7 +40,7 @@ TaskExample given_example(const TrainedModel& trained, const ModelQuestion& ques
 }
 
 // Positions are learned for the text and for its answer, but for the answer's last token, which is said and not read.
-void require_answer_fits(const TrainedModel& trained, const TaskExample& example) {
+void require_answer_fits(const TextModel& trained, const Example& example) {
   const std::optional<std::int64_t> positions = trained.positions();
   const std::int64_t answer = std::max<std::int64_t>(trained.answer_length(example.tokens.back()) - 1, 0);
   const std::int64_t most = positions.value_or(0) - answer;
@@ -51,13 +51,12 @@ void require_answer_fits(const TrainedModel& trained, const TaskExample& example
          fmt::format("{} tokens", example.tokens.size()));
 }
 
-std::vector<TaskExample> pairs_of(const TrainedModel& trained, const ModelQuestion& question,
-                                  const TaskExample& example) {
-  std::vector<TaskExample> pairs;
+std::vector<Example> pairs_of(const TextModel& trained, const ModelQuestion& question, const Example& example) {
+  std::vector<Example> pairs;
   if (example.image.empty() && !question.captions.empty()) refuse("captions", "a picture beside them", "a text");
   if (question.example) pairs.push_back(example);
   for (const std::string& caption : question.captions) {
-    TaskExample& pair = pairs.emplace_back(said_of("captions", [&] { return trained.example_of(caption); }));
+    Example& pair = pairs.emplace_back(said_of("captions", [&] { return trained.example_of(caption); }));
     pair.image = example.image;
   }
   return pairs;
@@ -69,14 +68,13 @@ void refuse(const char* argument, const std::string& expected, const std::string
   throw InvalidArgument(kExplainModel, argument, expected, got);
 }
 
-bool is_pair(const TrainedModel& trained) { return trained.traits().is_pair; }
+bool is_pair(const TextModel& trained) { return trained.traits().is_pair; }
 
-Asked asked_of(const TrainedModel& trained, const ModelQuestion& question) {
+Asked asked_of(const TextModel& trained, const ModelQuestion& question) {
   const std::string kind(name_of(trained.kind()));
   if (!question.captions.empty() && !is_pair(trained)) refuse("captions", "a two-tower model", "one of kind " + kind);
   if (question.answer && !insight::is_writer(trained)) {
-    refuse("answer", "a model that writes",
-           insight::labels_tokens(trained) ? "one that labels tokens" : "one of kind " + kind);
+    refuse("answer", "a model that writes", trained.labels_tokens() ? "one that labels tokens" : "one of kind " + kind);
   }
   if (question.answer && question.example) refuse("answer", "a text: an example brings its answer", "an example");
   Asked asked{.shown = given_example(trained, question)};
@@ -89,13 +87,13 @@ Asked asked_of(const TrainedModel& trained, const ModelQuestion& question) {
     if (insight::is_writer(trained)) {
       said_of("text", [&] { asked.is_open = insight::write_answer(trained, question.answer, asked.shown); });
     }
-    trained.task().mark(asked.shown);
+    trained.mark(asked.shown);
   }
   return asked;
 }
 
 }  // namespace qkv::explain_detail
 
-qkv::TaskExample qkv::shown_example(const TrainedModel& model, const ModelQuestion& question) {
+qkv::Example qkv::shown_example(const TextModel& model, const ModelQuestion& question) {
   return explain_detail::asked_of(model, question).shown;
 }

@@ -13,17 +13,17 @@ namespace qkv::explain_detail {
 inline constexpr const char* kExplainModel = "explain_model";
 
 struct Asked {
-  TaskExample shown;
-  std::vector<TaskExample> pairs = {};  // of a two-tower model: the image beside each caption, `shown` first
-  std::size_t prompt = 0;               // tokens that were given, not written
-  bool is_open = false;                 // the answer's last token is what is said at the last place
+  Example shown;
+  std::vector<Example> pairs = {};  // of a two-tower model: the image beside each caption, `shown` first
+  std::size_t prompt = 0;           // tokens that were given, not written
+  bool is_open = false;             // the answer's last token is what is said at the last place
 };
 
-[[nodiscard]] bool is_pair(const TrainedModel& trained);
+[[nodiscard]] bool is_pair(const TextModel& trained);
 
 /// Lets the model write where it is asked to, and marks what the task asks of a text. Throws InvalidArgument naming the
 /// member of the question.
-[[nodiscard]] Asked asked_of(const TrainedModel& trained, const ModelQuestion& question);
+[[nodiscard]] Asked asked_of(const TextModel& trained, const ModelQuestion& question);
 
 [[noreturn]] void refuse(const char* argument, const std::string& expected, const std::string& got);
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "explain/trained/asked.h"
-#include "qkv/train/examine.h"
+#include "qkv/model/relation_scores.h"
 
 namespace qkv::explain_detail {
 namespace {
@@ -95,8 +95,10 @@ void consider_text(const std::vector<TracedSite>& sites, Best& best) {
 }
 
 void consider_held_out(const Ran& ran, const std::vector<TracedSite>& sites, Best& best) {
-  if (!ran.trained.has_examples() || ran.trained.task().relations().empty()) return;
-  for (const RelationScores& scores : task_patterns(ran.trained.task(), ran.trained.model(), kHeldOut)) {
+  if (!ran.trained.has_examples()) return;
+  const Examples& examples = ran.trained.examples();
+  if (examples.relations().empty()) return;
+  for (const RelationScores& scores : relation_scores(examples, ran.trained.model(), kHeldOut)) {
     const std::optional<std::size_t> site = site_named(sites, name_of(scores.site));
     if (!site) continue;
     best.consider(*site, scores.relation, scores.layers.size(),

@@ -88,7 +88,7 @@ Section match_step(const TwoTower& towers, const MatchQuestion& question, const 
   return step;
 }
 
-std::vector<Section> maps_steps(const TrainedModel& model, const MatchQuestion& question, const PairMatch& match,
+std::vector<Section> maps_steps(const TextModel& model, const MatchQuestion& question, const PairMatch& match,
                                 std::size_t picture) {
   std::vector<ShownPair> pairs;
   const Tensor image = model.image_of(question.pictures[picture]);
@@ -110,7 +110,7 @@ std::vector<Section> maps_steps(const TrainedModel& model, const MatchQuestion& 
 
 }  // namespace
 
-Explanation explain_match(const TrainedModel& model, const MatchQuestion& question, const PairMatch& match) {
+Explanation explain_match(const TextModel& model, const MatchQuestion& question, const PairMatch& match) {
   const auto* towers = std::get_if<TwoTower>(&model.model().network());
   if (towers == nullptr) {
     throw InvalidArgument(kExplainMatch, "model", "a two-tower model",
@@ -119,7 +119,7 @@ Explanation explain_match(const TrainedModel& model, const MatchQuestion& questi
   require_fit(question, match);
   Explanation explanation;
   explanation.title = question.title;
-  const std::int64_t side = model.task().lengths().image_side;
+  const std::int64_t side = model.lengths().image_side;
   explanation.settings = {{"model parameters", fmt::format("{}", model.model().parameter_count())},
                           {"pixels", fmt::format("{0} × {0}", side)}};
   explanation.steps.push_back(match_step(*towers, question, match));

@@ -20,14 +20,14 @@ using namespace explain_detail;
 
 class ModelReader {
  public:
-  ModelReader(const TrainedModel& trained, const ModelQuestion& question)
+  ModelReader(const TextModel& trained, const ModelQuestion& question)
       : trained_(trained),
         question_(question),
         asked_(asked_of(trained, question)),
         batch_(trained.batch_of(asked_.shown)) {
     // A text may be longer than the model learnt vectors for.
     said_of(question.example ? "example" : "text", [&] { trained_.model().run(input_of(batch_), trace_); });
-    run_.tokens = texts_of(trained_.task().vocabulary(), shown().tokens);
+    run_.tokens = texts_of(trained_.tokenizer(), shown().tokens);
     run_.query = question.query;
     require_length(std::max(batch_.ids.dim(1), batch_.patches));
   }
@@ -54,7 +54,7 @@ class ModelReader {
   }
 
  private:
-  [[nodiscard]] const TaskExample& shown() const { return asked_.shown; }
+  [[nodiscard]] const Example& shown() const { return asked_.shown; }
 
   // An encoder may have no output map.
   [[nodiscard]] bool says_tokens() const { return trace_.contains(stack_of(trained_) + "logits"); }
@@ -67,7 +67,7 @@ class ModelReader {
 
   void describe() {
     const ModelConfig config = trained_.model().config();
-    const std::string& task = trained_.task().info().name;
+    const std::string& task = trained_.task_name();
     const bool is_named = task == question_.title || task.empty();
     run_.title = is_named ? question_.title : fmt::format("{}: {}", task, question_.title);
     for (const char* setting : {"kind", "layers", "d_model", "positions"}) {
@@ -79,11 +79,11 @@ class ModelReader {
 
   void add_answers() {
     run_.probabilities = trained_.probabilities(shown(), trace_[stack_of(trained_) + "logits"]);
-    const Tokenizer& vocabulary = trained_.task().vocabulary();
+    const Tokenizer& vocabulary = trained_.tokenizer();
     add_tokens(vocabulary);
     // A joined text counts its source's tokens after those of its answers.
-    if (batch_.layout == BatchLayout::joined && joined_source_offset(trained_.task()) > 0) {
-      add_tokens(trained_.task().source_vocabulary());
+    if (trained_.joined_source_offset() > 0) {
+      add_tokens(trained_.source_tokenizer());
     }
     run_.trained = asked_places();
     const bool has_labels = std::ranges::any_of(shown().labels, [](const auto& label) { return label.has_value(); });
@@ -92,7 +92,7 @@ class ModelReader {
     }
     if (question_.example) {
       note_expected();
-    } else if (insight::labels_tokens(trained_)) {
+    } else if (trained_.labels_tokens()) {
       note_labels();
     } else {
       note_written();
@@ -101,7 +101,7 @@ class ModelReader {
 
   // Where the task asks for something; empty where it asks everywhere.
   [[nodiscard]] std::vector<bool> asked_places() const {
-    if (!question_.example) return trained_.task().asked(shown());
+    if (!question_.example) return trained_.asked(shown());
     std::vector<bool> places;
     for (const auto& label : shown().labels) places.push_back(label.has_value());
     return places;
@@ -109,7 +109,7 @@ class ModelReader {
 
   void add_warnings() {
     for (const std::string& what : trained_.model().cautions()) run_.notes.push_back("careful: " + what);
-    const std::int64_t side = trained_.task().lengths().image_side;
+    const std::int64_t side = trained_.lengths().image_side;
     const TensorView picture = question_.picture;
     const bool is_drawn = trained_.has_task() && picture.data() != nullptr;  // others say how theirs are resized
     if (is_drawn && (picture.dim(0) != side || picture.dim(1) != side)) {
@@ -118,13 +118,13 @@ class ModelReader {
                       side, picture.dim(1), picture.dim(0)));
     }
     if (is_pair(trained_) && asked_.pairs.empty()) return;
-    for (const std::string& what : trained_.task().outside(shown())) run_.notes.push_back("careful: " + what);
+    for (const std::string& what : trained_.outside(shown())) run_.notes.push_back("careful: " + what);
     warn_of_unknown();
     warn_of_wrong_answer();
   }
 
   void warn_of_unknown() {
-    const auto unknown = trained_.task().vocabulary().find("<unknown>");
+    const auto unknown = trained_.tokenizer().find("<unknown>");
     if (!unknown) return;
     const auto count = std::ranges::count(
         shown().tokens.begin(), shown().tokens.begin() + static_cast<std::ptrdiff_t>(asked_.prompt), *unknown);
@@ -155,12 +155,12 @@ class ModelReader {
 
   [[nodiscard]] std::int32_t likeliest_at(std::size_t place) const {
     const std::vector<double> row = run_.probabilities.view().select(0, static_cast<std::int64_t>(place)).to_vector();
-    const auto own = static_cast<std::ptrdiff_t>(trained_.task().vocabulary().size());
+    const auto own = static_cast<std::ptrdiff_t>(trained_.tokenizer().size());
     return static_cast<std::int32_t>(std::max_element(row.begin(), row.begin() + own) - row.begin());
   }
 
   [[nodiscard]] std::string line_of(std::vector<std::int32_t> tokens) const {
-    const std::string line = trained_.task().answer_text(std::move(tokens));
+    const std::string line = trained_.answer_text(std::move(tokens));
     return line.empty() ? "nothing" : line;
   }
 
@@ -193,9 +193,9 @@ class ModelReader {
     std::vector<std::int32_t> said(begin, shown().tokens.end());
     const std::int32_t last = likeliest_at(shown().tokens.size() - 1);
     if (asked_.is_open) said.push_back(last);
-    if (said.empty() && (!trained_.has_task() || !trained_.task().vocabulary().find("</s>"))) {
+    if (said.empty() && (!trained_.has_task() || !trained_.tokenizer().find("</s>"))) {
       const bool is_asked = run_.trained.empty() || run_.trained.back();
-      run_.notes.push_back(fmt::format("says next: {}{}", shown_token(trained_.task().vocabulary(), last),
+      run_.notes.push_back(fmt::format("says next: {}{}", shown_token(trained_.tokenizer(), last),
                                        is_asked ? "" : ", where the task asks for nothing"));
       return;
     }
@@ -206,7 +206,7 @@ class ModelReader {
     const std::vector<double> cosines = trained_.cosines(asked_.pairs).to_vector();
     for (std::size_t n = 0; n < cosines.size(); ++n) {
       std::vector<std::int32_t> tokens = asked_.pairs[n].tokens;
-      if (const auto begin = trained_.task().vocabulary().find("<s>")) std::erase(tokens, *begin);
+      if (const auto begin = trained_.tokenizer().find("<s>")) std::erase(tokens, *begin);
       // The tokens of others are marked as their tokenizer marks them.
       run_.captions.push_back({trained_.has_task() ? line_of(tokens) : question_.captions[n], cosines[n]});
     }
@@ -290,10 +290,10 @@ class ModelReader {
     return steps;
   }
 
-  const TrainedModel& trained_;
+  const TextModel& trained_;
   const ModelQuestion& question_;
   Asked asked_;
-  TaskBatch batch_;
+  Batch batch_;
   Trace trace_;
   ModelRun run_;
   std::vector<TracedSite> sites_;
@@ -302,7 +302,7 @@ class ModelReader {
 
 }  // namespace
 
-Explanation explain_model(const TrainedModel& model, const ModelQuestion& question) {
+Explanation explain_model(const TextModel& model, const ModelQuestion& question) {
   return ModelReader(model, question).explained();
 }
 

@@ -42,7 +42,7 @@ struct Answer {
 [[nodiscard]] Section pair_removal_step(const Ran& ran, const std::vector<TracedSite>& sites);
 
 /// Where the model that says tokens stands in a trace: "", "decoder.".
-[[nodiscard]] std::string stack_of(const TrainedModel& trained);
+[[nodiscard]] std::string stack_of(const TextModel& trained);
 /// The scores of the vocabulary at the answer's place.
 [[nodiscard]] std::vector<double> scores_at(const Ran& ran, const Trace& trace, const Answer& answer,
                                             std::int64_t text = 0);

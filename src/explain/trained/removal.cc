@@ -69,7 +69,7 @@ Section removal_of(const Ran& ran, const std::vector<TracedSite>& sites, const s
 }
 
 // What stands for the image: where no map follows, the pool's result (SigLIP).
-std::string image_name(const TrainedModel& trained) {
+std::string image_name(const TextModel& trained) {
   return std::get<TwoTower>(trained.model().network()).options().image_map ? "image_map" : "image_pool";
 }
 

@@ -25,7 +25,7 @@ Tensor losses(const TensorView& values) {
 double largest(const TensorView& map) { return std::ranges::max(map.to_vector()); }
 
 // One padding stands for all.
-std::size_t shown_tokens(const TrainedModel& trained, const std::vector<std::int32_t>& tokens) {
+std::size_t shown_tokens(const TextModel& trained, const std::vector<std::int32_t>& tokens) {
   std::size_t count = tokens.size();
   const std::optional<std::int64_t> padding = trained.model().tokenizers().padding;
   while (padding && count > 1 && tokens[count - 1] == *padding && tokens[count - 2] == *padding) --count;
@@ -33,8 +33,8 @@ std::size_t shown_tokens(const TrainedModel& trained, const std::vector<std::int
 }
 
 // Where a text has words, not marks that a task or a tokenizer puts around it.
-std::vector<std::size_t> word_places(const TrainedModel& trained, const ShownPair& pair) {
-  const Tokenizer& vocabulary = trained.task().vocabulary();
+std::vector<std::size_t> word_places(const TextModel& trained, const ShownPair& pair) {
+  const Tokenizer& vocabulary = trained.tokenizer();
   std::vector<std::size_t> places;
   if (pair.example.tokens.size() < 2) return places;  // without its only token nothing is left
   if (trained.has_task()) {
@@ -51,8 +51,7 @@ std::vector<std::size_t> word_places(const TrainedModel& trained, const ShownPai
 }
 
 // The text without the token at each place, as long as before where it is padded.
-std::vector<std::vector<std::int32_t>> without_each(const TrainedModel& trained,
-                                                    const std::vector<std::int32_t>& tokens,
+std::vector<std::vector<std::int32_t>> without_each(const TextModel& trained, const std::vector<std::int32_t>& tokens,
                                                     const std::vector<std::size_t>& places) {
   std::vector<std::vector<std::int32_t>> all;
   for (const std::size_t place : places) {
@@ -64,7 +63,7 @@ std::vector<std::vector<std::int32_t>> without_each(const TrainedModel& trained,
 }
 
 // The patches of a pattern whose answer is the token at this place.
-Tensor marks_at(const TaskExample& example, std::size_t place, const Shape& patches) {
+Tensor marks_at(const Example& example, std::size_t place, const Shape& patches) {
   Tensor marked;
   for (const std::vector<PatternRow>& relation : example.patterns) {
     for (const PatternRow& row : relation) {
@@ -95,14 +94,14 @@ NamedHeatmap strengths(const std::string& id, const std::string& caption, const 
 
 }  // namespace
 
-Tensor covered_colours(const TrainedModel& trained, const TaskExample& example) {
+Tensor covered_colours(const TextModel& trained, const Example& example) {
   const Tensor colours = trained.colours_of(example.image);
   const auto* towers = std::get_if<TwoTower>(&trained.model().network());
   const std::int64_t side = colours.dim(1) - (towers == nullptr ? 0 : towers->options().image_margin);
   return Tensor(colours.view().slice(1, 0, side).slice(2, 0, side));
 }
 
-Section pair_maps_step(const TrainedModel& trained, const std::vector<ShownPair>& pairs) {
+Section pair_maps_step(const TextModel& trained, const std::vector<ShownPair>& pairs) {
   const auto& towers = std::get<TwoTower>(trained.model().network());
   Section step;
   step.id = "rests-on";
@@ -123,7 +122,7 @@ Section pair_maps_step(const TrainedModel& trained, const std::vector<ShownPair>
     step.images.push_back(
         {.title = called + "attention", .pixels = pixels, .weights = relevance.patches, .marked = {}});
     step.images.push_back({.title = called + "covered", .pixels = pixels, .weights = lost, .marked = {}});
-    std::vector<std::string> tokens = texts_of(trained.task().vocabulary(), example.tokens);
+    std::vector<std::string> tokens = texts_of(trained.tokenizer(), example.tokens);
     tokens.resize(shown_tokens(trained, example.tokens));
     step.heatmaps.push_back(strengths(fmt::format("tokens-{}", n + 1), called + text, tokens, relevance.tokens));
     table.rows.push_back({word(called + text), rounded(relevance.cosine, 3), rounded(largest(lost), 3)});
@@ -132,12 +131,12 @@ Section pair_maps_step(const TrainedModel& trained, const std::vector<ShownPair>
   return step;
 }
 
-Section word_maps_step(const TrainedModel& trained, const ShownPair& pair) {
-  const TaskExample& example = pair.example;
+Section word_maps_step(const TextModel& trained, const ShownPair& pair) {
+  const Example& example = pair.example;
   const std::vector<std::size_t> places = word_places(trained, pair);
   const Tensor both = losses(pair_interaction(std::get<TwoTower>(trained.model().network()), example.image,
                                               example.tokens, without_each(trained, example.tokens, places)));
-  const std::vector<std::string> tokens = texts_of(trained.task().vocabulary(), example.tokens);
+  const std::vector<std::string> tokens = texts_of(trained.tokenizer(), example.tokens);
   Section step;
   step.id = "words";
   step.title = fmt::format("Where each word of “{}” is seen", pair.text);
@@ -162,9 +161,9 @@ Section word_maps_step(const TrainedModel& trained, const ShownPair& pair) {
   return step;
 }
 
-std::vector<Section> caption_maps_steps(const TrainedModel& trained, const SaidTokens& tokens) {
+std::vector<Section> caption_maps_steps(const TextModel& trained, const SaidTokens& tokens) {
   const auto& captioner = std::get<Captioner>(trained.model().network());
-  const TaskExample& example = tokens.example;
+  const Example& example = tokens.example;
   Section covered;
   covered.id = "covered";
   covered.title = "What each token rests on: patches covered";
@@ -183,8 +182,8 @@ std::vector<Section> caption_maps_steps(const TrainedModel& trained, const SaidT
   covered.shape = relevance.shape =
       fmt::format("{} tokens of [rows, columns] = {}", lost.dim(0), Shape{lost.dim(1), lost.dim(2)}.to_string());
   const Tensor pixels = covered_colours(trained, example);
-  const std::vector<std::string> at = texts_of(trained.task().vocabulary(), example.tokens);
-  const std::vector<std::string> said = texts_of(trained.task().vocabulary(), tokens.said);
+  const std::vector<std::string> at = texts_of(trained.tokenizer(), example.tokens);
+  const std::vector<std::string> said = texts_of(trained.tokenizer(), tokens.said);
   for (std::size_t p = 0; p < at.size(); ++p) {
     const std::string title = fmt::format("{} {} → {}", p, at[p], said[p]);
     const Tensor marked = p < tokens.marked.size() ? tokens.marked[p] : Tensor();

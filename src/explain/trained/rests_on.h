@@ -6,35 +6,35 @@
 #include <vector>
 
 #include "qkv/explain.h"
-#include "qkv/train/trained_model.h"
+#include "qkv/model/text_model.h"
 
 namespace qkv::explain_detail {
 
 /// A caption beside the image of the example, `text` as people read it.
 struct ShownPair {
-  TaskExample example;
+  Example example;
   std::string text;
 };
 
 /// The image for people, without the pixels that belong to no patch.
-[[nodiscard]] Tensor covered_colours(const TrainedModel& trained, const TaskExample& example);
+[[nodiscard]] Tensor covered_colours(const TextModel& trained, const Example& example);
 
 /// For each caption: the image under relevance, and under what the cosine loses when a patch is covered; the strengths
 /// of its tokens.
-[[nodiscard]] Section pair_maps_step(const TrainedModel& trained, const std::vector<ShownPair>& pairs);
+[[nodiscard]] Section pair_maps_step(const TextModel& trained, const std::vector<ShownPair>& pairs);
 
 /// For each word of the caption the image under the part of the cosine that needs patch and word together. Outlined are
 /// the patches of a pattern that the word belongs to, if the example has any.
-[[nodiscard]] Section word_maps_step(const TrainedModel& trained, const ShownPair& pair);
+[[nodiscard]] Section word_maps_step(const TextModel& trained, const ShownPair& pair);
 
 /// For each token that the captioner says at a place of the example, `said` of the vocabulary: the image under what the
 /// token loses when a patch is covered, and under relevance. Patches in `marked`, b8 [rows, columns] a place or empty,
 /// are outlined.
 struct SaidTokens {
-  const TaskExample& example;
+  const Example& example;
   std::vector<std::int32_t> said;
   std::vector<Tensor> marked;
 };
-[[nodiscard]] std::vector<Section> caption_maps_steps(const TrainedModel& trained, const SaidTokens& tokens);
+[[nodiscard]] std::vector<Section> caption_maps_steps(const TextModel& trained, const SaidTokens& tokens);
 
 }  // namespace qkv::explain_detail

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "insight/asked_text.h"
+#include "qkv/model/relation_scores.h"
 
 namespace qkv::explain_detail {
 namespace {
@@ -14,13 +15,13 @@ constexpr std::array kSites = {AttentionSite::tokens, AttentionSite::source, Att
 
 constexpr std::string_view kClassToken = "[class]";  // of a tower that puts a vector before its patches
 
-bool has_class_token(const TrainedModel& trained) {
+bool has_class_token(const TextModel& trained) {
   const auto* towers = std::get_if<TwoTower>(&trained.model().network());
   return towers != nullptr && towers->options().image_pooling == ImagePooling::class_token;
 }
 
-std::vector<std::string> patch_names(const TrainedModel& trained) {
-  const TaskLengths& lengths = trained.task().lengths();
+std::vector<std::string> patch_names(const TextModel& trained) {
+  const TextLengths& lengths = trained.lengths();
   std::vector<std::string> names;
   if (has_class_token(trained)) names.emplace_back(kClassToken);
   const std::int64_t across = lengths.image_side / lengths.patch_side;
@@ -31,26 +32,26 @@ std::vector<std::string> patch_names(const TrainedModel& trained) {
 }
 
 std::vector<std::string> keys_of(const Ran& ran, AttentionSite site) {
-  const Task& task = ran.trained.task();
-  if (site == AttentionSite::tokens) return texts_of(task.vocabulary(), ran.example.tokens);
+  if (site == AttentionSite::tokens) return texts_of(ran.trained.tokenizer(), ran.example.tokens);
   if (!ran.example.image.empty()) return patch_names(ran.trained);
-  return texts_of(task.source_vocabulary(), ran.example.source);
+  return texts_of(ran.trained.source_tokenizer(), ran.example.source);
 }
 
 std::vector<TokenRole> roles_at(const Ran& ran, AttentionSite site) {
-  const Task& task = ran.trained.task();
   const auto roles = [&](const std::vector<std::int32_t>& ids, const Tokenizer& tokenizer) {
     return insight::roles_of(ran.trained, {ids.begin(), ids.end()}, tokenizer);
   };
-  if (site == AttentionSite::tokens) return roles(ran.example.tokens, task.vocabulary());
+  if (site == AttentionSite::tokens) return roles(ran.example.tokens, ran.trained.tokenizer());
   if (!ran.example.image.empty()) return {};
-  return roles(ran.example.source, task.source_vocabulary());
+  return roles(ran.example.source, ran.trained.source_tokenizer());
 }
 
 // How far each head shows each relation of the site in this example.
 std::vector<SitePattern> relations_at(const Ran& ran, AttentionSite site, const std::vector<Tensor>& weights) {
   std::vector<SitePattern> all;
-  const auto& relations = ran.trained.task().relations();
+  if (!ran.trained.has_examples()) return all;
+  const Examples& examples = ran.trained.examples();
+  const std::vector<Relation>& relations = examples.relations();
   for (std::size_t n = 0; n < relations.size(); ++n) {
     const bool is_asked = n < ran.example.patterns.size() && !ran.example.patterns[n].empty();
     if (relations[n].site != site || !is_asked) continue;
@@ -60,7 +61,7 @@ std::vector<SitePattern> relations_at(const Ran& ran, AttentionSite site, const 
     }
     for (const Tensor& layer : weights) {
       std::vector<double>& heads = relation.layers.emplace_back();
-      for (const PatternScore& score : score_pattern(ran.trained.task(), ran.example, relations[n].name, layer)) {
+      for (const PatternScore& score : score_pattern(examples, ran.example, relations[n].name, layer)) {
         heads.push_back(score.mean_weight());
       }
     }
@@ -104,7 +105,7 @@ TracedSite traced_site(const Ran& ran, const SiteScope& scope, AttentionSite sit
     Tensor part(weights_of_example(ran.batch, 0, site, hidden).select(0, 0));
     if (hides_any(part)) shown.hidden = std::move(part);
   }
-  const TaskLengths& lengths = ran.trained.task().lengths();
+  const TextLengths& lengths = ran.trained.lengths();
   if (site != AttentionSite::tokens && lengths.image_side > 0) {
     shown.key_columns = lengths.image_side / lengths.patch_side;
     shown.places_from = has_class_token(ran.trained) ? 1 : 0;

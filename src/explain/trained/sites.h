@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "explain/trained/model_run.h"
+#include "qkv/model/text_model.h"
 #include "qkv/nn/trace.h"
-#include "qkv/train/trained_model.h"
 
 namespace qkv::explain_detail {
 
 /// One example as it ran.
 struct Ran {
-  const TrainedModel& trained;
-  const TaskExample& example;
-  const TaskBatch& batch;
+  const TextModel& trained;
+  const Example& example;
+  const Batch& batch;
   const Trace& trace;
 };
 

@@ -50,16 +50,15 @@ std::string instead_in(const std::string& folder) {
 // A name that stands there twice would be the last one of it, without a word.
 void refuse_repeats(const std::string& index) {
   std::vector<std::set<std::string>> keys;  // of each object that is open
-  using Json = nlohmann::json;
-  const auto watch = [&](int, Json::parse_event_t event, Json& value) {
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second) {
+  const auto watch = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& value) {
+    if (event == nlohmann::json::parse_event_t::object_start) keys.emplace_back();
+    if (event == nlohmann::json::parse_event_t::object_end) keys.pop_back();
+    if (event == nlohmann::json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second) {
       throw Error(index + ": " + value.get<std::string>() + ": expected it once, got it twice");
     }
     return true;
   };
-  [[maybe_unused]] const Json whole = Json::parse(files::read_text(index), watch, false);
+  [[maybe_unused]] const nlohmann::json whole = nlohmann::json::parse(files::read_text(index), watch, false);
 }
 
 // "I8" of "layers.0.mlp.up_proj.weight": a map in whole numbers, or in 8 bits.

@@ -15,7 +15,7 @@ class AdditionTask final : public GeneratedTask {
   AdditionTask(TaskParts parts, std::uint64_t seed, std::int64_t digits)
       : GeneratedTask(std::move(parts), seed), digits_(digits) {}
 
-  void mark(TaskExample& example) const override {
+  void mark(Example& example) const override {
     const std::vector<std::int32_t>& tokens = example.tokens;
     const auto plus = std::ranges::find(tokens, kPlus) - tokens.begin();
     const auto equals = std::ranges::find(tokens, kEquals) - tokens.begin();
@@ -25,14 +25,14 @@ class AdditionTask final : public GeneratedTask {
   }
 
   // Also of numbers for which mark() knows no places: the sum is asked from "=" on.
-  [[nodiscard]] std::vector<bool> asked(const TaskExample& example) const override {
+  [[nodiscard]] std::vector<bool> asked(const Example& example) const override {
     const auto equals = std::ranges::find(example.tokens, kEquals) - example.tokens.begin();
     std::vector<bool> places(example.tokens.size());
     std::fill(places.begin() + equals, places.end(), true);
     return places;
   }
 
-  [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
+  [[nodiscard]] std::vector<std::string> outside(const Example& example) const override {
     const std::string text = vocabulary().decode(example.tokens);
     const std::size_t plus = text.find('+');
     const std::size_t equals = text.find('=');
@@ -77,7 +77,7 @@ class AdditionTask final : public GeneratedTask {
     const std::vector<std::int32_t> content = tokens;
     const std::vector<std::int32_t> sum = sum_of(tokens, digits_);
     tokens.insert(tokens.end(), sum.begin(), sum.end() - 1);
-    TaskExample example = blank_example(std::move(tokens), 2);
+    Example example = blank_example(std::move(tokens), 2);
     mark_sum(example, digits_);
     return {std::move(example), content};
   }
@@ -97,7 +97,7 @@ class AdditionTask final : public GeneratedTask {
   }
 
   // As many digits of the sum as the tokens leave queries for.
-  static void mark_sum(TaskExample& example, std::int64_t digits) {
+  static void mark_sum(Example& example, std::int64_t digits) {
     clear_marks(example, 2);
     const std::vector<std::int32_t> sum = sum_of(example.tokens, digits);
     for (std::int64_t k = 0; k <= digits; ++k) {

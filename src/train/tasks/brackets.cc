@@ -15,7 +15,7 @@ class BracketsTask final : public GeneratedTask {
  public:
   BracketsTask(TaskParts parts, std::uint64_t seed) : GeneratedTask(std::move(parts), seed) {}
 
-  void mark(TaskExample& example) const override {
+  void mark(Example& example) const override {
     clear_marks(example, 1);
     std::vector<std::int64_t> open;
     for (std::size_t p = 0; p < example.tokens.size(); ++p) {
@@ -31,7 +31,7 @@ class BracketsTask final : public GeneratedTask {
     }
   }
 
-  [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
+  [[nodiscard]] std::vector<std::string> outside(const Example& example) const override {
     const auto count = static_cast<std::int64_t>(example.tokens.size());
     std::vector<std::string> all = outside_lengths("brackets", count, 2 * fewest_pairs(), lengths().tokens);
     const auto closed = std::ranges::find_if(
@@ -82,7 +82,7 @@ class BracketsTask final : public GeneratedTask {
       tokens.push_back(opens ? kFirstOpen + static_cast<std::int32_t>(random.below(3)) : kClosing);
       opens ? ++open : --open;
     }
-    TaskExample example = blank_example(tokens, 1);
+    Example example = blank_example(tokens, 1);
     mark(example);
     return {std::move(example), std::move(tokens)};
   }

@@ -19,7 +19,7 @@ class EnglishTask final : public GeneratedTask {
  public:
   EnglishTask(TaskParts parts, std::uint64_t seed) : GeneratedTask(std::move(parts), seed) {}
 
-  void mark(TaskExample& example) const override {
+  void mark(Example& example) const override {
     const std::vector<std::string> words = words_of(example);
     if (no_english(words)) return;
     clear_marks(example, relations().size());
@@ -29,7 +29,7 @@ class EnglishTask final : public GeneratedTask {
   }
 
   // Hidden forms, pronouns and homonyms.
-  [[nodiscard]] std::vector<bool> asked(const TaskExample& example) const override {
+  [[nodiscard]] std::vector<bool> asked(const Example& example) const override {
     std::vector<bool> places;
     for (const std::int32_t token : example.tokens) {
       const std::string& word = vocabulary().piece(token);
@@ -39,7 +39,7 @@ class EnglishTask final : public GeneratedTask {
     return places;
   }
 
-  [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
+  [[nodiscard]] std::vector<std::string> outside(const Example& example) const override {
     std::vector<std::string> all = GeneratedTask::outside(example);
     if (const auto complaint = no_english(words_of(example))) {
       all.push_back("it learned from sentences such as \"the cat that the girls see is old\"; " + *complaint);
@@ -48,7 +48,7 @@ class EnglishTask final : public GeneratedTask {
   }
 
  private:
-  [[nodiscard]] std::vector<std::string> words_of(const TaskExample& example) const {
+  [[nodiscard]] std::vector<std::string> words_of(const Example& example) const {
     std::vector<std::string> words;
     for (const std::int32_t token : example.tokens) words.push_back(vocabulary().piece(token));
     return words;
@@ -64,7 +64,7 @@ class EnglishTask final : public GeneratedTask {
     tokens.reserve(english.words.size());
     for (const EnglishWord& word : english.words) tokens.push_back(vocabulary().id(word.text));
     const std::vector<std::int32_t> content = tokens;
-    TaskExample example = blank_example(std::move(tokens), relations().size());
+    Example example = blank_example(std::move(tokens), relations().size());
     for (const Link& link : english.pronouns) {
       add(example, kPronoun, link, content[static_cast<std::size_t>(link.to)]);
     }
@@ -82,13 +82,13 @@ class EnglishTask final : public GeneratedTask {
     return {std::move(example), content};
   }
 
-  static void add(TaskExample& example, RelationIndex relation, const Link& link, std::int32_t label) {
+  static void add(Example& example, RelationIndex relation, const Link& link, std::int32_t label) {
     ask(example, link.from, label);
     example.patterns[relation].push_back({link.from, {link.to}});
   }
 
   // Shows the form that agrees with nothing, and asks for the one that does.
-  void hide(TaskExample& example, RelationIndex relation, const Link& link, const EnglishSentence& english) const {
+  void hide(Example& example, RelationIndex relation, const Link& link, const EnglishSentence& english) const {
     const auto place = static_cast<std::size_t>(link.from);
     add(example, relation, link, example.tokens[place]);
     example.tokens[place] = vocabulary().id(english.words[place].hidden);

@@ -36,7 +36,7 @@ std::uint64_t hash_of(std::span<const std::byte> content) noexcept {
 
 Split split_of_hash(std::uint64_t hash) noexcept { return hash % 8 == 0 ? Split::test : Split::train; }
 
-TaskExample GeneratedTask::example(Split split, std::int64_t n) const {
+Example GeneratedTask::example(Split split, std::int64_t n) const {
   if (n < 0) throw InvalidArgument("Task::example", "n", "0 or more", std::to_string(n));
   RandomOrigin origin{.seed = seed_, .task = task_number(info().name), .split = split == Split::test ? 1U : 0U, .n = n};
   for (;; ++origin.attempt) {
@@ -46,21 +46,21 @@ TaskExample GeneratedTask::example(Split split, std::int64_t n) const {
   }
 }
 
-std::vector<bool> GeneratedTask::asked(const TaskExample& example) const {
+std::vector<bool> GeneratedTask::asked(const Example& example) const {
   if (info().kind == TaskKind::encoder_decoder || info().kind == TaskKind::image_text) return {};
   std::vector<bool> places;
   for (const auto& label : example.labels) places.push_back(label.has_value());
   return places;
 }
 
-TaskExample blank_example(std::vector<std::int32_t> tokens, std::size_t relations) {
-  TaskExample example;
+Example blank_example(std::vector<std::int32_t> tokens, std::size_t relations) {
+  Example example;
   example.tokens = std::move(tokens);
   clear_marks(example, relations);
   return example;
 }
 
-void clear_marks(TaskExample& example, std::size_t relations) {
+void clear_marks(Example& example, std::size_t relations) {
   example.labels.assign(example.tokens.size(), std::nullopt);
   example.scored.assign(example.tokens.size(), false);
   example.patterns.assign(relations, {});
@@ -73,7 +73,7 @@ std::vector<std::string> outside_lengths(const std::string& unit, std::int64_t c
           "; this one has " + std::to_string(count)};
 }
 
-void ask(TaskExample& example, std::int64_t p, std::int32_t label) {
+void ask(Example& example, std::int64_t p, std::int32_t label) {
   example.labels[static_cast<std::size_t>(p)] = label;
   example.scored[static_cast<std::size_t>(p)] = true;
 }

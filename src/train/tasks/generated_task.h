@@ -16,14 +16,14 @@ namespace qkv::training {
 
 /// An example, and the numbers that make it the same as another: two drafts of equal content never meet in both splits.
 struct Draft {
-  TaskExample example;
+  Example example;
   std::vector<std::int32_t> content;
 };
 
 struct TaskParts {
   TaskInfo info;
-  TaskLengths lengths;
-  std::vector<TaskRelation> relations;
+  TextLengths lengths;
+  std::vector<Relation> relations;
   Vocabulary vocabulary;
   Vocabulary source_vocabulary;
 };
@@ -33,13 +33,13 @@ class GeneratedTask : public Task {
   GeneratedTask(TaskParts parts, std::uint64_t seed) : parts_(std::move(parts)), seed_(seed) {}
 
   [[nodiscard]] const TaskInfo& info() const noexcept final { return parts_.info; }
-  [[nodiscard]] const TaskLengths& lengths() const noexcept final { return parts_.lengths; }
-  [[nodiscard]] const std::vector<TaskRelation>& relations() const noexcept final { return parts_.relations; }
+  [[nodiscard]] const TextLengths& lengths() const noexcept final { return parts_.lengths; }
+  [[nodiscard]] const std::vector<Relation>& relations() const noexcept final { return parts_.relations; }
   [[nodiscard]] const Tokenizer& vocabulary() const noexcept final { return parts_.vocabulary; }
   [[nodiscard]] const Tokenizer& source_vocabulary() const noexcept final { return parts_.source_vocabulary; }
-  [[nodiscard]] TaskExample example(Split split, std::int64_t n) const final;
+  [[nodiscard]] Example example(Split split, std::int64_t n) const final;
   /// The places that have a label; all of a decoder that writes after a source or an image.
-  [[nodiscard]] std::vector<bool> asked(const TaskExample& example) const override;
+  [[nodiscard]] std::vector<bool> asked(const Example& example) const override;
 
  protected:
   [[nodiscard]] virtual Draft draft(TaskRandom& random) const = 0;
@@ -61,12 +61,12 @@ class GeneratedTask : public Task {
 }
 
 /// An example of `tokens` with nothing asked anywhere and no rows of its `relations` relations.
-[[nodiscard]] TaskExample blank_example(std::vector<std::int32_t> tokens, std::size_t relations);
+[[nodiscard]] Example blank_example(std::vector<std::int32_t> tokens, std::size_t relations);
 /// Asks for `label` at query p, and counts it.
-void ask(TaskExample& example, std::int64_t p, std::int32_t label);
+void ask(Example& example, std::int64_t p, std::int32_t label);
 
 /// Asks for nothing, with no rows of `relations` relations; tokens, source and image stay.
-void clear_marks(TaskExample& example, std::size_t relations);
+void clear_marks(Example& example, std::size_t relations);
 /// "it learned from texts of 6 to 12 letters; this one has 5" as the only element; none if `count` is one of these.
 [[nodiscard]] std::vector<std::string> outside_lengths(const std::string& unit, std::int64_t count, std::int64_t least,
                                                        std::int64_t most);

@@ -16,7 +16,7 @@ class InductionTask final : public GeneratedTask {
   InductionTask(TaskParts parts, std::uint64_t seed) : GeneratedTask(std::move(parts), seed) {}
 
   // A letter that was followed by the same one each time before, and is again, or ends the text.
-  void mark(TaskExample& example) const override {
+  void mark(Example& example) const override {
     clear_marks(example, 2);
     const std::vector<std::int32_t>& tokens = example.tokens;
     std::vector<bool> is_follower(tokens.size());
@@ -35,9 +35,9 @@ class InductionTask final : public GeneratedTask {
     }
   }
 
-  [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
+  [[nodiscard]] std::vector<std::string> outside(const Example& example) const override {
     std::vector<std::string> all = GeneratedTask::outside(example);
-    TaskExample marked = example;
+    Example marked = example;
     mark(marked);
     if (marked.patterns[0].empty()) {
       all.emplace_back(
@@ -71,7 +71,7 @@ class InductionTask final : public GeneratedTask {
     for (std::int64_t n = 0; n < pairs; ++n) {
       all.push_back({.letter = alphabet[static_cast<std::size_t>(n)], .follower = random.pick(others)});
     }
-    TaskExample example = blank_example(std::vector<std::int32_t>(static_cast<std::size_t>(total)), 2);
+    Example example = blank_example(std::vector<std::int32_t>(static_cast<std::size_t>(total)), 2);
     std::vector<std::int32_t>& tokens = example.tokens;
     auto p = std::size_t{0};
     for (const std::int64_t item : order(random, pairs)) {
@@ -107,7 +107,7 @@ class InductionTask final : public GeneratedTask {
   }
 
   // A pair stands at p: its first time is looked at, its second one is asked.
-  static void point(TaskExample& example, Pair& pair, std::int64_t p) {
+  static void point(Example& example, Pair& pair, std::int64_t p) {
     if (!pair.first) {
       pair.first = p;
       point_to_previous(example, p + 1);
@@ -116,12 +116,12 @@ class InductionTask final : public GeneratedTask {
     point_back(example, p, {*pair.first + 1}, pair.follower);
   }
 
-  static void point_back(TaskExample& example, std::int64_t p, std::vector<std::int64_t> keys, std::int32_t follower) {
+  static void point_back(Example& example, std::int64_t p, std::vector<std::int64_t> keys, std::int32_t follower) {
     ask(example, p, follower);
     example.patterns[0].push_back({p, std::move(keys)});
   }
 
-  static void point_to_previous(TaskExample& example, std::int64_t follower) {
+  static void point_to_previous(Example& example, std::int64_t follower) {
     example.patterns[1].push_back({follower, {follower - 1}});
   }
 };

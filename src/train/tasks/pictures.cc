@@ -178,7 +178,7 @@ std::optional<std::uint64_t> PictureTask::data_hash() const {
   return training::hash_of(std::as_bytes(std::span(hashes)));
 }
 
-TaskExample PictureTask::example(Split split, std::int64_t n) const {
+Example PictureTask::example(Split split, std::int64_t n) const {
   if (n < 0) throw InvalidArgument("Task::example", "n", "0 or more", std::to_string(n));
   const auto count = static_cast<std::int64_t>(entries(split).size());
   std::int64_t place = n % count;
@@ -191,7 +191,7 @@ TaskExample PictureTask::example(Split split, std::int64_t n) const {
     place = (start + place * width) % count;
   }
   const Entry& entry = entries(split)[static_cast<std::size_t>(place)];
-  TaskExample example;
+  Example example;
   example.image = Tensor(DType::f32, {3, lengths_.image_side, lengths_.image_side});
   std::ranges::transform(entry.pixels, example.image.values<float>().begin(),
                          [](std::uint8_t level) { return static_cast<float>(level) / kLevels; });

@@ -10,7 +10,7 @@ class PreviousTask final : public GeneratedTask {
  public:
   PreviousTask(TaskParts parts, std::uint64_t seed) : GeneratedTask(std::move(parts), seed) {}
 
-  void mark(TaskExample& example) const override {
+  void mark(Example& example) const override {
     clear_marks(example, 1);
     for (std::size_t p = 1; p < example.tokens.size(); ++p) {
       ask(example, static_cast<std::int64_t>(p), example.tokens[p - 1]);
@@ -18,7 +18,7 @@ class PreviousTask final : public GeneratedTask {
     }
   }
 
-  [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
+  [[nodiscard]] std::vector<std::string> outside(const Example& example) const override {
     return outside_lengths("letters", static_cast<std::int64_t>(example.tokens.size()), shortest(), lengths().tokens);
   }
 
@@ -28,7 +28,7 @@ class PreviousTask final : public GeneratedTask {
   [[nodiscard]] Draft draft(TaskRandom& random) const override {
     std::vector<std::int32_t> letters(static_cast<std::size_t>(random.between(shortest(), lengths().tokens)));
     for (std::int32_t& letter : letters) letter = kFirstToken + static_cast<std::int32_t>(random.below(26));
-    TaskExample example = blank_example(letters, 1);
+    Example example = blank_example(letters, 1);
     mark(example);
     return {std::move(example), std::move(letters)};
   }

@@ -59,12 +59,6 @@ std::string_view name_of(TaskKind kind) noexcept {
   return "image-text";
 }
 
-std::int64_t TaskLengths::patches() const noexcept {
-  if (patch_side == 0) return 0;
-  const std::int64_t across = image_side / patch_side;
-  return across * across;
-}
-
 std::span<const TaskInfo> tasks() {
   static const std::vector<TaskInfo> kInfos = [] {
     std::vector<TaskInfo> infos;

@@ -19,7 +19,7 @@ class RewriteTask final : public GeneratedTask {
   RewriteTask(TaskParts parts, std::uint64_t seed, Order order, std::int64_t longest)
       : GeneratedTask(std::move(parts), seed), order_(order), longest_(longest) {}
 
-  [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
+  [[nodiscard]] std::vector<std::string> outside(const Example& example) const override {
     std::vector<std::int32_t> letters = example.source;
     std::erase(letters, kEnd);
     std::vector<std::string> all =
@@ -34,7 +34,7 @@ class RewriteTask final : public GeneratedTask {
   }
 
   // Of a letter that comes twice, sorting does not say which of its places is which.
-  void mark(TaskExample& example) const override {
+  void mark(Example& example) const override {
     std::vector<std::int32_t> letters = example.source;
     if (!letters.empty() && letters.back() == kEnd) letters.pop_back();
     std::vector<std::int32_t> sorted = letters;
@@ -48,7 +48,7 @@ class RewriteTask final : public GeneratedTask {
   [[nodiscard]] std::int64_t shortest() const { return (longest_ + 1) / 2; }
 
   // As many of the letters as the tokens leave queries for; `from`: the place of each in the source.
-  static void mark_letters(TaskExample& example, const std::vector<std::int32_t>& letters,
+  static void mark_letters(Example& example, const std::vector<std::int32_t>& letters,
                            const std::vector<std::int64_t>& from) {
     clear_marks(example, 1);
     const std::size_t written = std::min(from.size(), example.tokens.size());
@@ -64,7 +64,7 @@ class RewriteTask final : public GeneratedTask {
     const std::vector<std::int64_t> from = places(letters);
     std::vector<std::int32_t> tokens = {kBegin};
     for (const std::int64_t place : from) tokens.push_back(letters[static_cast<std::size_t>(place)]);
-    TaskExample example = blank_example(std::move(tokens), 1);
+    Example example = blank_example(std::move(tokens), 1);
     mark_letters(example, letters, from);
     example.source = letters;
     example.source.push_back(kEnd);
@@ -101,7 +101,7 @@ class RewriteTask final : public GeneratedTask {
 
 template <Order order>
 std::unique_ptr<const Task> make(const TaskInfo& info, const TaskOptions& options) {
-  static const TaskRelation kRelations[] = {
+  static const Relation kRelations[] = {
       {"diagonal", AttentionSite::cross, "query p, which predicts letter p, to place p of the source"},
       {"anti-diagonal", AttentionSite::cross, "query p, which predicts letter p, to place T - 1 - p of T letters"},
       {"rank", AttentionSite::cross, "query p, which predicts letter p, to the place of the p-th smallest letter"}};

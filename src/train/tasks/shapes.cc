@@ -111,7 +111,7 @@ class ShapesTask final : public GeneratedTask {
  public:
   ShapesTask(TaskParts parts, std::uint64_t seed) : GeneratedTask(std::move(parts), seed) {}
 
-  [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
+  [[nodiscard]] std::vector<std::string> outside(const Example& example) const override {
     std::vector<std::string> all = GeneratedTask::outside(example);
     std::vector<std::vector<std::size_t>> pixels(std::size(kPalette) + 1);  // of each colour, the ground last
     const auto count = static_cast<std::size_t>(kSide * kSide);
@@ -159,7 +159,7 @@ class ShapesTask final : public GeneratedTask {
         content.push_back(static_cast<std::int32_t>(number));
       }
     }
-    TaskExample example = caption(things);
+    Example example = caption(things);
     example.image = std::move(image);
     return {std::move(example), std::move(content)};
   }
@@ -227,7 +227,7 @@ class ShapesTask final : public GeneratedTask {
     for (std::size_t i = 1; i < words.size(); ++i) add(writing, words[i], Scored::no);
   }
 
-  [[nodiscard]] TaskExample caption(const std::vector<Thing>& things) const {
+  [[nodiscard]] Example caption(const std::vector<Thing>& things) const {
     Writing writing;
     add(writing, "<s>", Scored::no);
     add(writing, kRows[static_cast<std::size_t>(things[0].row)], Scored::no);
@@ -241,7 +241,7 @@ class ShapesTask final : public GeneratedTask {
       add_thing(writing, things[2]);
     }
     add(writing, "</s>", Scored::yes);
-    TaskExample example = blank_example({writing.tokens.begin(), writing.tokens.end() - 1}, 2);
+    Example example = blank_example({writing.tokens.begin(), writing.tokens.end() - 1}, 2);
     for (std::size_t p = 0; p < example.tokens.size(); ++p) {
       example.labels[p] = writing.tokens[p + 1];
       example.scored[p] = writing.scored[p + 1];

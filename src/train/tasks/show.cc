@@ -43,7 +43,7 @@ std::string columns(const std::vector<Row>& all) {
   return text;
 }
 
-std::string key_text(const Task& task, const TaskExample& example, AttentionSite site, std::int64_t key) {
+std::string key_text(const Task& task, const Example& example, AttentionSite site, std::int64_t key) {
   const auto at = static_cast<std::size_t>(key);
   std::string number = std::to_string(key);
   if (site == AttentionSite::tokens) return task.vocabulary().piece(example.tokens[at]) + "@" + number;
@@ -51,7 +51,7 @@ std::string key_text(const Task& task, const TaskExample& example, AttentionSite
   return task.source_vocabulary().piece(example.source[at]) + "@" + number;
 }
 
-std::string keys_text(const Task& task, const TaskExample& example, std::size_t relation, std::int64_t query) {
+std::string keys_text(const Task& task, const Example& example, std::size_t relation, std::int64_t query) {
   const std::vector<PatternRow>& rows = example.patterns[relation];
   const auto found = std::ranges::find(rows, query, &PatternRow::query);
   std::string text;
@@ -62,7 +62,7 @@ std::string keys_text(const Task& task, const TaskExample& example, std::size_t 
   return text;
 }
 
-std::string label_text(const Task& task, const TaskExample& example, std::size_t p) {
+std::string label_text(const Task& task, const Example& example, std::size_t p) {
   if (!example.labels[p]) return {};
   const std::string& label = task.vocabulary().piece(*example.labels[p]);
   return example.scored[p] ? label : "(" + label + ")";
@@ -87,20 +87,20 @@ void add_syntax(Row& row, const Syntax& syntax, std::size_t word) {
 }
 
 // What stands before the relations of a token.
-Row start_of(const Task& task, const TaskExample& example, std::size_t p) {
+Row start_of(const Task& task, const Example& example, std::size_t p) {
   Row row = {std::to_string(p), task.vocabulary().piece(example.tokens[p]), label_text(task, example, p)};
   if (example.syntax && example.source.empty()) add_syntax(row, *example.syntax, p);
   return row;
 }
 
-Row start_titles(const TaskExample& example) {
+Row start_titles(const Example& example) {
   Row titles = {"p", "token", "predicts"};
   if (example.syntax && example.source.empty()) add_syntax_titles(titles);
   return titles;
 }
 
 // A column for each relation.
-std::string wide_table(const Task& task, const TaskExample& example, const std::vector<std::size_t>& relations) {
+std::string wide_table(const Task& task, const Example& example, const std::vector<std::size_t>& relations) {
   std::vector<Row> rows = {start_titles(example)};
   for (const std::size_t r : relations) rows.front().push_back(task.relations()[r].name);
   for (std::size_t p = 0; p < example.tokens.size(); ++p) {
@@ -111,7 +111,7 @@ std::string wide_table(const Task& task, const TaskExample& example, const std::
 }
 
 // One column for all relations, and a line for each that a token has.
-std::string narrow_table(const Task& task, const TaskExample& example, const std::vector<std::size_t>& relations) {
+std::string narrow_table(const Task& task, const Example& example, const std::vector<std::size_t>& relations) {
   std::vector<Row> rows = {start_titles(example)};
   rows.front().emplace_back("pattern");
   for (std::size_t p = 0; p < example.tokens.size(); ++p) {
@@ -137,7 +137,7 @@ bool fits(std::string_view text) {
   return true;
 }
 
-std::string token_table(const Task& task, const TaskExample& example) {
+std::string token_table(const Task& task, const Example& example) {
   const std::vector<std::size_t> relations = relations_at(task, false);
   std::string wide = wide_table(task, example, relations);
   return fits(wide) ? wide : narrow_table(task, example, relations);
@@ -161,7 +161,7 @@ std::string wrapped(const std::string& sentence) {
   return text;
 }
 
-std::string source_table(const Task& task, const TaskExample& example) {
+std::string source_table(const Task& task, const Example& example) {
   const std::vector<std::size_t> relations = relations_at(task, true);
   Row titles = {"p", "source"};
   add_syntax_titles(titles);
@@ -177,7 +177,7 @@ std::string source_table(const Task& task, const TaskExample& example) {
 }
 
 // "." for the ground, else the first letter of the nearest colour.
-char letter_of(const TaskExample& example, std::int64_t y, std::int64_t x) {
+char letter_of(const Example& example, std::int64_t y, std::int64_t x) {
   const auto distance = [&](const std::array<float, 3>& rgb) {
     double sum = 0;
     for (std::int64_t c = 0; c < 3; ++c) {
@@ -191,7 +191,7 @@ char letter_of(const TaskExample& example, std::int64_t y, std::int64_t x) {
   return distance(training::kGround) < distance(nearest->rgb) ? '.' : nearest->name.front();
 }
 
-std::string picture(const Task& task, const TaskExample& example) {
+std::string picture(const Task& task, const Example& example) {
   constexpr std::int64_t kBlock = 4;
   std::string text;
   for (std::int64_t y = kBlock / 2; y < task.lengths().image_side; y += kBlock) {
@@ -203,7 +203,7 @@ std::string picture(const Task& task, const TaskExample& example) {
 
 }  // namespace
 
-std::string show(const Task& task, const TaskExample& example) {
+std::string show(const Task& task, const Example& example) {
   std::string text;
   if (example.syntax) text += wrapped(example.syntax->sentence) + "\n\n";
   if (!example.source.empty()) {

@@ -79,11 +79,11 @@ class TextTask final : public Task {
         held_out_(static_cast<std::int64_t>(tokens_.size() - tokens_.size() / 8)) {}
 
   [[nodiscard]] const TaskInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] const TaskLengths& lengths() const noexcept override { return lengths_; }
-  [[nodiscard]] const std::vector<TaskRelation>& relations() const noexcept override { return relations_; }
+  [[nodiscard]] const TextLengths& lengths() const noexcept override { return lengths_; }
+  [[nodiscard]] const std::vector<Relation>& relations() const noexcept override { return relations_; }
   [[nodiscard]] const Tokenizer& vocabulary() const noexcept override { return *tokenizer_; }
 
-  [[nodiscard]] TaskExample example(Split split, std::int64_t n) const override {
+  [[nodiscard]] Example example(Split split, std::int64_t n) const override {
     if (n < 0) throw InvalidArgument("Task::example", "n", "0 or more", std::to_string(n));
     const std::int64_t begin = split == Split::train ? drawn(n) : held_out(n);
     const auto first = tokens_.begin() + begin;
@@ -119,8 +119,8 @@ class TextTask final : public Task {
 
   TaskInfo info_;
   training::TextWindow window_;
-  TaskLengths lengths_;
-  std::vector<TaskRelation> relations_;
+  TextLengths lengths_;
+  std::vector<Relation> relations_;
   std::shared_ptr<const Tokenizer> tokenizer_;
   std::uint64_t seed_;
   std::vector<std::int32_t> tokens_;

@@ -44,13 +44,13 @@ TextWindow::TextWindow(const TextTaskOptions& options)
   pieces_ = static_cast<std::uint32_t>(options.tokenizer->size());
 }
 
-TaskLengths TextWindow::lengths() const noexcept {
+TextLengths TextWindow::lengths() const noexcept {
   const auto added = static_cast<std::int64_t>(before_.size() + after_.size());
   if (objective_ == TextObjective::continued) return {.tokens = size_ - size_ / 2, .source = size_ / 2 + added};
   return {.tokens = size_ + added};
 }
 
-TaskExample TextWindow::example(std::span<const std::int32_t> tokens, TaskRandom& random) const {
+Example TextWindow::example(std::span<const std::int32_t> tokens, TaskRandom& random) const {
   switch (objective_) {
     case TextObjective::masked:
       return masked(tokens.first(tokens.size() - 1), random);
@@ -62,19 +62,19 @@ TaskExample TextWindow::example(std::span<const std::int32_t> tokens, TaskRandom
   return next(tokens);
 }
 
-TaskExample TextWindow::next(std::span<const std::int32_t> tokens) const {
-  TaskExample example;
+Example TextWindow::next(std::span<const std::int32_t> tokens) const {
+  Example example;
   example.tokens.assign(tokens.begin(), tokens.end() - 1);
   example.labels.assign(tokens.begin() + 1, tokens.end());
   example.scored.assign(example.tokens.size(), true);
   return example;
 }
 
-TaskExample TextWindow::masked(std::span<const std::int32_t> tokens, TaskRandom& random) const {
+Example TextWindow::masked(std::span<const std::int32_t> tokens, TaskRandom& random) const {
   std::vector<std::int32_t> all = before_;
   all.insert(all.end(), tokens.begin(), tokens.end());
   all.insert(all.end(), after_.begin(), after_.end());
-  TaskExample example = blank_example(std::move(all), 0);
+  Example example = blank_example(std::move(all), 0);
   bool is_asked = false;
   for (std::size_t n = 0; n < tokens.size(); ++n) {
     if (!random.percent(kChanged)) continue;
@@ -87,7 +87,7 @@ TaskExample TextWindow::masked(std::span<const std::int32_t> tokens, TaskRandom&
   return example;
 }
 
-void TextWindow::change(TaskExample& example, std::size_t place, TaskRandom& random) const {
+void TextWindow::change(Example& example, std::size_t place, TaskRandom& random) const {
   ask(example, static_cast<std::int64_t>(place), example.tokens[place]);
   const std::uint32_t tenth = random.below(10);
   if (tenth < 8) {
@@ -97,10 +97,10 @@ void TextWindow::change(TaskExample& example, std::size_t place, TaskRandom& ran
   }
 }
 
-TaskExample TextWindow::continued(std::span<const std::int32_t> tokens) const {
+Example TextWindow::continued(std::span<const std::int32_t> tokens) const {
   const std::span<const std::int32_t> first = tokens.first(tokens.size() / 2);
   const std::span<const std::int32_t> rest = tokens.subspan(first.size());
-  TaskExample example;
+  Example example;
   example.source = before_;
   example.source.insert(example.source.end(), first.begin(), first.end());
   example.source.insert(example.source.end(), after_.begin(), after_.end());

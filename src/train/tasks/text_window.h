@@ -18,15 +18,15 @@ class TextWindow {
 
   /// Tokens of the text that an example is made of.
   [[nodiscard]] std::int64_t size() const noexcept { return size_; }
-  [[nodiscard]] TaskLengths lengths() const noexcept;
+  [[nodiscard]] TextLengths lengths() const noexcept;
   /// Of size() tokens and the one after them.
-  [[nodiscard]] TaskExample example(std::span<const std::int32_t> tokens, TaskRandom& random) const;
+  [[nodiscard]] Example example(std::span<const std::int32_t> tokens, TaskRandom& random) const;
 
  private:
-  [[nodiscard]] TaskExample next(std::span<const std::int32_t> tokens) const;
-  [[nodiscard]] TaskExample masked(std::span<const std::int32_t> tokens, TaskRandom& random) const;
-  [[nodiscard]] TaskExample continued(std::span<const std::int32_t> tokens) const;
-  void change(TaskExample& example, std::size_t place, TaskRandom& random) const;
+  [[nodiscard]] Example next(std::span<const std::int32_t> tokens) const;
+  [[nodiscard]] Example masked(std::span<const std::int32_t> tokens, TaskRandom& random) const;
+  [[nodiscard]] Example continued(std::span<const std::int32_t> tokens) const;
+  void change(Example& example, std::size_t place, TaskRandom& random) const;
 
   TextObjective objective_;
   std::int64_t size_;

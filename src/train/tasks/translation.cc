@@ -15,7 +15,7 @@ class TranslationTask final : public GeneratedTask {
  public:
   TranslationTask(TaskParts parts, std::uint64_t seed) : GeneratedTask(std::move(parts), seed) {}
 
-  [[nodiscard]] std::vector<std::string> outside(const TaskExample& example) const override {
+  [[nodiscard]] std::vector<std::string> outside(const Example& example) const override {
     std::vector<std::string> all = GeneratedTask::outside(example);
     std::vector<std::string> words;
     for (const std::int32_t token : example.source) words.push_back(source_vocabulary().piece(token));
@@ -37,7 +37,7 @@ class TranslationTask final : public GeneratedTask {
     } while (english.words.size() > kLongestEnglish || french.size() > kLongestFrench);
     std::vector<std::int32_t> tokens = {vocabulary().id("<s>")};
     for (const FrenchWord& word : french) tokens.push_back(vocabulary().id(word.text));
-    TaskExample example = blank_example(tokens, 1);
+    Example example = blank_example(tokens, 1);
     for (std::size_t p = 0; p < french.size(); ++p) {
       ask(example, static_cast<std::int64_t>(p), tokens[p + 1]);
       example.patterns[0].push_back({static_cast<std::int64_t>(p), french[p].english});

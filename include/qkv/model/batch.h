@@ -1,12 +1,12 @@
-// Examples of a task side by side, as a model reads them.
+// Examples side by side, as a model reads them, and what a model makes of them.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "qkv/model/examples.h"
 #include "qkv/model/model.h"
-#include "qkv/train/task.h"
 
 namespace qkv {
 
@@ -16,7 +16,7 @@ enum class BatchLayout : std::uint8_t {
 };
 
 /// B examples, the shorter ones padded at their end with token 0.
-struct TaskBatch {
+struct Batch {
   BatchLayout layout = BatchLayout::apart;
   Tensor ids;                                // i64 [B, T]
   Tensor targets;                            // i64 [B, T]: the expected token at each place, -100 if nothing is asked
@@ -35,20 +35,25 @@ struct TaskBatch {
 [[nodiscard]] BatchLayout layout_for(ModelKind kind) noexcept;
 
 /// Views of the batch, which must outlive them; no ids where no example has tokens.
-[[nodiscard]] ModelInput input_of(const TaskBatch& batch);
+[[nodiscard]] ModelInput input_of(const Batch& batch);
 
 /// The targets of nothing, which cross_entropy() leaves out.
 inline constexpr std::int64_t kNothingAsked = -100;
 
 /// In a joined batch the source's tokens are numbered after those of the answers, where their vocabularies differ.
-[[nodiscard]] std::int64_t joined_source_offset(const Task& task);
+[[nodiscard]] std::int64_t joined_source_offset(const Examples& from);
 
 /// Throws InvalidArgument naming examples if there are none.
-[[nodiscard]] TaskBatch batch_of(const Task& task, std::span<const TaskExample> examples, BatchLayout layout);
+[[nodiscard]] Batch batch_of(const Examples& from, std::span<const Example> examples, BatchLayout layout);
 
 /// The weights [H, Tq, Tk] of example b at `site` (of an image, its patches are the source), without padding, out of
 /// those of the whole batch, [B, H, Tq, Tk].
-[[nodiscard]] TensorView weights_of_example(const TaskBatch& batch, std::int64_t b, AttentionSite site,
+[[nodiscard]] TensorView weights_of_example(const Batch& batch, std::int64_t b, AttentionSite site,
                                             const TensorView& weights);
+
+/// Of rank 0: the mean over what the batch asks; of two towers their contrastive loss.
+[[nodiscard]] Variable batch_loss(const Model& model, const Batch& batch, const ModelCall& call = {});
+/// f64 [B]: the cosine of image n and text n of the batch. Throws InvalidArgument for a model without two towers.
+[[nodiscard]] Tensor batch_cosines(const Model& model, const Batch& batch);
 
 }  // namespace qkv

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "qkv/model/generate.h"
-#include "qkv/train/trained_model.h"
+#include "qkv/model/text_model.h"
 
 namespace qkv {
 
@@ -17,7 +17,7 @@ inline constexpr std::int64_t kMostNewTokens = std::int64_t{1} << 20;
 inline constexpr std::int64_t kMostBeams = 1024;
 
 struct WriteOptions {
-  GenerateOptions draw = {};            // ends, never and window as TrainedModel::writing() completes them
+  GenerateOptions draw = {};            // ends, never and window as TextModel::writing() completes them
   std::vector<std::string> stops = {};  // each ends a text before it; special tokens are looked at, too
   /// Told each part of text number `text` as it is certain: whole characters, and no beginning of a stop.
   std::function<void(std::int64_t text, std::string_view part)> said = {};
@@ -45,8 +45,8 @@ struct WrittenText {
 /// its task asks for, where that says how much. Prompts of the
 /// same number of tokens share their passes; the seed of a prompt's draws follows from draw.seed and the first of those
 /// that it shares them with. Throws InvalidArgument naming draw.most or draw.beams beyond the two bounds, prompt n as
-/// "prompts[n]" where TrainedModel::example_of() does, and as generate().
-[[nodiscard]] std::vector<WrittenText> write_texts(const TrainedModel& model, std::span<const std::string> prompts,
+/// "prompts[n]" where TextModel::example_of() does, and as generate().
+[[nodiscard]] std::vector<WrittenText> write_texts(const TextModel& model, std::span<const std::string> prompts,
                                                    const WriteOptions& options);
 
 }  // namespace qkv

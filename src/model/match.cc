@@ -1,4 +1,4 @@
-#include "qkv/train/match.h"
+#include "qkv/model/match.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kMatch = "match_pairs";
 
-const TwoTower& towers_of(const TrainedModel& model) {
+const TwoTower& towers_of(const TextModel& model) {
   if (const auto* towers = std::get_if<TwoTower>(&model.model().network())) return *towers;
   throw InvalidArgument(kMatch, "model", "a two-tower model", "one of kind " + std::string(name_of(model.kind())));
 }
@@ -34,7 +34,7 @@ Tensor rows_of(const TwoTower& towers, const char* name, std::size_t count, cons
   return rows;
 }
 
-Tensor images_of(const TrainedModel& model, const TwoTower& towers, std::span<const Tensor> pictures) {
+Tensor images_of(const TextModel& model, const TwoTower& towers, std::span<const Tensor> pictures) {
   return rows_of(towers, "pictures", pictures.size(), [&](std::size_t n) {
     const Tensor image = model.image_of(pictures[n]);
     return towers.embed_images(image.reshape({1, image.dim(0), image.dim(1), image.dim(2)}));
@@ -50,7 +50,7 @@ Tensor probabilities_of(PairLoss loss, const Tensor& scores) {
 
 }  // namespace
 
-Tensor embed_texts(const TrainedModel& model, std::span<const std::string> texts, std::optional<DType> dtype) {
+Tensor embed_texts(const TextModel& model, std::span<const std::string> texts, std::optional<DType> dtype) {
   const TwoTower& towers = towers_of(model);
   return rows_of(towers, "texts", texts.size(), [&](std::size_t n) {
     const std::vector<std::int32_t> tokens = model.example_of(texts[n]).tokens;
@@ -60,7 +60,7 @@ Tensor embed_texts(const TrainedModel& model, std::span<const std::string> texts
   });
 }
 
-PairMatch match_pairs(const TrainedModel& model, std::span<const Tensor> pictures, std::span<const std::string> texts) {
+PairMatch match_pairs(const TextModel& model, std::span<const Tensor> pictures, std::span<const std::string> texts) {
   const TwoTower& towers = towers_of(model);
   PairMatch match{.images = images_of(model, towers, pictures),
                   .texts = embed_texts(model, texts),

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-namespace qkv::training {
+namespace qkv {
 
 /// $QKV_MODELS, ../share/qkv/models from where the program is and, of a program in the tree that it was built in, the
 /// models of that tree; in this order, whether they are there or not.
 [[nodiscard]] std::vector<std::string> box_directories();
 
-}  // namespace qkv::training
+}  // namespace qkv

@@ -1,23 +1,27 @@
-#include "qkv/train/batch.h"
+#include "qkv/model/batch.h"
 
 #include <algorithm>
+
+#include "model/batch_form.h"
+#include "model/pair_embeddings.h"
+#include "qkv/autograd/softmax.h"
 
 namespace qkv {
 namespace {
 
 std::int64_t length(const std::vector<std::int32_t>& tokens) { return static_cast<std::int64_t>(tokens.size()); }
 
-std::int64_t text_length(const TaskExample& example, BatchLayout layout) {
+std::int64_t text_length(const Example& example, BatchLayout layout) {
   return length(example.tokens) + (layout == BatchLayout::joined ? length(example.source) : 0);
 }
 
-void write_source(const TaskExample& example, std::int64_t offset, std::int64_t* ids) {
+void write_source(const Example& example, std::int64_t offset, std::int64_t* ids) {
   for (const std::int32_t token : example.source) {
     *ids++ = token == Tokenizer::kPadding ? token : token + offset;
   }
 }
 
-void write_tokens(const TaskExample& example, std::int64_t start, TaskBatch& batch) {
+void write_tokens(const Example& example, std::int64_t start, Batch& batch) {
   auto* ids = batch.ids.values<std::int64_t>().data() + start;
   auto* targets = batch.targets.values<std::int64_t>().data() + start;
   auto* scored = batch.scored.values<std::int64_t>().data() + start;
@@ -29,33 +33,32 @@ void write_tokens(const TaskExample& example, std::int64_t start, TaskBatch& bat
   }
 }
 
-void write_image(const TaskExample& example, std::int64_t b, Tensor& images) {
+void write_image(const Example& example, std::int64_t b, Tensor& images) {
   const std::span<const float> from = example.image.values<float>();
   std::ranges::copy(from, images.values<float>().begin() + b * static_cast<std::int64_t>(from.size()));
 }
 
 template <class Length>
-std::int64_t longest(std::span<const TaskExample> examples, const Length& length_of) {
+std::int64_t longest(std::span<const Example> examples, const Length& length_of) {
   std::int64_t most = 1;
-  for (const TaskExample& example : examples) most = std::max(most, length_of(example));
+  for (const Example& example : examples) most = std::max(most, length_of(example));
   return most;
 }
 
-TaskBatch blank_batch(const Task& task, std::span<const TaskExample> examples, BatchLayout layout) {
+Batch blank_batch(const BatchForm& form, std::span<const Example> examples) {
   const auto count = static_cast<std::int64_t>(examples.size());
-  const std::int64_t width = longest(examples, [&](const TaskExample& e) { return text_length(e, layout); });
-  TaskBatch batch;
-  batch.layout = layout;
+  const std::int64_t width = longest(examples, [&](const Example& e) { return text_length(e, form.layout); });
+  Batch batch;
+  batch.layout = form.layout;
   batch.ids = Tensor(DType::i64, {count, width});
   batch.targets = Tensor(DType::i64, {count, width});
   batch.scored = Tensor(DType::i64, {count, width});
-  batch.patches = task.lengths().patches();
+  batch.patches = form.lengths.patches();
   std::ranges::fill(batch.targets.values<std::int64_t>(), kNothingAsked);
-  if (task.lengths().source > 0 && layout == BatchLayout::apart) {
-    batch.source =
-        Tensor(DType::i64, {count, longest(examples, [](const TaskExample& e) { return length(e.source); })});
+  if (form.has_source && form.layout == BatchLayout::apart) {
+    batch.source = Tensor(DType::i64, {count, longest(examples, [](const Example& e) { return length(e.source); })});
   }
-  const std::int64_t side = task.lengths().image_side;
+  const std::int64_t side = form.lengths.image_side;
   if (side > 0 && !examples.front().image.empty()) batch.images = Tensor(DType::f32, {count, 3, side, side});
   return batch;
 }
@@ -66,7 +69,7 @@ BatchLayout layout_for(ModelKind kind) noexcept {
   return traits_of(kind).goes_on ? BatchLayout::joined : BatchLayout::apart;
 }
 
-ModelInput input_of(const TaskBatch& batch) {
+ModelInput input_of(const Batch& batch) {
   const bool has_text = std::ranges::any_of(batch.lengths, [](std::int64_t length) { return length > 0; });
   return {.ids = has_text ? batch.ids.view() : TensorView(),
           .lengths = batch.lengths,
@@ -75,17 +78,29 @@ ModelInput input_of(const TaskBatch& batch) {
           .images = batch.images};
 }
 
-std::int64_t joined_source_offset(const Task& task) {
-  return have_same_pieces(task.vocabulary(), task.source_vocabulary()) ? 0 : task.vocabulary().size();
+std::int64_t joined_source_offset(const Examples& from) {
+  return joined_source_offset(from.vocabulary(), from.source_vocabulary());
 }
 
-TaskBatch batch_of(const Task& task, std::span<const TaskExample> examples, BatchLayout layout) {
+Batch batch_of(const Examples& from, std::span<const Example> examples, BatchLayout layout) {
+  return batch_of({.layout = layout,
+                   .lengths = from.lengths(),
+                   .has_source = from.lengths().source > 0,
+                   .source_offset = layout == BatchLayout::joined ? joined_source_offset(from) : 0},
+                  examples);
+}
+
+std::int64_t joined_source_offset(const Tokenizer& tokens, const Tokenizer& source) {
+  return have_same_pieces(tokens, source) ? 0 : tokens.size();
+}
+
+Batch batch_of(const BatchForm& form, std::span<const Example> examples) {
   if (examples.empty()) throw InvalidArgument("batch_of", "examples", "one or more", "none");
-  TaskBatch batch = blank_batch(task, examples, layout);
-  const bool is_joined = layout == BatchLayout::joined;
-  const std::int64_t offset = is_joined ? joined_source_offset(task) : 0;
+  Batch batch = blank_batch(form, examples);
+  const bool is_joined = form.layout == BatchLayout::joined;
+  const std::int64_t offset = is_joined ? form.source_offset : 0;
   for (std::int64_t b = 0; b < batch.ids.dim(0); ++b) {
-    const TaskExample& example = examples[static_cast<std::size_t>(b)];
+    const Example& example = examples[static_cast<std::size_t>(b)];
     const std::int64_t row = b * batch.ids.dim(1);
     if (is_joined) {
       write_source(example, offset, batch.ids.values<std::int64_t>().data() + row);
@@ -94,14 +109,14 @@ TaskBatch batch_of(const Task& task, std::span<const TaskExample> examples, Batc
     }
     write_tokens(example, is_joined ? row + length(example.source) : row, batch);
     if (!batch.images.empty()) write_image(example, b, batch.images);
-    batch.lengths.push_back(text_length(example, layout));
+    batch.lengths.push_back(text_length(example, form.layout));
     batch.source_lengths.push_back(length(example.source));
     batch.tokens += length(example.source) + length(example.tokens) + (batch.images.empty() ? 0 : batch.patches);
   }
   return batch;
 }
 
-TensorView weights_of_example(const TaskBatch& batch, std::int64_t b, AttentionSite site, const TensorView& weights) {
+TensorView weights_of_example(const Batch& batch, std::int64_t b, AttentionSite site, const TensorView& weights) {
   const TensorView all = weights.select(0, b);
   // Images are of one size; before their patches may stand a class token.
   const std::int64_t source = batch.images.empty() ? batch.source_lengths[static_cast<std::size_t>(b)] : all.dim(2);
@@ -116,6 +131,25 @@ TensorView weights_of_example(const TaskBatch& batch, std::int64_t b, AttentionS
       break;
   }
   return all.slice(1, begin, end).slice(2, begin, end);
+}
+
+Variable batch_loss(const Model& model, const Batch& batch, const ModelCall& call) {
+  if (const auto* towers = std::get_if<TwoTower>(&model.network())) {
+    return towers->loss(batch.images, {batch.ids, batch.lengths}, call);
+  }
+  return cross_entropy(model.forward(input_of(batch), call), batch.targets);
+}
+
+Tensor batch_cosines(const Model& model, const Batch& batch) {
+  const NoGradient constant;
+  const auto* towers = std::get_if<TwoTower>(&model.network());
+  if (towers == nullptr) {
+    throw InvalidArgument("batch_cosines", "model", "a two-tower model", name_of(model.kind()));
+  }
+  const PairEmbeddings embeddings(*towers, batch);
+  std::vector<double> cosines;
+  for (std::int64_t b = 0; b < batch.size(); ++b) cosines.push_back(embeddings.cosine(b, b));
+  return {cosines, {batch.size()}};
 }
 
 }  // namespace qkv

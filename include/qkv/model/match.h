@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "qkv/train/trained_model.h"
+#include "qkv/model/text_model.h"
 
 namespace qkv {
 
@@ -20,14 +20,14 @@ struct PairMatch {
   Tensor probabilities;
 };
 
-/// pictures u8 [H, W, 3] of any sizes, brought to the model's own by TrainedModel::image_of(); texts in UTF-8. One pass
+/// pictures u8 [H, W, 3] of any sizes, brought to the model's own by TextModel::image_of(); texts in UTF-8. One pass
 /// an image and one a text, so that no result depends on the others. Throws InvalidArgument naming model if it is no
-/// two-tower model, pictures[n], or texts[n]; Error as TrainedModel::image_of().
-[[nodiscard]] PairMatch match_pairs(const TrainedModel& model, std::span<const Tensor> pictures,
+/// two-tower model, pictures[n], or texts[n]; Error as TextModel::image_of().
+[[nodiscard]] PairMatch match_pairs(const TextModel& model, std::span<const Tensor> pictures,
                                     std::span<const std::string> texts);
 
 /// The texts alone: f32 [T, d_embedding], by an encoder that computes in `dtype`. Throws as match_pairs().
-[[nodiscard]] Tensor embed_texts(const TrainedModel& model, std::span<const std::string> texts,
+[[nodiscard]] Tensor embed_texts(const TextModel& model, std::span<const std::string> texts,
                                  std::optional<DType> dtype = std::nullopt);
 
 }  // namespace qkv

@@ -1,4 +1,4 @@
-#include "qkv/train/write_text.h"
+#include "qkv/model/write_text.h"
 
 #include <algorithm>
 #include <array>
@@ -160,19 +160,19 @@ class GrowingText {
 class SharedPass {
  public:
   // `longest` is how many tokens the task asks for; 0 where it does not say.
-  SharedPass(const TrainedModel& model, const WriteOptions& options, std::int64_t longest)
+  SharedPass(const TextModel& model, const WriteOptions& options, std::int64_t longest)
       : model_(model), options_(options), longest_(longest) {}
 
-  void add(std::size_t number, TaskExample example) {
+  void add(std::size_t number, Example example) {
     numbers_.push_back(number);
     examples_.push_back(std::move(example));
   }
 
   void write(std::vector<WrittenText>& written) {
     // A model with a source writes no text on: its tokens before the answer are a mark.
-    for (const TaskExample& example : examples_) {
+    for (const Example& example : examples_) {
       const bool goes_on = example.source.empty() && example.image.empty();
-      texts_.emplace_back(model_.task().vocabulary(), options_.stops,
+      texts_.emplace_back(model_.tokenizer(), options_.stops,
                           goes_on ? std::span<const std::int32_t>(example.tokens) : std::span<const std::int32_t>());
     }
     GenerateOptions draw = model_.writing(options_.draw);
@@ -181,7 +181,7 @@ class SharedPass {
     draw.most = std::min(draw.most, places_left());
     draw.seed += numbers_.front();
     if (draw.beams == 1) draw.written = [&](std::int64_t n, std::int64_t token) { return add_token(n, token); };
-    const TaskBatch batch = batch_of(model_.task(), examples_, layout_for(model_.kind()));
+    const Batch batch = model_.batch_of(examples_);
     const NewTokens tokens = model_.model().generate(input_of(batch), draw);
     for (std::size_t n = 0; n < texts_.size(); ++n) written[numbers_[n]] = finished(n, tokens[n], draw);
   }
@@ -224,16 +224,16 @@ class SharedPass {
     if (options_.said && !part.empty()) options_.said(static_cast<std::int64_t>(numbers_[n]), part);
   }
 
-  const TrainedModel& model_;
+  const TextModel& model_;
   const WriteOptions& options_;
   std::int64_t longest_;
   bool has_places_for_all_ = true;
   std::vector<std::size_t> numbers_;
-  std::vector<TaskExample> examples_;
+  std::vector<Example> examples_;
   std::vector<GrowingText> texts_;
 };
 
-TaskExample example_of(const TrainedModel& model, std::span<const std::string> prompts, std::size_t n) {
+Example example_of(const TextModel& model, std::span<const std::string> prompts, std::size_t n) {
   const std::string name = "prompts[" + std::to_string(n) + "]";
   return core::said_of("write_texts", name, [&] { return model.example_of(prompts[n]); });
 }
@@ -251,7 +251,7 @@ std::string_view name_of(WriteEnd end) noexcept {
   return kNames[static_cast<std::size_t>(end)];
 }
 
-std::vector<WrittenText> write_texts(const TrainedModel& model, std::span<const std::string> prompts,
+std::vector<WrittenText> write_texts(const TextModel& model, std::span<const std::string> prompts,
                                      const WriteOptions& options) {
   if (!model.traits().writes) {
     throw InvalidArgument("write_texts", "model", "one that writes",
@@ -261,7 +261,7 @@ std::vector<WrittenText> write_texts(const TrainedModel& model, std::span<const 
     throw InvalidArgument("write_texts", "model", "one that writes",
                           "one that gives states alone, without the map that says which token a state stands for");
   }
-  if (model.task().lengths().image_side > 0) {
+  if (model.lengths().image_side > 0) {
     throw InvalidArgument("write_texts", "model", "one that reads texts", "one that reads images");
   }
   require_in_bounds("most", options.draw.most, 0, kMostNewTokens);
@@ -271,7 +271,7 @@ std::vector<WrittenText> write_texts(const TrainedModel& model, std::span<const 
   }
   std::map<std::tuple<std::size_t, std::size_t, std::int64_t>, SharedPass> passes;
   for (std::size_t n = 0; n < prompts.size(); ++n) {
-    TaskExample example = example_of(model, prompts, n);
+    Example example = example_of(model, prompts, n);
     const std::int64_t longest = model.answer_length(example.tokens.back());
     const std::tuple shared(example.source.size(), example.tokens.size(), longest);
     passes.try_emplace(shared, model, options, longest).first->second.add(n, std::move(example));

@@ -1,4 +1,4 @@
-#include "qkv/train/fill.h"
+#include "qkv/model/fill.h"
 
 #include <algorithm>
 #include <array>
@@ -28,14 +28,14 @@ std::string gaps_of(const Tokenizer& tokenizer) {
 
 }  // namespace
 
-std::vector<FilledMask> fill_gaps(const TrainedModel& model, std::string_view text, std::int64_t count) {
-  const Tokenizer& tokenizer = model.task().vocabulary();
+std::vector<FilledMask> fill_gaps(const TextModel& model, std::string_view text, std::int64_t count) {
+  const Tokenizer& tokenizer = model.tokenizer();
   const bool has_mask = tokenizer.find("[MASK]") || tokenizer.find("<mask>");
   if (!model.has_task() || has_mask || !model.traits().fills) {
     return fill_masks(model.model(), text, count);
   }
-  const TaskExample example = model.example_of(text);
-  const std::vector<bool> asked = model.task().asked(example);
+  const Example example = model.example_of(text);
+  const std::vector<bool> asked = model.asked(example);
   std::vector<std::int64_t> places;
   for (std::size_t n = 0; n < asked.size(); ++n) {
     if (asked[n]) places.push_back(static_cast<std::int64_t>(n));

@@ -1,0 +1,42 @@
+#include "api/models/models.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/fields/refuse.h"
+#include "api/learn/model_examples.h"
+#include "qkv/api/models.h"
+#include "qkv/train/english_trees.h"
+#include "qkv/train/trained_model.h"
+
+namespace qkv {
+
+std::vector<AboutModel> api_detail::models_of_the_box() {
+  std::vector<AboutModel> models;
+  for (const std::string& name : trained_model_names()) {
+    const auto task = std::ranges::find(tasks(), name, &TaskInfo::name);
+    models.push_back({name, task == tasks().end() ? "" : task->description, examples_of_model(name)});
+  }
+  return models;
+}
+
+OpenedModel open_model(const std::string& name) {
+  return api_detail::of_model(
+      [&] { return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name))); });
+}
+
+HeadTexts texts_to_look_at(const TextModel& trained, std::int64_t count) {
+  if (count < 1 || trained.has_examples()) return head_texts(trained, count);
+  if (trained.traits().reads_images && trained.traits().writes) {
+    throw InvalidArgument("head_texts", "trained", "a model that reads texts, or has examples of its own",
+                          "a " + std::string(name_of(trained.kind())) + " without");
+  }
+  std::vector<std::string> sentences;
+  for (ParsedSentence& sentence : english_trees(count)) sentences.push_back(std::move(sentence.text));
+  HeadTexts texts = head_texts(trained, sentences);
+  texts.described = fmt::format("{} sentence{} of the task english", count, count == 1 ? "" : "s");
+  return texts;
+}
+
+}  // namespace qkv

@@ -1,0 +1,276 @@
+#include "qkv/model/text_model.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/said_of.h"
+#include "files/place.h"
+#include "model/batch_form.h"
+#include "model/mask_token.h"
+#include "model/require_finite.h"
+#include "qkv/image.h"
+#include "qkv/number_text.h"
+#include "qkv/softmax.h"
+
+namespace qkv {
+namespace {
+
+constexpr const char* kTextModel = "TextModel";
+constexpr std::array<std::string_view, 3> kNeverWritten = {"<pad>", "<s>", "<unknown>"};
+
+std::optional<std::int64_t> config_number(const Model& model, const char* word) {
+  const ModelConfig config = model.config();
+  const auto found = config.find(word);
+  if (found == config.end()) return std::nullopt;
+  return number_from<std::int64_t>(found->second);
+}
+
+// 0 for a length that the config does not say.
+TextLengths lengths_of(const Model& model) {
+  const auto number = [&](const char* word) { return config_number(model, word).value_or(0); };
+  return {.tokens = number("length"),
+          .source = model.traits().reads_source ? number("source_length") : 0,
+          .image_side = number("image_side"),
+          .patch_side = number("patch_side")};
+}
+
+void blank(Example& example) {
+  example.labels.assign(example.tokens.size(), std::nullopt);
+  example.scored.assign(example.tokens.size(), false);
+}
+
+}  // namespace
+
+TextModel::TextModel(Model model, std::string path) : model_(std::move(model)), path_(std::move(path)) {
+  const ModelTokenizers& tokenizers = model_.tokenizers();
+  if (tokenizers.tokens == nullptr) throw Error(path_ + ": expected a tokenizer with the model, got none");
+  tokenizer_ = tokenizers.tokens;
+  source_tokenizer_ = tokenizers.source ? tokenizers.source : tokenizers.tokens;
+  learnt_.lengths = lengths_of(model_);
+}
+
+TextModel::TextModel(Model model, std::string path, Learnt learnt)
+    : model_(std::move(model)), path_(std::move(path)), learnt_(std::move(learnt)) {
+  const std::shared_ptr<const Examples>& examples = learnt_.examples;
+  if (examples != nullptr) {
+    tokenizer_ = {examples, &examples->vocabulary()};
+    source_tokenizer_ = {examples, &examples->source_vocabulary()};
+    learnt_.lengths = examples->lengths();
+    learnt_.labels_tokens = examples->labels_tokens();
+    return;
+  }
+  tokenizer_ = source_tokenizer_ = model_.tokenizers().tokens;
+  if (tokenizer_ == nullptr) throw Error("the model's file does not hold its tokenizer: train it again");
+}
+
+const Examples& TextModel::examples() const {
+  if (has_examples()) return *learnt_.examples;
+  if (has_task()) throw Error("the examples of " + learnt_.task + " are not in its model's file");
+  throw Error("a model of others has no examples");
+}
+
+bool TextModel::reads_source() const noexcept { return traits().reads_source || lengths().source > 0; }
+
+bool TextModel::labels_tokens() const noexcept { return traits().fills || learnt_.labels_tokens; }
+
+void TextModel::mark(Example& example) const {
+  if (has_examples()) examples().mark(example);
+}
+
+std::vector<bool> TextModel::asked(const Example& example) const {
+  if (has_examples()) return examples().asked(example);
+  if (!labels_tokens()) return {};
+  std::vector<bool> places;
+  for (const std::int32_t token : example.tokens) places.push_back(is_mask_token(tokenizer().piece(token)));
+  return std::ranges::find(places, true) == places.end() ? std::vector<bool>() : places;
+}
+
+std::vector<std::string> TextModel::outside(const Example& example) const {
+  return has_examples() ? examples().outside(example) : longer_than(lengths(), example);
+}
+
+std::string TextModel::answer_text(std::vector<std::int32_t> answer) const {
+  return has_examples() ? examples().answer_text(std::move(answer)) : answer_in(tokenizer(), std::move(answer));
+}
+
+Example TextModel::example_of(std::string_view text) const {
+  return core::said_of(kTextModel, "text", [&] { return example_read(text); });
+}
+
+Example TextModel::example_read(std::string_view text) const {
+  Example example;
+  const Tokenizer& tokens = tokenizer();
+  const std::optional<std::int32_t> begin = tokens.find("<s>");
+  if (reads_source()) {
+    example.source = source_tokenizer().encode(text).ids;
+    if (example.source.empty()) throw InvalidArgument(kTextModel, "text", "a token or more", "none");
+    const auto end = source_tokenizer().find("</s>");
+    if (has_task() && end && example.source.back() != *end) example.source.push_back(*end);
+  } else {
+    example.tokens = tokens.encode(text).ids;
+  }
+  // The token with which an encoder-decoder of others begins to write.
+  const std::optional<std::int64_t> start = config_number(model_, "start");
+  if (start) example.tokens = {static_cast<std::int32_t>(*start)};
+  if (has_task() && !start && begin && (example.tokens.empty() || example.tokens.front() != *begin)) {
+    example.tokens.insert(example.tokens.begin(), *begin);
+  }
+  if (example.tokens.empty()) throw InvalidArgument(kTextModel, "text", "a token or more", "none");
+  example.tokens = model_.padded(std::move(example.tokens));
+  require_places(example);
+  blank(example);
+  return example;
+}
+
+// A decoder has its source's places before its own.
+void TextModel::require_places(const Example& example) const {
+  const std::optional<std::int64_t> places = positions();
+  if (!places) return;
+  const bool has_encoder = traits().reads_source;
+  const std::int64_t most = has_encoder ? config_number(model_, "source_length").value_or(*places) : *places;
+  const std::int64_t tokens = std::ssize(example.source) + (has_encoder ? 0 : std::ssize(example.tokens));
+  if (tokens <= most) return;
+  // What was added to the reader's text does not count for the reader.
+  const std::optional<std::int32_t> end = has_task() ? source_tokenizer().find("</s>") : std::nullopt;
+  const std::int64_t added = has_encoder && end ? 1 : 0;
+  throw InvalidArgument(
+      kTextModel, "text",
+      "a text of at most " + std::to_string(most - added) + " tokens, for which there are learned positions",
+      std::to_string(tokens - added) + " tokens");
+}
+
+Tensor TextModel::image_of(const TensorView& picture) const {
+  const std::int64_t side = lengths().image_side;
+  if (side == 0) {
+    throw InvalidArgument(kTextModel, "picture", "a model that reads images",
+                          "one of kind " + std::string(name_of(kind())));
+  }
+  return core::said_of(kTextModel, "picture", [&] {
+    if (has_task()) return qkv::image_of(picture, side);
+    return prepare_image(picture, preparation()).reshape({3, side, side});
+  });
+}
+
+Tensor TextModel::colours_of(const TensorView& image) const {
+  if (has_task()) return Tensor(image);
+  const ImagePreparation done = preparation();
+  Tensor colours(image);
+  const auto values = colours.values<float>();
+  const std::size_t plane = values.size() / 3;
+  for (std::size_t n = 0; n < values.size(); ++n) {
+    const double level = values[n] * done.deviation.at(n / plane) + done.mean.at(n / plane);
+    values[n] = static_cast<float>(std::clamp(level, 0.0, 1.0));
+  }
+  return colours;
+}
+
+ImagePreparation TextModel::preparation() const {
+  if (files::is_folder(path_)) return read_image_preparation(path_);
+  throw Error(path_ + ": a file does not say how its pictures are prepared: give the folder of the model");
+}
+
+Batch TextModel::batch_of(const Example& example) const { return batch_of(std::span(&example, 1)); }
+
+BatchForm TextModel::form() const {
+  return {.layout = layout_for(kind()),
+          .lengths = lengths(),
+          .has_source = reads_source(),
+          .source_offset = joined_source_offset()};
+}
+
+Batch TextModel::batch_of(std::span<const Example> examples) const { return qkv::batch_of(form(), examples); }
+
+std::int64_t TextModel::joined_source_offset() const {
+  const bool is_joined = layout_for(kind()) == BatchLayout::joined;
+  return is_joined ? qkv::joined_source_offset(tokenizer(), source_tokenizer()) : 0;
+}
+
+Tensor TextModel::probabilities(const Example& example) const {
+  const NoGradient constant;
+  return probabilities(example, model_.forward(input_of(batch_of(example))).value());
+}
+
+// A joined text has its source's places before its own.
+Tensor TextModel::probabilities(const Example& example, const TensorView& scores) const {
+  const auto own = static_cast<std::int64_t>(example.tokens.size());
+  const std::int64_t all = batch_of(example).lengths[0];
+  Tensor shares = softmax(Tensor(scores.select(0, 0).slice(0, all - own, all), DType::f64), -1);
+  // A row with a score that is no number has no other share.
+  for (std::int64_t t = 0; t < own; ++t) {
+    require_numbers(model_, kTextModel, "the scores at token " + std::to_string(t), std::array{shares.at({t, 0})});
+  }
+  return shares;
+}
+
+// Tokens that are no text; a model of others may write any. And what a joined text counts after its answers' tokens:
+// those of its source.
+std::vector<std::int64_t> TextModel::never_written() const {
+  std::vector<std::int64_t> never;
+  for (const std::string_view piece : kNeverWritten) {
+    if (!has_task()) break;
+    if (const auto token = tokenizer().find(piece)) never.push_back(*token);
+  }
+  const std::int64_t offset = joined_source_offset();
+  for (std::int64_t n = 0; offset > 0 && n < source_tokenizer().size(); ++n) never.push_back(offset + n);
+  return never;
+}
+
+GenerateOptions TextModel::writing(GenerateOptions options) const {
+  const std::vector<std::int64_t> never = never_written();
+  options.never.insert(options.never.end(), never.begin(), never.end());
+  if (options.ends.empty()) options.ends = model_.tokenizers().ends;
+  const auto end = tokenizer().find("</s>");
+  if (has_task() && end && options.ends.empty()) options.ends = {*end};
+  if (!options.window) options.window = window();
+  return options;
+}
+
+std::optional<std::int64_t> TextModel::window() const {
+  const TextLengths& most = lengths();
+  if (!traits().goes_on || most.source > 0 || most.image_side > 0) return std::nullopt;
+  const std::optional<std::int64_t> places = positions();
+  if (most.tokens == 0) return places;
+  return places ? std::min(*places, most.tokens) : most.tokens;
+}
+
+std::optional<std::int64_t> TextModel::positions() const {
+  const ModelConfig config = model_.config();
+  const auto kind = config.find("positions");
+  if (kind == config.end() || kind->second != name_of(Positions::learned)) return std::nullopt;
+  return config_number(model_, "length");
+}
+
+void TextModel::answer(Example& example, const GenerateOptions& options) const {
+  blank(example);
+  const Batch batch = batch_of(example);
+  const NewTokens written = model_.generate(input_of(batch), writing(options));
+  for (const std::int64_t token : written.front()) example.tokens.push_back(static_cast<std::int32_t>(token));
+  blank(example);
+}
+
+std::int64_t TextModel::answer_length(std::int32_t last) const {
+  if (!has_examples() || !traits().goes_on || reads_source()) return 0;
+  std::int64_t count = 0;
+  // A token that a few examples only happen to ask after is no question.
+  for (std::int64_t n = 0; n < 8; ++n) {
+    const Example example = examples().example(Split::test, n);
+    const auto first = std::ranges::find_if(example.labels, [](const auto& label) { return label.has_value(); });
+    if (first == example.labels.end()) return 0;
+    const auto place = static_cast<std::size_t>(first - example.labels.begin());
+    if (example.tokens[place] != last) return 0;
+    for (std::size_t p = place; p + 1 < example.tokens.size(); ++p) {
+      if (example.labels[p] != example.tokens[p + 1]) return 0;
+    }
+    count = std::max(count, static_cast<std::int64_t>(example.tokens.size() - place));
+  }
+  return count;
+}
+
+Tensor TextModel::cosines(std::span<const Example> examples) const {
+  Tensor cosines = batch_cosines(model_, batch_of(examples));
+  require_numbers(model_, kTextModel, "the cosines of pictures and texts", cosines.to_vector());
+  return cosines;
+}
+
+}  // namespace qkv
