@@ -189,6 +189,7 @@ def smollm2(folder):
     read = {"pretrained_model_name_or_path": file.parent, "gguf_file": file.name}
     tokenizer = t.AutoTokenizer.from_pretrained(**read)
     model = t.AutoModelForCausalLM.from_pretrained(**read, dtype=torch.float32, attn_implementation="eager").eval()
+    model.generation_config.eos_token_id = None  # it writes on
     tensors = {}
     for n, prompt in enumerate(PROMPTS):
         ids = tokenizer(prompt, return_tensors="pt").input_ids
@@ -196,7 +197,7 @@ def smollm2(folder):
         tensors |= {f"ids.{n}": ids, f"logits.{n}": found.logits[0]}
         for word, all_layers in (("hidden", found.hidden_states), ("weights", found.attentions)):
             tensors |= {f"{word}.{layer}": tensor for layer, tensor in enumerate(all_layers or ())}
-        written = model.generate(ids, max_new_tokens=WRITTEN, min_new_tokens=WRITTEN, do_sample=False)
+        written = model.generate(ids, max_new_tokens=WRITTEN, do_sample=False)
         tensors[f"greedy.{n}"] = written[0, ids.shape[1] :]
     tensors = {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
     save_file(tensors, folder / "expected-gguf.safetensors", metadata={"prompts": json.dumps(PROMPTS)})

@@ -111,6 +111,10 @@ TEST(GgufTokenizer, NamesTheKeyThatIsWrong) {
   GgufBytes none;
   none.text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.tokens", "a");
   EXPECT_THAT(fault_of(none), HasSubstr("tokenizer.ggml.tokens: expected a list of texts, got \"a\""));
+  GgufBytes bytes;
+  bytes.text("tokenizer.ggml.model", "gpt2").texts("tokenizer.ggml.tokens", {"a", "\xDE"});
+  EXPECT_THAT(fault_of(bytes),
+              HasSubstr("tokenizer.ggml.tokens: expected texts in UTF-8, got a list of string with 2"));
   GgufBytes few = byte_level("gpt-2");
   few.numbers<float>("tokenizer.ggml.scores", 6, {1, 2});
   EXPECT_THAT(fault_of(few),
