@@ -1,30 +1,51 @@
-// qkv info: what this copy is, and what the machine under it can do.
+// qkv info: what this copy is, and what the machine under it can do; or what is in a file.
 #include "qkv/api/info.h"
 
 #include "commands.h"
 #include "common_options.h"
+#include "misuse.h"
 #include "output.h"
+#include "qkv/api/contents.h"
 #include "terminal.h"
 
 namespace qkv::cli {
 namespace {
 
 struct InfoFlags {
+  std::string file;
+  bool tensors = false;
   bool json = false;
 };
 
 void run_info(InfoFlags& flags, const Given& /*all*/) {
-  flags.json ? print(info_as_json()) : print_text(info_as_text(terminal_width()));
+  if (flags.file.empty()) {
+    if (flags.tensors) misuse("--tensors", "a FILE beside it", "none");
+    return flags.json ? print(info_as_json()) : print_text(info_as_text(terminal_width()));
+  }
+  const Contents contents = contents_of(flags.file);
+  const auto lines = flags.tensors ? ContentsLines::each : ContentsLines::grouped;
+  flags.json ? print(reply_as_json(contents)) : print_text(contents_as_text(contents, terminal_width(), lines));
+}
+
+Fields<InfoFlags> fields_of_info() {
+  Fields<InfoFlags> fields;
+  fields.add(&InfoFlags::file,
+             {.name = "file", .form = "FILE", .meaning = "What is in it: GGUF, safetensors, or a model's folder"});
+  fields.add(&InfoFlags::tensors, {.name = "tensors", .meaning = "Each tensor in a line of its own (with FILE)"});
+  fields.add(&InfoFlags::json, json_field());
+  fields.give_examples({{"file", "model.gguf"}});
+  return fields;
 }
 
 }  // namespace
 
 void add_info(Commands& commands) {
   commands.add({.name = "info",
-                .summary = "Version, build, and the CPU targets found and chosen",
+                .summary = "Version, build and CPU targets; or what is in a file of weights",
                 .group = "About",
-                .footer = "Example:\n  QKV_FORCE_TARGET=reference qkv info"},
-               Fields<InfoFlags>().add(&InfoFlags::json, json_field()), run_info);
+                .footer = "Examples:\n  QKV_FORCE_TARGET=reference qkv info\n  qkv info model.gguf",
+                .places = {"file"}},
+               fields_of_info(), run_info);
 }
 
 }  // namespace qkv::cli

@@ -62,6 +62,7 @@ class Gguf {
   [[nodiscard]] std::size_t parts() const noexcept { return parts_.size(); }
   /// What names the file in errors; of a split model its first part.
   [[nodiscard]] const std::string& source() const noexcept { return parts_.front().source; }
+  [[nodiscard]] const std::string& source_of(std::size_t part) const { return parts_.at(part).source; }
 
   /// One tensor, dense. Of F32, F16, BF16, F64, I8, I32 and I64 it reads the file's bytes in place, as
   /// Safetensors::load() does. Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL and IQ4_XS become f32, which it

@@ -22,6 +22,7 @@ constexpr std::string_view kTokenizer = "tokenizer";
 constexpr std::string_view kSourceTokenizer = "source_tokenizer";
 constexpr const char* kEnds = "writing.ends";  // "2,5"
 constexpr const char* kPadding = "reading.padding";
+constexpr const char* kChatTemplate = "reading.chat_template";
 
 struct OtherFile {
   std::string_view begin;
@@ -87,6 +88,7 @@ Model undrawn(const Safetensors& file) {
     tokenizers.ends = ends_in(metadata, tokenizers.tokens->size());
     tokenizers.padding = padding_in(metadata, tokenizers.tokens->size());
   }
+  if (metadata.contains(kChatTemplate)) tokenizers.chat_template = metadata.at(kChatTemplate);
   return {words_of(kModel, metadata), Init::undrawn(), DType::f32, std::move(tokenizers)};
 }
 
@@ -149,6 +151,7 @@ std::map<std::string, std::string> Model::metadata() const {
     ends += (ends.empty() ? "" : ",") + std::to_string(end);
   }
   if (tokenizers_.padding) all[kPadding] = std::to_string(*tokenizers_.padding);
+  if (!tokenizers_.chat_template.empty()) all[kChatTemplate] = tokenizers_.chat_template;
   if (tokenizers_.source) all.merge(words_under(kSourceTokenizer, tokenizers_.source->config()));
   return all;
 }

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "files/safetensors_header.h"
 #include "qkv/error.h"
 #include "text/json_field.h"
 #include "text/pipeline_tokenizer.h"
@@ -35,8 +36,13 @@ struct GgufToken {
   double score = 0;
 };
 
+void require_utf8(const GgufKeys& keys, std::string_view key, std::span<const std::string> texts) {
+  if (!std::ranges::all_of(texts, files::is_utf8)) keys.refuse(key, "texts in UTF-8");
+}
+
 std::vector<GgufToken> tokens_in(const GgufKeys& keys) {
   const std::vector<std::string>& texts = keys.texts(kTokensKey);
+  require_utf8(keys, kTokensKey, texts);
   const std::vector<std::int64_t> types = keys.integers(kTypesKey);
   const std::vector<double> scores = keys.numbers(kScoresKey);
   const std::string wanted = "one for each of the " + std::to_string(texts.size()) + " tokens";
@@ -204,6 +210,8 @@ std::shared_ptr<const Tokenizer> pipeline_of(const GgufKeys& keys, const Json& j
 std::shared_ptr<const Tokenizer> byte_level_bpe(const GgufKeys& keys, std::vector<std::string>& cautions) {
   const std::vector<GgufToken> tokens = tokens_in(keys);
   const Cut cut = cut_in(keys, cautions);
+  const std::vector<std::string>& merges = keys.texts(kMergesKey);
+  require_utf8(keys, kMergesKey, merges);
   const bool is_llama3 = cut == Cut::llama3;
   const bool is_roberta = keys.text(kPreKey, "") == "roberta-bpe";
   const auto ends_with = [&](const char* name, const char* key, bool usual) {
@@ -222,7 +230,7 @@ std::shared_ptr<const Tokenizer> byte_level_bpe(const GgufKeys& keys, std::vecto
                              {{"type", "BPE"},
                               {"ignore_merges", is_llama3 || cut == Cut::tekken},
                               {"vocab", pieces_of(keys, keys.texts(kTokensKey))},
-                              {"merges", keys.texts(kMergesKey)}}}});
+                              {"merges", merges}}}});
 }
 
 // In the file a piece that begins a word begins with a mark, and one that goes on has none; BERT has it the other way.

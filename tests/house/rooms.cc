@@ -173,6 +173,7 @@ std::string_view room_of_public(std::string_view header) {
       {"cost", "cost"},
       {"captions", "files"},
       {"files", "files"},
+      {"gguf", "files"},
       {"image", "files"},
       {"npy", "files"},
       {"npz", "files"},

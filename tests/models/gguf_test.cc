@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "files/temporary_directory.h"
 #include "models/expected.h"
@@ -98,6 +100,83 @@ INSTANTIATE_TEST_SUITE_P(Made, GgufFamilies, testing::ValuesIn(converted_models(
   std::ranges::replace(name, '-', '_');
   return name;
 });
+
+// A model of 135 M parameters that was trained, in blocks of 4 and 8 bits.
+class SmolLm2 : public testing::Test {
+ protected:
+  static constexpr std::int64_t kPrompts = 6;
+
+  void SetUp() override {
+    if (!std::filesystem::exists(folder() / "expected-gguf.safetensors")) {
+      GTEST_SKIP() << "no " << folder() << ": make test-models makes it";
+    }
+  }
+
+  [[nodiscard]] static std::filesystem::path folder() { return tests::models_folder() / "smollm2"; }
+  [[nodiscard]] static Model model() { return Model::open(folder() / "model.gguf"); }
+  [[nodiscard]] static Safetensors expected() {
+    return Safetensors::read((folder() / "expected-gguf.safetensors").string());
+  }
+
+  // Of the largest number.
+  static double relative_difference(const TensorView& ours, const TensorView& wanted) {
+    double largest = 0;
+    for (const double number : wanted.to_vector()) largest = std::max(largest, std::fabs(number));
+    return largest_difference(ours, wanted) / largest;
+  }
+};
+
+constexpr double kNearEnough = 1e-3;
+
+TEST_F(SmolLm2, CutsPromptsAlike) {
+  const auto tokens = model().tokenizers().tokens;
+  const Safetensors wanted = expected();
+  const nlohmann::json prompts = nlohmann::json::parse(wanted.metadata().at("prompts"));
+  ASSERT_EQ(prompts.size(), static_cast<std::size_t>(kPrompts));
+  for (std::int64_t n = 0; n < kPrompts; ++n) {
+    const auto ids = tokens->encode(prompts.at(static_cast<std::size_t>(n)).get<std::string>()).ids;
+    EXPECT_EQ(std::vector<double>(ids.begin(), ids.end()), wanted.load("ids." + std::to_string(n)).to_vector()) << n;
+  }
+}
+
+TEST_F(SmolLm2, HasTheLogitsOfTheSameFile) {
+  const Model opened = model();
+  const Safetensors wanted = expected();
+  for (std::int64_t n = 0; n < kPrompts; ++n) {
+    const Tensor ids = wanted.load("ids." + std::to_string(n));
+    Trace trace({"logits"});
+    opened.run({.ids = ids}, trace);
+    const Tensor logits = trace["logits"];
+    EXPECT_LT(relative_difference(logits.select(0, 0), wanted.load("logits." + std::to_string(n))), kNearEnough) << n;
+  }
+}
+
+TEST_F(SmolLm2, HasTheHiddenStatesAndAttentionOfEachLayer) {
+  const Safetensors wanted = expected();
+  const Tensor ids = wanted.load("ids.0");
+  Trace trace({"*.resid_pre", "*ln_final", "*.attn.weights"});
+  model().run({.ids = ids}, trace);
+  std::int64_t layers = 0;
+  for (; wanted.contains("weights." + std::to_string(layers)); ++layers) {
+    const std::string n = std::to_string(layers);
+    const std::string block = "blocks." + n + ".";
+    EXPECT_LT(largest_difference(trace[block + "attn.weights"], wanted.load("weights." + n)), kNearEnough) << block;
+    EXPECT_LT(relative_difference(trace[block + "resid_pre"], wanted.load("hidden." + n)), kNearEnough) << block;
+  }
+  EXPECT_EQ(layers, 30);
+  EXPECT_LT(relative_difference(trace["ln_final"], wanted.load("hidden.30")), kNearEnough);
+}
+
+TEST_F(SmolLm2, WritesTheSame128Tokens) {
+  const Model opened = model();
+  const Safetensors wanted = expected();
+  for (std::int64_t n = 0; n < kPrompts; ++n) {
+    const Tensor ids = wanted.load("ids." + std::to_string(n));
+    const Tensor greedy = wanted.load("greedy." + std::to_string(n));
+    const std::vector<std::int64_t> text = opened.generate({.ids = ids}, {.most = greedy.dim(0)}).front();
+    EXPECT_EQ(std::vector<double>(text.begin(), text.end()), greedy.to_vector()) << n;
+  }
+}
 
 }  // namespace
 }  // namespace qkv::gguf_models_test

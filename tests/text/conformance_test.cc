@@ -7,6 +7,7 @@
 
 #include "conformance/data_folder.h"
 #include "qkv/text/read_tokenizer.h"
+#include "text/gguf_tokenizer.h"
 #include "text/gguf_vocabulary.h"
 #include "text/model_proto.h"
 
@@ -44,7 +45,8 @@ void expect_ids(const Tokenizer& tokenizer, const fs::path& folder, const std::s
   ASSERT_EQ(texts.size(), 46U);
   ASSERT_EQ(expected.size(), texts.size());
   for (std::size_t n = 0; n < texts.size(); ++n) {
-    EXPECT_EQ(tokenizer.encode(texts[n]).ids, expected[n]) << "string " << n << ": " << texts[n];
+    const auto ids = tokenizer.encode(texts[n], {.special = SpecialTokens::without}).ids;
+    EXPECT_EQ(ids, expected[n]) << "string " << n << ": " << texts[n];
   }
 }
 
@@ -56,6 +58,18 @@ TEST_P(TokenizerConformance, GivesTheIdsOfLlamaCpp) {
   const std::string name = "ggml-vocab-" + GetParam() + ".gguf";
   const auto tokenizer =
       parse_tokenizer_json(tests::tokenizer_json(tests::read_gguf_vocabulary(*folder / name)).dump(), name);
+  expect_ids(*tokenizer, *folder, name);
+}
+
+// As a model of the file has it.
+TEST_P(TokenizerConformance, GivesTheIdsOfLlamaCppFromMetadata) {
+  const auto folder = conformance::data_folder("tokenizer");
+  if (!folder) GTEST_SKIP() << conformance::missing_data("tokenizer");
+  const std::string name = "ggml-vocab-" + GetParam() + ".gguf";
+  const Gguf file = Gguf::read((*folder / name).string());
+  std::vector<std::string> cautions;
+  const auto tokenizer = text::gguf_tokenizer(files::GgufKeys(file), cautions);
+  EXPECT_THAT(cautions, testing::IsEmpty());
   expect_ids(*tokenizer, *folder, name);
 }
 

@@ -1,69 +1,13 @@
 #include "text/gguf_vocabulary.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <stdexcept>
+
+#include "files/gguf_keys.h"
 
 namespace qkv::tests {
 namespace {
 
 using Json = nlohmann::json;
-
-enum GgufType : std::uint8_t { u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64 };
-
-class GgufReader {
- public:
-  explicit GgufReader(std::string bytes) : bytes_(std::move(bytes)) {}
-
-  template <class Number>
-  Number number() {
-    std::array<char, sizeof(Number)> bytes{};
-    std::ranges::copy(take(bytes.size()), bytes.begin());
-    return std::bit_cast<Number>(bytes);
-  }
-  std::string text() { return std::string(take(number<std::uint64_t>())); }
-
-  void skip(std::uint32_t type) {
-    static const std::map<std::uint32_t, std::size_t> kSizes = {
-        {u8, 1}, {i8, 1}, {u16, 2}, {i16, 2}, {u32, 4}, {i32, 4}, {f32, 4}, {boolean, 1}, {u64, 8}, {i64, 8}, {f64, 8}};
-    if (type == string) {
-      static_cast<void>(text());
-    } else {
-      static_cast<void>(take(kSizes.at(type)));
-    }
-  }
-
- private:
-  std::string_view take(std::size_t count) {
-    if (count > bytes_.size() - at_) throw std::runtime_error("a GGUF file that ends too early");
-    at_ += count;
-    return std::string_view(bytes_).substr(at_ - count, count);
-  }
-  std::string bytes_;
-  std::size_t at_ = 0;
-};
-
-void read_array(GgufReader& reader, const std::string& key, GgufVocabulary& vocabulary) {
-  const auto type = reader.number<std::uint32_t>();
-  const auto count = reader.number<std::uint64_t>();
-  for (std::uint64_t n = 0; n < count; ++n) {
-    if (key == "tokenizer.ggml.tokens") {
-      vocabulary.tokens.push_back(reader.text());
-    } else if (key == "tokenizer.ggml.merges") {
-      vocabulary.merges.push_back(reader.text());
-    } else if (key == "tokenizer.ggml.scores") {
-      vocabulary.scores.push_back(reader.number<float>());
-    } else if (key == "tokenizer.ggml.token_type") {
-      vocabulary.types.push_back(reader.number<std::int32_t>());
-    } else {
-      reader.skip(type);
-    }
-  }
-}
 
 Json pieces_of(const std::vector<std::string>& tokens) {
   Json pieces = Json::object();
@@ -152,24 +96,14 @@ Json llama_json(const GgufVocabulary& vocabulary) {
 }  // namespace
 
 GgufVocabulary read_gguf_vocabulary(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  GgufReader reader(std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()});
-  constexpr std::uint32_t kMagic = 0x46554747;
-  if (reader.number<std::uint32_t>() != kMagic) throw std::runtime_error(path.string() + ": no GGUF file");
-  reader.skip(u32);
-  reader.skip(u64);
-  GgufVocabulary vocabulary;
-  const auto count = reader.number<std::uint64_t>();
-  for (std::uint64_t n = 0; n < count; ++n) {
-    const std::string key = reader.text();
-    const auto type = reader.number<std::uint32_t>();
-    if (type == array) {
-      read_array(reader, key, vocabulary);
-    } else if (key == "tokenizer.ggml.model") {
-      vocabulary.model = reader.text();
-    } else {
-      reader.skip(type);
-    }
+  const Gguf file = Gguf::read(path.string());
+  const files::GgufKeys keys(file);
+  GgufVocabulary vocabulary{.model = keys.text("tokenizer.ggml.model"),
+                            .tokens = keys.texts("tokenizer.ggml.tokens"),
+                            .scores = keys.numbers("tokenizer.ggml.scores")};
+  if (keys.has("tokenizer.ggml.merges")) vocabulary.merges = keys.texts("tokenizer.ggml.merges");
+  for (const std::int64_t type : keys.integers("tokenizer.ggml.token_type")) {
+    vocabulary.types.push_back(static_cast<std::int32_t>(type));
   }
   return vocabulary;
 }

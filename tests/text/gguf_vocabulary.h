@@ -12,12 +12,12 @@ namespace qkv::tests {
 struct GgufVocabulary {
   std::string model;  // "bert", "gpt2", "llama"
   std::vector<std::string> tokens;
-  std::vector<std::string> merges;
-  std::vector<double> scores;
-  std::vector<std::int32_t> types;  // as SentencePiece numbers them
+  std::vector<std::string> merges = {};
+  std::vector<double> scores = {};
+  std::vector<std::int32_t> types = {};  // as SentencePiece numbers them
 };
 
-/// Throws std::runtime_error for a file that is none.
+/// Throws Error for a file that is none.
 [[nodiscard]] GgufVocabulary read_gguf_vocabulary(const std::filesystem::path& path);
 
 [[nodiscard]] nlohmann::json tokenizer_json(const GgufVocabulary& vocabulary);

@@ -38,6 +38,7 @@ struct ModelTokenizers {
   std::vector<std::int64_t> ends = {};                // tokens of which each ends a text that the model writes
   // What fills each text up to the model's length, where the model reads that too (SigLIP); none elsewhere.
   std::optional<std::int64_t> padding = std::nullopt;
+  std::string chat_template = {};  // of messages, in Jinja, as the model's authors wrote it; empty where there is none
 };
 
 /// A config in words: {"kind", "decoder"}, {"heads", "4"}. Two models with the same config have the same parameters.

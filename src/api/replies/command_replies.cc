@@ -5,6 +5,7 @@
 
 #include "qkv/api/attend.h"
 #include "qkv/api/change.h"
+#include "qkv/api/contents.h"
 #include "qkv/api/cost.h"
 #include "qkv/api/explain.h"
 #include "qkv/api/fetch.h"
@@ -81,6 +82,7 @@ std::span<const CommandReply> command_replies() {
       printed<TokensText>("qkv tokens --ids --json"),
       printed<VocabularyFigures>("qkv tokens --list --json"),
       printed<FetchFigures>("qkv fetch --json"),
+      printed<Contents>("qkv info FILE --json"),
       printed<TaskFigures>("qkv task TASK --json"),
       printed<TaskList>("qkv task --json"),
       printed<TrainReply>("qkv train --json"),

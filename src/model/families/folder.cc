@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "files/json_text.h"
 #include "files/place.h"
 #include "model/families/config_words.h"
 #include "model/families/family.h"
@@ -84,6 +85,23 @@ std::optional<std::int64_t> padding_of(const std::string& folder, const ConfigFi
   return token;
 }
 
+// Of a file of its own, else of tokenizer_config.json: a text, or a list of them by name, of which "default" counts.
+std::string chat_template_of(const std::string& folder) {
+  constexpr const char* kWord = "chat_template";
+  const fs::path own = fs::path(folder) / "chat_template.jinja";
+  if (files::is_there(own.string())) return files::read_text(own.string());
+  const fs::path path = fs::path(folder) / "tokenizer_config.json";
+  if (!files::is_there(path.string())) return "";
+  const nlohmann::json config = files::read_json(path.string());
+  const nlohmann::json chat = config.is_object() ? config.value(kWord, nlohmann::json()) : nlohmann::json();
+  if (chat.is_string()) return chat.get<std::string>();
+  for (const nlohmann::json& one : chat.is_array() ? chat : nlohmann::json::array()) {
+    const bool is_usual = one.is_object() && one.value("name", nlohmann::json()) == "default";
+    if (is_usual && one.value("template", nlohmann::json()).is_string()) return one.at("template").get<std::string>();
+  }
+  return "";
+}
+
 // config.json, with the first token of an encoder-decoder's texts as generation_config.json has it, which goes before.
 ConfigFile config_in(const std::string& folder) {
   constexpr const char* kStart = "decoder_start_token_id";
@@ -100,7 +118,8 @@ ModelTokenizers tokenizers_of(const std::string& folder, const ConfigFile& confi
   const auto tokens = tokenizer_of(folder, vocabulary, cautions);
   return {.tokens = tokens,
           .ends = ends_of(folder, config, vocabulary, cautions),
-          .padding = padding_of(folder, config, network, tokens.get())};
+          .padding = padding_of(folder, config, network, tokens.get()),
+          .chat_template = chat_template_of(folder)};
 }
 
 }  // namespace

@@ -19,8 +19,9 @@ namespace fs = std::filesystem;
 constexpr const char* kConfig = "config.json";
 
 // Whatever of a folder is read, be it there or not.
-constexpr std::array<std::string_view, 16> kRead = {kConfig,
+constexpr std::array<std::string_view, 17> kRead = {kConfig,
                                                     "added_tokens.json",
+                                                    "chat_template.jinja",
                                                     "config_sentence_transformers.json",
                                                     "generation_config.json",
                                                     "merges.txt",

@@ -1,6 +1,7 @@
 #include "model/families/gguf.h"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <utility>
 
@@ -97,6 +98,7 @@ ModelTokenizers gguf_tokenizers(const GgufKeys& keys, std::vector<std::string>& 
   tokenizers.tokens = text::gguf_tokenizer(keys, cautions);
   if (tokenizers.tokens) tokenizers.tokens = text::fitted_tokenizer(tokenizers.tokens, rows);
   tokenizers.ends = text::gguf_ends(keys);
+  tokenizers.chat_template = keys.text("tokenizer.chat_template", "");
   std::erase_if(tokenizers.ends, [&](std::int64_t end) { return end >= rows; });
   return tokenizers;
 }
@@ -137,13 +139,29 @@ bool is_gguf(const std::string& path) {
   return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == kMagic;
 }
 
-Model open_gguf(const std::string& path) {
-  const Gguf file = Gguf::read(path);
+Model model_of_gguf(const Gguf& file) {
   try {
     return opened(file);
   } catch (const InvalidArgument& unsound) {
-    throw Error(path + ": " + unsound.what());
+    throw Error(file.source() + ": " + unsound.what());
   }
 }
+
+EmbedOptions gguf_embed_options(const std::string& path) {
+  // As the format numbers them, from 1 on; 0 is none.
+  constexpr std::array kPoolings = {Pooling::mean, Pooling::first, Pooling::last};
+  const Gguf file = Gguf::read(path);
+  const GgufKeys keys(file);
+  EmbedOptions options;
+  const std::string key = key_of(keys, "pooling_type");
+  if (!keys.has(key)) return options;
+  const std::int64_t pooling = keys.integer(key);
+  if (pooling > std::ssize(kPoolings)) keys.refuse(key, "0 to 3: none, mean, first or last");
+  if (pooling > 0) options.pooling = {kPoolings[static_cast<std::size_t>(pooling - 1)]};
+  options.length = keys.integer(key_of(keys, "context_length"));
+  return options;
+}
+
+Model open_gguf(const std::string& path) { return model_of_gguf(Gguf::read(path)); }
 
 }  // namespace qkv::families

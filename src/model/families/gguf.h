@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "qkv/gguf.h"
+#include "qkv/model/embed.h"
 #include "qkv/model/model.h"
 
 namespace qkv::families {
@@ -14,5 +16,11 @@ namespace qkv::families {
 /// has from which it was made. Weights in plain numbers stay mapped; those in blocks become f32, so that a file of 4
 /// bits takes seven to eight times its size in memory. Throws Error naming the file and the key or the tensor.
 [[nodiscard]] Model open_gguf(const std::string& path);
+/// The same of a file that is open.
+[[nodiscard]] Model model_of_gguf(const Gguf& file);
+
+/// How the authors of the file make a vector of a text: its pooling_type, and texts of context_length tokens at most.
+/// The defaults where it does not say so. Throws Error naming the key.
+[[nodiscard]] EmbedOptions gguf_embed_options(const std::string& path);
 
 }  // namespace qkv::families

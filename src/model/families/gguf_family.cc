@@ -109,11 +109,12 @@ std::int64_t of_each_layer(const GgufKeys& keys, std::string_view name, std::opt
   return all.front();
 }
 
+// No more than there are tensors: a wrong number must not cost minutes and gigabytes.
 std::int64_t layers_of(const GgufKeys& keys) {
-  constexpr std::int64_t kMost = 16384;
+  const std::int64_t most = std::min<std::int64_t>(16384, std::ssize(keys.file().entries()));
   const std::int64_t count = integer_of(keys, "block_count");
-  if (count < 1 || count > kMost) {
-    keys.refuse(key_of(keys, "block_count"), "a whole number from 1 to " + std::to_string(kMost));
+  if (count < 1 || count > most) {
+    keys.refuse(key_of(keys, "block_count"), "from 1 to " + std::to_string(most) + ", the number of tensors");
   }
   return count;
 }

@@ -4,6 +4,7 @@
 
 #include "files/json_text.h"
 #include "files/place.h"
+#include "model/families/gguf.h"
 #include "model/families/sentence_files.h"
 #include "qkv/error.h"
 
@@ -107,6 +108,7 @@ EmbedOptions embed_options_of(const std::string& folder) {
   using families::SentenceModule;
   constexpr std::array<std::string_view, 5> kWords = {"idx", "name", "path", "type", "kwargs"};
   EmbedOptions options;
+  if (families::is_gguf(folder)) return families::gguf_embed_options(folder);
   if (!std::filesystem::is_directory(folder)) return options;
   const std::vector<SentenceModule> modules = families::sentence_modules(folder);
   families::read_text_config(families::transformer_folder(folder), !modules.empty(), options);

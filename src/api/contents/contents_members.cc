@@ -1,0 +1,54 @@
+#include "qkv/api/contents.h"
+
+namespace qkv {
+
+const Members<ContentsWord>& members_of(const ContentsWord* /*type*/) {
+  static const auto kMembers =
+      Members<ContentsWord>("ContentsWord")
+          .add(&ContentsWord::name, "name", "Its key")
+          .add(&ContentsWord::type, "type", "As the file says it; of JSON, what it is there")
+          .add(&ContentsWord::value, "value", "As JSON; of a long list its first values and how many there are");
+  return kMembers;
+}
+
+const Members<ContentsTensor>& members_of(const ContentsTensor* /*type*/) {
+  static const auto kMembers = Members<ContentsTensor>("ContentsTensor")
+                                   .add(&ContentsTensor::name, "name", "In the file")
+                                   .add(&ContentsTensor::type, "type", "As the file says it: F32, BF16, Q4_K")
+                                   .add(&ContentsTensor::shape, "shape", "The outermost axis first")
+                                   .add(&ContentsTensor::bytes, "bytes", "In the file");
+  return kMembers;
+}
+
+const Members<ContentsType>& members_of(const ContentsType* /*type*/) {
+  static const auto kMembers = Members<ContentsType>("ContentsType")
+                                   .add(&ContentsType::type, "type", "Of tensors")
+                                   .add(&ContentsType::tensors, "tensors", "How many there are")
+                                   .add(&ContentsType::numbers, "numbers", "In all of them")
+                                   .add(&ContentsType::bytes, "bytes", "In the file");
+  return kMembers;
+}
+
+const Members<ContentsFile>& members_of(const ContentsFile* /*type*/) {
+  static const auto kMembers = Members<ContentsFile>("ContentsFile")
+                                   .add(&ContentsFile::name, "name", "Without its folder")
+                                   .add(&ContentsFile::bytes, "bytes", "Its size");
+  return kMembers;
+}
+
+const Members<Contents>& members_of(const Contents* /*type*/) {
+  using C = Contents;
+  static const auto kMembers =
+      Members<C>("Contents")
+          .add(&C::path, "path", "That was asked about")
+          .add(&C::form, "form", "What is there: GGUF, version 3; safetensors; a folder")
+          .add(&C::files, "files", "One, the parts of a split one, or those of the folder")
+          .add(&C::words, "words", "Metadata by name; of a folder its config.json")
+          .add(&C::types, "types", "The largest first")
+          .add(&C::tensors, "tensors", "In the order of their data")
+          .add(&C::numbers, "numbers", "Of all tensors")
+          .add(&C::memory, "memory", "Bytes that the quantised tensors take when the model is opened");
+  return kMembers;
+}
+
+}  // namespace qkv

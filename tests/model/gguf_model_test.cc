@@ -1,0 +1,190 @@
+// Models of GGUF files that are written here, and what is wrong with files that lie.
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "core/error_message.h"
+#include "files/gguf_bytes.h"
+#include "files/temporary_directory.h"
+#include "model/families/gguf.h"
+#include "qkv/files.h"
+#include "qkv/random.h"
+
+namespace qkv::gguf_model_test {
+namespace {
+
+using testing::HasSubstr;
+using tests::gguf_number;
+using tests::GgufBytes;
+
+constexpr std::uint32_t kF32 = 0;
+
+DecoderOptions small_llama() {
+  DecoderOptions options{.vocabulary = 11,
+                         .length = 32,
+                         .layers = 2,
+                         .d_model = 16,
+                         .heads = 4,
+                         .d_ff = 24,
+                         .tied = false,
+                         .activation = Activation::silu,
+                         .bias = false};
+  options.choices.norm = NormKind::rms;
+  options.choices.feed_forward = FeedForwardKind::gated;
+  options.choices.feed_forward_bias = false;
+  options.choices.kv_heads = 2;
+  options.choices.d_k = 4;
+  return options;
+}
+
+// "blk.1.attn_q.weight" of "blocks.1.attn.q.weight".
+std::string gguf_name(std::string name) {
+  static const std::vector<std::pair<std::string, std::string>> kParts = {
+      {"blocks.", "blk."},        {"embedding", "token_embd"}, {"ln_final", "output_norm"},
+      {".ln1", ".attn_norm"},     {".ln2", ".ffn_norm"},       {".attn.q", ".attn_q"},
+      {".attn.k", ".attn_k"},     {".attn.v", ".attn_v"},      {".attn.out", ".attn_output"},
+      {".ffn.gate", ".ffn_gate"}, {".ffn.up", ".ffn_up"},      {".ffn.down", ".ffn_down"}};
+  for (const auto& [ours, theirs] : kParts) {
+    if (const std::size_t at = name.find(ours); at != std::string::npos) name.replace(at, ours.size(), theirs);
+  }
+  return name;
+}
+
+// Rows 0, 2, 1, 3 of each head of 4: what stood in two halves now alternates.
+std::size_t interleaved_row(std::size_t row) { return row / 4 * 4 + std::vector<std::size_t>{0, 2, 1, 3}[row % 4]; }
+
+tests::GgufTensor tensor_of(const std::string& name, const TensorView& view) {
+  tests::GgufTensor tensor{.name = gguf_name(name), .type = kF32, .extents = {}, .data = {}};
+  for (int axis = view.rank(); axis-- > 0;) tensor.extents.push_back(static_cast<std::uint64_t>(view.dim(axis)));
+  const std::vector<double> values = view.to_vector();
+  const bool turns = name.ends_with(".q.weight") || name.ends_with(".k.weight");
+  const auto rows = static_cast<std::size_t>(view.dim(0));
+  const std::size_t width = values.size() / rows;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::size_t from = turns ? interleaved_row(row) : row;
+    for (std::size_t n = 0; n < width; ++n) {
+      tensor.data += gguf_number(static_cast<float>(values[from * width + n]));
+    }
+  }
+  return tensor;
+}
+
+GgufBytes words_of_llama() {
+  GgufBytes file;
+  file.text("general.architecture", "llama").u32("llama.context_length", 32).u32("llama.block_count", 2);
+  file.u32("llama.embedding_length", 16).u32("llama.feed_forward_length", 24).u32("llama.attention.head_count", 4);
+  file.u32("llama.attention.head_count_kv", 2).f32("llama.attention.layer_norm_rms_epsilon", 1e-5F);
+  return file;
+}
+
+Model drawn() {
+  Generator generator(3);
+  return Model(Decoder(small_llama(), generator));
+}
+
+GgufBytes with_tensors(GgufBytes file, const Model& model) {
+  for (const Parameter& parameter : model.parameters()) file.tensor(tensor_of(parameter.name, parameter.value.value()));
+  return file;
+}
+
+Model read(const GgufBytes& file) { return families::model_of_gguf(Gguf(file.bytes(), "m.gguf")); }
+
+std::string fault_of(const GgufBytes& file) {
+  return error_message<Error>([&] { static_cast<void>(read(file)); });
+}
+
+TEST(GgufModel, IsTheModelThatWasWritten) {
+  const Model wanted = drawn();
+  const Model got = read(with_tensors(words_of_llama(), wanted));
+  EXPECT_EQ(got.config(), wanted.config());
+  const Parameters ours = got.parameters();
+  const Parameters theirs = wanted.parameters();
+  ASSERT_EQ(ours.size(), theirs.size());
+  for (std::size_t n = 0; n < ours.size(); ++n) {
+    EXPECT_EQ(ours[n].value.value().to_vector(), theirs[n].value.value().to_vector()) << ours[n].name;
+  }
+  EXPECT_THAT(got.cautions(), testing::IsEmpty());
+}
+
+TEST(GgufModel, HasTheScalingsThatRotaryPositionsHave) {
+  const Model model = drawn();
+  const auto scaling = [&](const GgufBytes& words) {
+    const ModelConfig config = read(with_tensors(words, model)).config();
+    const auto found = config.find("rotary_scaling");
+    return found == config.end() ? "none" : found->second;
+  };
+  EXPECT_EQ(scaling(words_of_llama()), "none");
+  const auto factors = [&](float first, float second) {
+    GgufBytes words = words_of_llama();
+    return words.tensor({"rope_freqs.weight", kF32, {2}, gguf_number(first) + gguf_number(second)});
+  };
+  EXPECT_EQ(scaling(words_of_llama().text("llama.rope.scaling.type", "linear").f32("llama.rope.scaling.factor", 4)),
+            "linear 4");
+  // Within 32 positions the first pair makes 5 turns and stays, and the second 0.05.
+  EXPECT_EQ(scaling(factors(1, 8)), "llama3 8 1 4 32");
+  EXPECT_THAT(fault_of(with_tensors(factors(2, 8), model)),
+              HasSubstr("m.gguf: rope_freqs.weight: expected the factors of Llama 3's rotary scaling, got others"));
+  EXPECT_THAT(fault_of(with_tensors(words_of_llama().text("llama.rope.scaling.type", "longrope"), model)),
+              HasSubstr("llama.rope.scaling.type: expected none, linear or yarn, got \"longrope\""));
+  EXPECT_THAT(fault_of(with_tensors(words_of_llama().u32("llama.rope.dimension_count", 2), model)),
+              HasSubstr("llama.rope.dimension_count: expected 4, the width of a head, got 2"));
+}
+
+TEST(GgufModel, KeepsTheTemplateOfMessages) {
+  GgufBytes file = words_of_llama();
+  file.text("tokenizer.chat_template", "{{ messages }}");
+  const Model model = read(with_tensors(file, drawn()));
+  EXPECT_EQ(model.tokenizers().chat_template, "{{ messages }}");
+  EXPECT_EQ(model.metadata().at("reading.chat_template"), "{{ messages }}");
+}
+
+TEST(GgufModel, SaysHowATextBecomesAVector) {
+  const tests::TemporaryDirectory folder;
+  const std::string path = folder / "m.gguf";
+  write_file(path, words_of_llama().text_of());
+  EXPECT_THAT(embed_options_of(path).pooling, testing::ElementsAre(Pooling::mean));
+  EXPECT_EQ(embed_options_of(path).length, std::nullopt);
+  write_file(path, words_of_llama().u32("llama.pooling_type", 2).text_of());
+  EXPECT_THAT(embed_options_of(path).pooling, testing::ElementsAre(Pooling::first));
+  EXPECT_EQ(embed_options_of(path).length, 32);
+  write_file(path, words_of_llama().u32("llama.pooling_type", 4).text_of());
+  EXPECT_THAT(error_message<Error>([&] { static_cast<void>(embed_options_of(path)); }),
+              HasSubstr("m.gguf: llama.pooling_type: expected 0 to 3: none, mean, first or last, got 4"));
+}
+
+TEST(GgufModel, NamesAKeyThatIsWrong) {
+  const Model model = drawn();
+  EXPECT_THAT(fault_of(GgufBytes()), HasSubstr("m.gguf: general.architecture: expected a text, got nothing"));
+  EXPECT_THAT(fault_of(GgufBytes().text("general.architecture", "mamba")),
+              HasSubstr("general.architecture: expected one of the architectures llama, qwen2, qwen3, gemma, gemma2, "
+                        "gemma3, gpt2, bert, t5, got \"mamba\""));
+  EXPECT_THAT(fault_of(words_of_llama()), HasSubstr("m.gguf: llama.block_count: expected from 1 to 0"));
+  GgufBytes many;
+  many.text("general.architecture", "llama").u32("llama.block_count", 4000000000U);
+  many.u32("llama.attention.head_count", 4).u32("llama.embedding_length", 16).u32("llama.context_length", 32);
+  many.tensor({"token_embd.weight", kF32, {16, 1}, std::string(64, '\0')});
+  EXPECT_THAT(fault_of(many), HasSubstr("llama.block_count: expected a whole number from 0 to 2^31, got 4000000000"));
+  EXPECT_THAT(fault_of(with_tensors(words_of_llama().text("general.type", "adapter"), model)),
+              HasSubstr("general.type: expected a model, got \"adapter\""));
+  EXPECT_THAT(fault_of(with_tensors(words_of_llama().u32("llama.expert_count", 8), model)),
+              HasSubstr("llama.expert_count: expected 0: qkv computes no model with experts, got 8"));
+  EXPECT_THAT(fault_of(with_tensors(words_of_llama().u32("llama.attention.value_length", 8), model)),
+              HasSubstr("llama.attention.value_length: expected 4, the width of keys, got 8"));
+}
+
+TEST(GgufModel, NamesTensorsThatAreNotThoseOfTheMetadata) {
+  GgufBytes few = words_of_llama();
+  few.tensor({"token_embd.weight", kF32, {16, 11}, std::string(11 * 16 * 4, '\0')});
+  few.tensor({"blk.0.ffn_up.weight", kF32, {16, 23}, std::string(23 * 16 * 4, '\0')});
+  few.tensor({"blk.0.of_nobody.weight", kF32, {1}, std::string(4, '\0')});
+  const std::string fault = fault_of(few);
+  EXPECT_THAT(fault, HasSubstr("blk.1.attn_q.weight: expected [16, 16], got no such tensor"));
+  EXPECT_THAT(fault, HasSubstr("blk.0.ffn_up.weight: expected [24, 16], got [23, 16] of f32"));
+  EXPECT_THAT(fault, HasSubstr("blk.0.of_nobody.weight: a tensor that the model has no use for"));
+  GgufBytes flat = words_of_llama();
+  flat.tensor({"token_embd.weight", kF32, {16}, std::string(64, '\0')}).tensor({"b", kF32, {1}, std::string(4, '\0')});
+  EXPECT_THAT(fault_of(flat), HasSubstr("\"token_embd.weight\": expected a table of tokens, got one of 1 axes"));
+}
+
+}  // namespace
+}  // namespace qkv::gguf_model_test

@@ -1,0 +1,133 @@
+#include "text/gguf_tokenizer.h"
+
+#include <gmock/gmock.h>
+
+#include "core/error_message.h"
+#include "files/gguf_bytes.h"
+
+namespace qkv::gguf_tokenizer_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using tests::GgufBytes;
+
+struct Read {
+  std::shared_ptr<const Tokenizer> tokenizer;
+  std::vector<std::int64_t> ends;
+  std::vector<std::string> cautions;
+};
+
+Read read(const GgufBytes& bytes) {
+  const Gguf file(bytes.bytes(), "m.gguf");
+  const files::GgufKeys keys(file);
+  Read all;
+  all.tokenizer = text::gguf_tokenizer(keys, all.cautions);
+  all.ends = text::gguf_ends(keys);
+  return all;
+}
+
+std::string fault_of(const GgufBytes& bytes) {
+  return error_message<Error>([&] { static_cast<void>(read(bytes)); });
+}
+
+GgufBytes byte_level(const std::string& pre) {
+  GgufBytes file;
+  file.text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.pre", pre);
+  file.texts("tokenizer.ggml.tokens", {"<|end|>", "a", "b", "ab", "1", "2", "12", "Ġ", "<tool>"});
+  file.numbers<std::int32_t>("tokenizer.ggml.token_type", 5, {3, 1, 1, 1, 1, 1, 1, 1, 4});
+  file.texts("tokenizer.ggml.merges", {"a b", "1 2"});
+  file.u32("tokenizer.ggml.bos_token_id", 0)
+      .u32("tokenizer.ggml.eos_token_id", 0)
+      .u32("tokenizer.ggml.eot_token_id", 3);
+  return file;
+}
+
+TEST(GgufTokenizer, CutsAsThePreTokeniserThatIsNamed) {
+  const Read gpt2 = read(byte_level("gpt-2"));
+  EXPECT_THAT(gpt2.tokenizer->encode("ab 12<|end|><tool>").ids, ElementsAre(3, 7, 6, 0, 8));
+  EXPECT_THAT(gpt2.cautions, IsEmpty());
+  EXPECT_THAT(gpt2.ends, ElementsAre(0, 3));
+  EXPECT_EQ(gpt2.tokenizer->decode(std::vector<std::int32_t>{3, 7, 6, 0, 8}), "ab 12<tool>");
+  for (const char* pre : {"smollm", "qwen2"}) {
+    EXPECT_THAT(read(byte_level(pre)).tokenizer->encode("ab 12").ids, ElementsAre(3, 7, 4, 5)) << pre;
+  }
+  EXPECT_THAT(read(byte_level("llama-bpe")).tokenizer->encode("12").ids, ElementsAre(0, 6));
+  EXPECT_THAT(fault_of(byte_level("of-nobody")),
+              HasSubstr("m.gguf: tokenizer.ggml.pre: expected one of the pre-tokenisers gpt-2, "));
+}
+
+TEST(GgufTokenizer, PutsTheTokensAroundATextThatAreAskedFor) {
+  GgufBytes file = byte_level("smollm");
+  file.boolean("tokenizer.ggml.add_bos_token", true).boolean("tokenizer.ggml.add_eos_token", true);
+  const auto tokenizer = read(file).tokenizer;
+  EXPECT_THAT(tokenizer->encode("a").ids, ElementsAre(0, 1, 0));
+  EXPECT_THAT(tokenizer->encode("a", {.special = SpecialTokens::without}).ids, ElementsAre(1));
+}
+
+TEST(GgufTokenizer, TellsThatAnOldFileNamesNoPreTokeniser) {
+  GgufBytes file;
+  file.text("tokenizer.ggml.model", "gpt2").texts("tokenizer.ggml.tokens", {"a"}).texts("tokenizer.ggml.merges", {});
+  const Read old = read(file);
+  EXPECT_THAT(old.cautions, ElementsAre(HasSubstr("tokenizer.ggml.pre: not there")));
+  EXPECT_THAT(old.ends, IsEmpty());
+}
+
+GgufBytes sentence_piece() {
+  GgufBytes file;
+  file.text("tokenizer.ggml.model", "llama");
+  file.texts("tokenizer.ggml.tokens", {"<unk>", "<s>", "</s>", "▁", "a", "b", "ab", "▁ab", "<d>"});
+  file.numbers<float>("tokenizer.ggml.scores", 6, {0, 0, 0, -4, -5, -6, -1, -2, 0});
+  file.numbers<std::int32_t>("tokenizer.ggml.token_type", 5, {2, 3, 3, 1, 1, 1, 1, 1, 4});
+  file.u32("tokenizer.ggml.bos_token_id", 1).u32("tokenizer.ggml.eos_token_id", 2);
+  return file;
+}
+
+TEST(GgufTokenizer, ReadsThePiecesOfSentencePiece) {
+  const Read read_first = read(sentence_piece());
+  EXPECT_THAT(read_first.tokenizer->encode("ab</s>c").ids, ElementsAre(1, 7, 2, 3, 0));
+  EXPECT_THAT(read_first.ends, ElementsAre(2));
+  GgufBytes bare = sentence_piece();
+  bare.boolean("tokenizer.ggml.add_space_prefix", false).boolean("tokenizer.ggml.add_bos_token", false);
+  EXPECT_THAT(read(bare).tokenizer->encode("ab b").ids, ElementsAre(6, 3, 5));
+}
+
+TEST(GgufTokenizer, TurnsTheMarksOfWordPiecesAround) {
+  GgufBytes file;
+  file.text("tokenizer.ggml.model", "bert");
+  file.texts("tokenizer.ggml.tokens", {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "▁un", "able", "▁."});
+  const auto tokenizer = read(file).tokenizer;
+  EXPECT_THAT(tokenizer->encode("Unable . x").ids, ElementsAre(2, 4, 5, 6, 1, 3));
+  EXPECT_EQ(tokenizer->piece(5), "##able");
+}
+
+TEST(GgufTokenizer, HasNoneWhereTheFileHasNone) { EXPECT_EQ(read(GgufBytes()).tokenizer, nullptr); }
+
+TEST(GgufTokenizer, NamesTheKeyThatIsWrong) {
+  GgufBytes other;
+  other.text("tokenizer.ggml.model", "rwkv");
+  EXPECT_THAT(fault_of(other), HasSubstr("tokenizer.ggml.model: expected gpt2, llama, bert or t5, got \"rwkv\""));
+  GgufBytes none;
+  none.text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.tokens", "a");
+  EXPECT_THAT(fault_of(none), HasSubstr("tokenizer.ggml.tokens: expected a list of texts, got \"a\""));
+  GgufBytes bytes;
+  bytes.text("tokenizer.ggml.model", "gpt2").texts("tokenizer.ggml.tokens", {"a", "\xDE"});
+  EXPECT_THAT(fault_of(bytes),
+              HasSubstr("tokenizer.ggml.tokens: expected texts in UTF-8, got a list of string with 2"));
+  GgufBytes few = byte_level("gpt-2");
+  few.numbers<float>("tokenizer.ggml.scores", 6, {1, 2});
+  EXPECT_THAT(fault_of(few),
+              HasSubstr("tokenizer.ggml.scores: expected one for each of the 9 tokens, got a list of f32"));
+  GgufBytes beyond;
+  beyond.text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.pre", "gpt-2").texts("tokenizer.ggml.tokens", {"a"});
+  beyond.texts("tokenizer.ggml.merges", {}).u32("tokenizer.ggml.eos_token_id", 1);
+  EXPECT_THAT(fault_of(beyond), HasSubstr("tokenizer.ggml.eos_token_id: expected a token from 0 to 0, got 1"));
+  GgufBytes twice;
+  twice.text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.pre", "gpt-2");
+  twice.texts("tokenizer.ggml.tokens", {"a", "a"}).texts("tokenizer.ggml.merges", {});
+  EXPECT_THAT(fault_of(twice), HasSubstr("tokenizer.ggml.tokens: expected each token once, got \"a\" twice"));
+}
+
+}  // namespace
+}  // namespace qkv::gguf_tokenizer_test
