@@ -64,8 +64,8 @@ dropout   p, or (p, seed): weights set to 0 with probability p, a function of th
 sinks     one logit for each query head.
 ragged    (q_offsets, k_offsets): documents packed end to end, B = 1.
 threads   how many; qkv.threads() if None. Results do not depend on it.
-target    "avx2", "avx2vnni", "avx512", "avx512vnni", "avx512bf16", "amx", "amxf32", "neon", "neonbf16" or "reference";
-          the best of this machine if None.
+target    "avx2", "avx2vnni", "avx512", "avx512vnni", "avx512bf16", "amx", "amxf32", "neon", "neondot", "neonbf16" or
+          "reference"; the best of this machine if None.
 score_mod a function of (score, b, h, q_idx, k_idx) that gives the score to use after scale, softcap and bias, before the
           mask; or a pair of it and its derivative by the score, for attention_backward(). It is called for blocks of
           queries of one head with NumPy arrays: score float64 [n, Tk], b and h of no axes, q_idx [n, 1], k_idx [1, Tk].
