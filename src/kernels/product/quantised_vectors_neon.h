@@ -11,6 +11,8 @@ namespace qkv::kernels::quantised {
 /// of four numbers each, with a sign.
 template <class Own>
 struct Neon {
+  static constexpr bool kUnrolls = true;
+
   [[gnu::always_inline]] static Floats widened(const std::uint16_t* halves) {
     const float32x4_t both[2] = {vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(halves))),
                                  vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(halves + 4)))};
