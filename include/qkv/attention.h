@@ -119,8 +119,8 @@ void merge_attention_into(const MutableTensorView& out, const MutableTensorView&
 
 /// The name of the target whose kernels serve a call on q, k and v of `dtype` with these options: "reference" for f64;
 /// "avx512" or "neon" if the chosen target leaves this dtype to it. "avx512vnni" serves only decode() over caches of
-/// i8, so it is never the answer. docs/semantics.md lists what each target leaves. Throws InvalidArgument for a dtype
-/// that is not floating and for an unavailable target.
+/// i8, and "avx2vnni" and "neondot" only products, so they are never the answer. docs/semantics.md lists what each
+/// target leaves. Throws InvalidArgument for a dtype that is not floating and for an unavailable target.
 [[nodiscard]] std::string_view attention_target(DType dtype, const AttentionOptions& options = {});
 
 /// One T x T intermediate as a tensor [B, Hq, Tq, Tk] of `dtype`: this one does allocate T x T.

@@ -32,7 +32,17 @@ Array = TypeVar("Array", bound=HasDLPack)
 Align: TypeAlias = Literal["bottom_right", "top_left"]
 Stage: TypeAlias = Literal["raw", "scaled", "softcapped", "biased", "masked", "weights", "dropped"]
 Target: TypeAlias = Literal[
-    "avx2", "avx2vnni", "avx512", "avx512vnni", "avx512bf16", "amx", "amxf32", "neon", "neonbf16", "reference"
+    "avx2",
+    "avx2vnni",
+    "avx512",
+    "avx512vnni",
+    "avx512bf16",
+    "amx",
+    "amxf32",
+    "neon",
+    "neondot",
+    "neonbf16",
+    "reference",
 ]
 Want: TypeAlias = Literal["q", "k", "v", "bias", "sinks"]
 Part: TypeAlias = "slice | tuple[int, int]"

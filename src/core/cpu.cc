@@ -93,6 +93,8 @@ std::vector<std::string> cpu_instructions() {
 #elif defined(__aarch64__)
   found.emplace_back("neon");  // part of the base architecture
 #if defined(__linux__)
+  constexpr unsigned long kDotProducts = 1UL << 20;  // HWCAP_ASIMDDP
+  if ((getauxval(AT_HWCAP) & kDotProducts) != 0) found.emplace_back("dotprod");
   constexpr unsigned long kBf16 = 1UL << 14;  // HWCAP2_BF16
   if ((getauxval(AT_HWCAP2) & kBf16) != 0) found.emplace_back("bf16");
 #endif

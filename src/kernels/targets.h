@@ -21,7 +21,8 @@ namespace qkv::kernels {
 
 /// The name of the target whose kernels do the work where `target` is asked for attention on q, k and v of `dtype`: amx
 /// leaves what its tiles do not multiply, avx512bf16 all but bf16, and avx512vnni, which is for caches of i8, all, to
-/// "avx512"; avx2vnni, which is for products, all to "avx2". Over a cache of i8 avx512bf16 leaves few queries, and those that are not bf16, to avx512vnni.
+/// "avx512"; avx2vnni and neondot, which are for products, all to "avx2" and "neon". Over a cache of i8 avx512bf16
+/// leaves few queries, and those that are not bf16, to avx512vnni.
 [[nodiscard]] std::string_view serving_target(std::string_view target, DType dtype);
 
 /// The loops of f32 products on a unit that multiplies bf16, where the chosen target has one; else null.

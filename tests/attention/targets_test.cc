@@ -26,19 +26,24 @@ bool tiles_take_f16() {
   return amx->instructions.ends_with("(tile unit emulated)") || std::ranges::count(cpu_instructions(), "amx-fp16") > 0;
 }
 
+// Of targets for caches of i8 or for products alone, the one that they leave attention to.
+std::string attending(const std::string& target) {
+  if (target == "avx2vnni") return "avx2";
+  if (target == "avx512vnni") return "avx512";
+  return target == "neondot" ? "neon" : target;
+}
+
 class EachTarget : public testing::TestWithParam<std::string> {};
 
 INSTANTIATE_TEST_SUITE_P(Targets, EachTarget, testing::ValuesIn(fused_targets()),
                          [](const auto& target) { return target.param; });
 
 TEST_P(EachTarget, IsTheOneInUse) {
-  const bool vnni = GetParam().ends_with("vnni");  // for caches of i8, or products, alone
-  const std::string without = GetParam().starts_with("avx2") ? "avx2" : "avx512";
-  EXPECT_EQ(attention_target(DType::bf16, {.target = GetParam()}), vnni ? without : GetParam());
+  EXPECT_EQ(attention_target(DType::bf16, {.target = GetParam()}), attending(GetParam()));
   EXPECT_EQ(attention_target(DType::f64, {.target = GetParam()}), "reference");
   const bool amx = GetParam().starts_with("amx");
   const bool pairs = GetParam().ends_with("bf16");
-  const std::string vectors = GetParam() == "neonbf16" ? "neon" : vnni ? without : amx || pairs ? "avx512" : GetParam();
+  const std::string vectors = GetParam() == "neonbf16" ? "neon" : amx || pairs ? "avx512" : attending(GetParam());
   EXPECT_EQ(attention_target(DType::f32, {.target = GetParam()}), GetParam() == "amxf32" ? "amxf32" : vectors);
   EXPECT_EQ(attention_target(DType::f16, {.target = GetParam()}), amx && tiles_take_f16() ? GetParam() : vectors);
 }

@@ -29,7 +29,8 @@ execute_process(COMMAND ${CMAKE_COMMAND} -E env QKV_FUZZ_CALLS=300 ${QEMU} -L /u
                         ${FOLDER}/tests/fuzz/test_fuzz --gtest_brief=1 COMMAND_ERROR_IS_FATAL ANY)
 find_program(NM aarch64-linux-gnu-nm REQUIRED)
 find_program(OBJDUMP aarch64-linux-gnu-objdump REQUIRED)
-file(GLOB OBJECTS ${FOLDER}/src/CMakeFiles/qkv.dir/kernels/cpu/target_neonbf16.cc.o)
+file(GLOB OBJECTS ${FOLDER}/src/CMakeFiles/qkv.dir/kernels/cpu/target_neon*.cc.o
+     ${FOLDER}/src/CMakeFiles/qkv.dir/kernels/product/quantised_neon*.cc.o)
 set(BUILD_TYPE Release)
-set(TARGETS neonbf16)
+set(TARGETS neondot neonbf16)
 include(${CMAKE_CURRENT_LIST_DIR}/own_symbols.cmake)

@@ -7,6 +7,7 @@
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/tile_loops.h"
 #include "kernels/cpu/workers.h"
+#include "kernels/product/quantised_loops.h"
 
 namespace qkv::kernels::cpu {
 
@@ -19,6 +20,7 @@ constinit const Target neon::kTarget = {.name = "neon",
                                         .merge = NeonWorkers::merge,
                                         .multiply = TileLoops<neon::Simd>::multiply,
                                         .weigh = TileLoops<neon::Simd>::weigh,
-                                        .backward = backward_target<FmaGradients<neon::Simd>>()};
+                                        .backward = backward_target<FmaGradients<neon::Simd>>(),
+                                        .quantised = &kernels::neon::kQuantised};
 
 }  // namespace qkv::kernels::cpu

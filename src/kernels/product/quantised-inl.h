@@ -42,24 +42,20 @@ struct Few {
       }
     }
     asm("" : "+m"(factors));  // or GCC would take them apart in registers, by two instructions each
-#pragma GCC unroll 8
-    for (int n = 0; n < kCount; ++n) {
+    const auto multiply = [&](int n) __attribute__((always_inline)) {
       const Bytes numbers = Type::numbers(at, n);
       for (int r = 0; r < kRows; ++r) {
         const auto left = load<Bytes>(x.numbers + (row + r) * K + first + n * kBlock);
         const Ints products = Type::kSigned ? S::dot_signed(numbers, left) : S::dot(numbers, left);
-        sums[r][n % 2] += to_floats(products) * factor(factors[r], n);
+        sums[r][S::kUnrolls ? n % 2 : 0] += to_floats(products) * factor(factors[r], n);
       }
+    };
+    if constexpr (S::kUnrolls) {
+#pragma GCC unroll 8
+      for (int n = 0; n < kCount; ++n) multiply(n);
+    } else {
+      for (int n = 0; n < kCount; ++n) multiply(n);
     }
-  }
-
-  /// The same where the row has so many left, and what follows them.
-  template <int kCount>
-  [[gnu::always_inline]] void add_rest(const std::uint8_t*& at, std::int64_t& first) {
-    if ((K - first) / kBlock < kCount) return;
-    add<kCount>(at, first);
-    at += Type::kBytes / kBlocks * kCount;
-    first += kBlock * kCount;
   }
 
   [[gnu::always_inline]] static Floats factor(const float* factors, int n) {
@@ -84,9 +80,7 @@ template <class S, BlockType kType, int kRows>
       sums.template add<kBlocks>(at, first);
     }
     if constexpr (Type::kIsSmall) {
-      sums.template add_rest<4>(at, first);
-      sums.template add_rest<2>(at, first);
-      sums.template add_rest<1>(at, first);
+      for (; first < sums.K; first += kBlock, at += Type::kBytes / kBlocks) sums.template add<1>(at, first);
     }
     for (int r = 0; r < kRows; ++r) {
       const float sum = sum_of(sums.sums[r][0] + sums.sums[r][1] + sums.least[r]);
@@ -102,7 +96,9 @@ void few_columns(const QuantisedProduct& p, std::int64_t begin, std::int64_t end
   for (std::int64_t first = begin; first < end; first += kNear) {
     const std::int64_t last = first + kNear < end ? first + kNear : end;
     std::int64_t row = 0;
-    for (; row + 4 <= p.x.M; row += 4) few_of<S, kType, 4>(p, row, first, last);
+    if constexpr (S::kUnrolls) {
+      for (; row + 4 <= p.x.M; row += 4) few_of<S, kType, 4>(p, row, first, last);
+    }
     for (; row < p.x.M; ++row) few_of<S, kType, 1>(p, row, first, last);
   }
 }

@@ -6,6 +6,8 @@ namespace qkv::kernels::baseline {
 namespace {
 
 struct Quantised {
+  static constexpr bool kUnrolls = false;  // which would take minutes to compile
+
   using Bytes = quantised::Bytes;
   using Ints = quantised::Ints;
 

@@ -66,6 +66,7 @@ template <std::uint8_t kMask>
 /// The f16 scale of each of `count` blocks that begin kStride bytes apart.
 template <class S, std::int64_t kStride>
 [[gnu::always_inline]] inline Floats halves(const std::uint8_t* first, int count) {
+  if (count == 1) return Floats{S::half(first)};
   std::uint16_t all[kBlocks] = {};
 #pragma GCC unroll 8
   for (int n = 0; n < count; ++n) std::memcpy(all + n, first + n * kStride, sizeof(*all));

@@ -10,6 +10,8 @@ namespace qkv::kernels::quantised {
 /// `Own` is a type of the target's namespace, whose functions these are.
 template <class Own>
 struct Avx2 {
+  static constexpr bool kUnrolls = true;
+
   /// 8 numbers of f16 as f32.
   [[gnu::always_inline]] static Floats widened(const std::uint16_t* halves) {
     return (Floats)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i_u*>(halves)));

@@ -37,6 +37,12 @@ bool runs(std::string_view name) {
 
 std::vector<Set> sets() {
   std::vector<Set> all = {{"baseline", &baseline::kQuantised}};
+#if defined(QKV_BUILDS_NEON)
+  if (runs("neon")) all.push_back({"neon", &neon::kQuantised});
+#endif
+#if defined(QKV_BUILDS_NEONDOT)
+  if (runs("neondot")) all.push_back({"neondot", &neondot::kQuantised});
+#endif
 #if defined(QKV_BUILDS_AVX2)
   if (runs("avx2")) all.push_back({"avx2", &avx2::kQuantised});
 #endif
