@@ -14,7 +14,7 @@ struct InfoFlags {
 };
 
 void run_info(InfoFlags& flags, const Given& /*all*/) {
-  flags.json ? print(info_as_json()) : print_text(info_as_text(terminal_width()));
+  flags.json ? print(reply_as_json(answer(InfoRequest{}))) : print_text(info_as_text(terminal_width()));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "qkv/api/cost.h"
 #include "qkv/api/explain.h"
 #include "qkv/api/fetch.h"
+#include "qkv/api/info.h"
 #include "qkv/api/lens.h"
 #include "qkv/api/mask.h"
 #include "qkv/api/match.h"
@@ -81,6 +82,7 @@ std::span<const CommandReply> command_replies() {
       printed<TokensText>("qkv tokens --ids --json"),
       printed<VocabularyFigures>("qkv tokens --list --json"),
       printed<FetchFigures>("qkv fetch --json"),
+      printed<InfoReply>("qkv info --json"),
       printed<TaskFigures>("qkv task TASK --json"),
       printed<TaskList>("qkv task --json"),
       printed<TrainReply>("qkv train --json"),
