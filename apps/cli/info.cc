@@ -20,7 +20,7 @@ struct InfoFlags {
 void run_info(InfoFlags& flags, const Given& /*all*/) {
   if (flags.file.empty()) {
     if (flags.tensors) misuse("--tensors", "a FILE beside it", "none");
-    return flags.json ? print(info_as_json()) : print_text(info_as_text(terminal_width()));
+    return flags.json ? print(reply_as_json(answer(InfoRequest{}))) : print_text(info_as_text(terminal_width()));
   }
   const Contents contents = contents_of(flags.file);
   const auto lines = flags.tensors ? ContentsLines::each : ContentsLines::grouped;

@@ -27,7 +27,7 @@ OPTIONS = {"captions": "caption", "changes": "change", "sites": "site"}
 JOINED = {"kinds", "sites"}  # by commas
 IN_LINES = {"generate", "embed"}
 # Commands without a question: their replies are of other kinds, or need what Python does not have.
-WITHOUT = {"check", "fetch", "help", "info", "view"}
+WITHOUT = {"check", "fetch", "help", "view"}
 
 
 def words_of(question, request):

@@ -134,10 +134,16 @@ def test_generate_writes_what_the_command_writes(gpt, options, words):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda gpt: gpt.generate("The", tokens=2_000_000_000), "tokens: expected a whole number from 0 to 1048576, got 2000000000"),
+        (
+            lambda gpt: gpt.generate("The", tokens=2_000_000_000),
+            "tokens: expected a whole number from 0 to 1048576, got 2000000000",
+        ),
         (lambda gpt: gpt.generate("The", beams=2000), "beams: expected a whole number from 1 to 1024, got 2000"),
         (lambda gpt: gpt("The", answer=1_000_000_000), "answer: expected from 0 to 4096, got 1000000000"),
-        (lambda gpt: qkv.insight.heads(gpt, count=1_000_000_000), "count: expected a whole number from 1 to 100000, got 1000000000"),
+        (
+            lambda gpt: qkv.insight.heads(gpt, count=1_000_000_000),
+            "count: expected a whole number from 1 to 100000, got 1000000000",
+        ),
     ],
 )
 def test_bounds_are_those_of_the_command(gpt, call, message):

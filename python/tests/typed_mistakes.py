@@ -28,6 +28,10 @@ def mistakes(q: Singles, model: qkv.Model) -> None:
     model.generate("abc", token=3)  # wrong
     model.generate("abc", on_text=lambda n, part: print(n, part))  # wrong
     insight.heads(model, sites=3)  # wrong
+    insight.lens(model, "abc", tokn="c")  # wrong
+    qkv.ask("costs", preset="gpt2")  # wrong
+    qkv.ask("cost", tokens="many")  # wrong
+    qkv.ask("lens", text="abc")  # wrong
     qkv.train("copy", step=3)  # wrong
     qkv.train("copy", optimizer="lion")  # wrong
     assert_type(qkv.attention(q, q, q), Any)  # wrong

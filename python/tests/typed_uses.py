@@ -93,6 +93,12 @@ def looked_into(model: qkv.Model) -> None:
         assert_type(gap.fillings, list[tuple[str, float]])
 
 
+def asked() -> None:
+    print(qkv.ask("cost", preset="gpt2", tokens=2048)["groups"], qkv.ask("studio cost", preset="gpt2"))
+    qkv.ask("change", model="induction", text="abc", remove=["1.0"], freeze_norms=True)
+    insight.lens("induction", "abcxyzb", token="c")
+
+
 def trained(seen: list[qkv.Step]) -> qkv.TrainingRun:
     run = qkv.train("copy", steps=3, optimizer="sgd", callback=seen.append, learning_rate=1e-3)
     assert_type(run.loss, NDArray[numpy.float64])

@@ -33,7 +33,7 @@ const std::vector<AskedQuestion>& all_questions() {
       all.push_back({one.name, one.fields, one.examples, one.answer});
     for (const Question& one : Studio::questions()) {
       all.push_back({"studio " + one.name, one.fields, one.examples,
-                     [&one](const FieldValues& values) { return studio().answer(one.name, values); }});
+                     [&one](const FieldValues& values) { return studio().answer(one.name, values, signal_watch()); }});
     }
     return all;
   }();

@@ -7,7 +7,6 @@
 #include <thread>
 #include <vector>
 
-#include "api/replies/json_of.h"
 #include "api/replies/lines.h"
 #include "qkv/attention.h"
 #include "qkv/info.h"
@@ -16,7 +15,6 @@
 namespace qkv {
 namespace {
 
-using api_detail::Json;
 using api_detail::named_lines;
 
 constexpr DType kDTypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16};
@@ -25,11 +23,11 @@ std::string words(const std::vector<std::string>& list) {
   return list.empty() ? "none that matter here" : fmt::format("{}", fmt::join(list, " "));
 }
 
-Json words_of(std::string_view text) {
-  Json words = Json::array();
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
   while (!text.empty()) {
     const std::string_view word = text.substr(0, text.find(' '));
-    words.push_back(word);
+    words.emplace_back(word);
     text.remove_prefix(std::min(text.size(), word.size() + 1));
   }
   return words;
@@ -78,31 +76,78 @@ std::string info_as_text(int width) {
   return text + "\n" + api_detail::prose("QKV_FORCE_TARGET=NAME forces a target that is ready.", width);
 }
 
-std::string info_as_json() {
+const Fields<InfoRequest>& info_fields() {
+  static const Fields<InfoRequest> kFields;
+  return kFields;
+}
+
+InfoReply answer(const InfoRequest& /*request*/) {
   const BuildInfo& build = build_info();
-  Json json;
-  json["version"] = build.version;
-  json["build"] = {{"compiler", build.compiler}, {"type", build.build_type}, {"flags", build.flags}};
-  json["build"]["commit"] = build.commit.empty() ? Json() : Json(build.commit);
-  json["build"]["targets"] = words_of(build.targets);
-  json["build"]["left_out"] = words_of(build.left_out);
-  json["cpu"] = {{"model", cpu_model()},
-                 {"threads", std::thread::hardware_concurrency()},
-                 {"used", threads()},
-                 {"instructions", cpu_instructions()}};
-  json["targets"] = Json::array();
+  const auto if_any = [](std::string_view text) {
+    return text.empty() ? std::nullopt : std::optional<std::string>(text);
+  };
+  InfoReply reply;
+  reply.version = build.version;
+  reply.build = {.compiler = std::string(build.compiler),
+                 .type = std::string(build.build_type),
+                 .flags = std::string(build.flags),
+                 .commit = if_any(build.commit),
+                 .targets = words_of(build.targets),
+                 .left_out = words_of(build.left_out)};
+  reply.cpu = {.model = cpu_model(),
+               .threads = std::thread::hardware_concurrency(),
+               .used = threads(),
+               .instructions = cpu_instructions()};
   for (const CpuTarget& target : cpu_targets()) {
-    json["targets"].push_back({{"name", target.name},
-                               {"instructions", target.instructions},
-                               {"line", target.line},
-                               {"substitute", target.substitute.empty() ? Json() : Json(target.substitute)},
-                               {"compiled", target.compiled},
-                               {"runs_here", target.runs_here},
-                               {"chosen", target.chosen}});
+    reply.targets.push_back({target.name, target.instructions, target.line, if_any(target.substitute), target.compiled,
+                             target.runs_here, target.chosen});
   }
-  json["runs_on"] = Json::object();
-  for (const DType dtype : kDTypes) json["runs_on"][std::string(name_of(dtype))] = attention_target(dtype);
-  return api_detail::text_of(json);
+  for (const DType dtype : kDTypes) reply.runs_on.emplace_back(name_of(dtype), attention_target(dtype));
+  return reply;
+}
+
+const Members<InfoBuild>& members_of(const InfoBuild* /*type*/) {
+  static const auto kMembers = Members<InfoBuild>("InfoBuild")
+                                   .add(&InfoBuild::compiler, "compiler", "Name and version")
+                                   .add(&InfoBuild::type, "type", "Release, Debug, …")
+                                   .add(&InfoBuild::flags, "flags", "As CMake passed them")
+                                   .add(&InfoBuild::commit, "commit", "Of the source tree; null if it is not known")
+                                   .add(&InfoBuild::targets, "targets", "CPU targets that it holds beside reference")
+                                   .add(&InfoBuild::left_out, "left_out", "Those that it could hold");
+  return kMembers;
+}
+
+const Members<InfoCpu>& members_of(const InfoCpu* /*type*/) {
+  static const auto kMembers = Members<InfoCpu>("InfoCpu")
+                                   .add(&InfoCpu::model, "model", "The processor's name")
+                                   .add(&InfoCpu::threads, "threads", "That the machine offers")
+                                   .add(&InfoCpu::used, "used", "That a call uses")
+                                   .add(&InfoCpu::instructions, "instructions", "Sets of them that kernels can use");
+  return kMembers;
+}
+
+const Members<InfoTarget>& members_of(const InfoTarget* /*type*/) {
+  using T = InfoTarget;
+  static const auto kMembers =
+      Members<T>("InfoTarget")
+          .add(&T::name, "name", "As QKV_FORCE_TARGET takes it")
+          .add(&T::instructions, "instructions", "What the machine must offer")
+          .add(&T::line, "line", "What it multiplies")
+          .add(&T::substitute, "substitute", "The target that does the rest; null if there is none")
+          .add(&T::compiled, "compiled", "Whether this build holds it")
+          .add(&T::runs_here, "runs_here", "Whether the machine offers the instructions")
+          .add(&T::chosen, "chosen", "Whether calls use it: one target is chosen");
+  return kMembers;
+}
+
+const Members<InfoReply>& members_of(const InfoReply* /*type*/) {
+  static const auto kMembers = Members<InfoReply>("InfoReply")
+                                   .add(&InfoReply::version, "version", "Of qkv")
+                                   .add(&InfoReply::build, "build", "How it was built")
+                                   .add(&InfoReply::cpu, "cpu", "The machine")
+                                   .add(&InfoReply::targets, "targets", "All that qkv knows, the slowest first")
+                                   .add(&InfoReply::runs_on, "runs_on", "The target of each dtype");
+  return kMembers;
 }
 
 }  // namespace qkv

@@ -7,6 +7,7 @@
 #include "qkv/api/change.h"
 #include "qkv/api/cost.h"
 #include "qkv/api/explain.h"
+#include "qkv/api/info.h"
 #include "qkv/api/lens.h"
 #include "qkv/api/mask.h"
 #include "qkv/api/match.h"
@@ -103,6 +104,7 @@ std::span<const CommandQuestion> command_questions() {
       question("bench positions", positions_bench_fields(),
                {R"({"task": "copy", "kinds": ["rotary", "none"], "steps": 3, "batch": 4, "examples": 8})"}),
       question("bench bottleneck", bottleneck_bench_fields(), {R"({"to": 3, "texts": 8})"}),
+      question("info", info_fields(), {"{}"}),
       question("task", task_fields(), {R"({"task": "copy", "examples": 2, "split": "train"})", "{}"}),
   };
   return kAll;

@@ -9,6 +9,7 @@
 #include "qkv/api/cost.h"
 #include "qkv/api/explain.h"
 #include "qkv/api/fetch.h"
+#include "qkv/api/info.h"
 #include "qkv/api/lens.h"
 #include "qkv/api/mask.h"
 #include "qkv/api/match.h"
@@ -82,6 +83,7 @@ std::span<const CommandReply> command_replies() {
       printed<TokensText>("qkv tokens --ids --json"),
       printed<VocabularyFigures>("qkv tokens --list --json"),
       printed<FetchFigures>("qkv fetch --json"),
+      printed<InfoReply>("qkv info --json"),
       printed<Contents>("qkv info FILE --json"),
       printed<TaskFigures>("qkv task TASK --json"),
       printed<TaskList>("qkv task --json"),
