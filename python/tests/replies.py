@@ -3,7 +3,9 @@
 import numpy
 
 # As the engine calls them.
-TYPES = {"float64": "f64", "float32": "f32", "float16": "f16", "int64": "i64", "int32": "i32", "uint8": "u8", "bool": "b8"}
+TYPES = {
+    "float64": "f64", "float32": "f32", "float16": "f16", "int64": "i64", "int32": "i32", "uint8": "u8", "bool": "b8",
+}  # fmt: skip
 
 
 def in_json(value):
