@@ -36,13 +36,13 @@ struct GgufToken {
   double score = 0;
 };
 
-void require_utf8(const GgufKeys& keys, std::string_view key, std::span<const std::string> texts) {
+void require_utf8_in(const GgufKeys& keys, std::string_view key, std::span<const std::string> texts) {
   if (!std::ranges::all_of(texts, files::is_utf8)) keys.refuse(key, "texts in UTF-8");
 }
 
 std::vector<GgufToken> tokens_in(const GgufKeys& keys) {
   const std::vector<std::string>& texts = keys.texts(kTokensKey);
-  require_utf8(keys, kTokensKey, texts);
+  require_utf8_in(keys, kTokensKey, texts);
   const std::vector<std::int64_t> types = keys.integers(kTypesKey);
   const std::vector<double> scores = keys.numbers(kScoresKey);
   const std::string wanted = "one for each of the " + std::to_string(texts.size()) + " tokens";
@@ -211,7 +211,7 @@ std::shared_ptr<const Tokenizer> byte_level_bpe(const GgufKeys& keys, std::vecto
   const std::vector<GgufToken> tokens = tokens_in(keys);
   const Cut cut = cut_in(keys, cautions);
   const std::vector<std::string>& merges = keys.texts(kMergesKey);
-  require_utf8(keys, kMergesKey, merges);
+  require_utf8_in(keys, kMergesKey, merges);
   const bool is_llama3 = cut == Cut::llama3;
   const bool is_roberta = keys.text(kPreKey, "") == "roberta-bpe";
   const auto ends_with = [&](const char* name, const char* key, bool usual) {
