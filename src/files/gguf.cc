@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <utility>
 
 #include "core/parallel.h"
@@ -41,13 +40,15 @@ Tensor dequantised(core::BlockType type, std::span<const std::byte> blocks, cons
   return tensor;
 }
 
+std::string in_five_digits(std::int64_t number) {
+  constexpr std::size_t kDigits = 5;
+  const std::string digits = std::to_string(number);
+  return std::string(kDigits - std::min(kDigits, digits.size()), '0') + digits;
+}
+
 // "-00002-of-00003.gguf"
 std::string end_of_part(std::int64_t number, std::int64_t count) {
-  constexpr std::size_t kRoom = 64;
-  char end[kRoom];
-  const int size = std::snprintf(end, kRoom, "-%05lld-of-%05lld.gguf", static_cast<long long>(number + 1),
-                                 static_cast<long long>(count));
-  return {end, static_cast<std::size_t>(size)};
+  return "-" + in_five_digits(number + 1) + "-of-" + in_five_digits(count) + ".gguf";
 }
 
 std::int64_t number_in(const GgufMetadata& metadata, std::string_view key, std::int64_t otherwise) {

@@ -97,10 +97,10 @@ std::string words_as_text(const Contents& contents, int width) {
 std::string contents_as_text(const Contents& contents, int width, ContentsLines lines) {
   std::int64_t bytes = 0;
   for (const ContentsFile& file : contents.files) bytes += file.bytes;
-  std::string text =
-      api_detail::prose(fmt::format("{}: {}, {}, {} of {} numbers", contents.path, contents.form, size_of_bytes(bytes),
-                                    tensors_text(std::ssize(contents.tensors)), in_thousands(contents.numbers)),
-                        width);
+  std::string text = one_line(contents.path) + "\n";
+  text += api_detail::prose(fmt::format("{}, {}, {} of {} numbers", contents.form, size_of_bytes(bytes),
+                                        tensors_text(std::ssize(contents.tensors)), in_thousands(contents.numbers)),
+                            width);
   if (contents.memory > 0) {
     text += api_detail::prose(
         fmt::format("opened, its quantised tensors take {} as f32", size_of_bytes(contents.memory)), width);
