@@ -23,7 +23,6 @@
 #include "qkv/insight/rollout.h"
 #include "qkv/insight/syntax.h"
 #include "qkv/threads.h"
-#include "qkv/train/english_trees.h"
 #include "terminal.h"
 
 namespace qkv::cli {

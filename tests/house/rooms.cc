@@ -32,7 +32,8 @@ std::string first_part(const fs::path& path) { return path.begin() == path.end()
 
 /// Files of api that are of training, and no others of its room, use train.
 bool is_of_training(const fs::path& path) {
-  static constexpr std::array<std::string_view, 5> kStarts = {"src/api/learn/", "src/api/models/", "src/api/task/",
+  static constexpr std::array<std::string_view, 6> kStarts = {"src/api/learn/",         "src/api/models/",
+                                                              "src/api/study/",         "src/api/task/",
                                                               "include/qkv/api/task.h", "include/qkv/api/train.h"};
   return std::ranges::any_of(kStarts, [&](std::string_view start) { return path.native().starts_with(start); });
 }

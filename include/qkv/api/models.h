@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "qkv/insight/texts.h"
 #include "qkv/model/text_model.h"
+#include "qkv/text/syntax.h"
 
 namespace qkv {
 
@@ -20,5 +22,8 @@ using OpenedModel = std::shared_ptr<const TextModel>;
 /// many sentences of the task english. Throws InvalidArgument naming count if it is below 1, and trained if the model
 /// writes captions and has no examples.
 [[nodiscard]] HeadTexts texts_to_look_at(const TextModel& trained, std::int64_t count);
+
+/// English sentences with their trees. Throws InvalidArgument naming count if it is below 1.
+[[nodiscard]] std::vector<ParsedSentence> trees_to_look_at(std::int64_t count);
 
 }  // namespace qkv

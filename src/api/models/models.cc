@@ -26,6 +26,8 @@ OpenedModel open_model(const std::string& name) {
       [&] { return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name))); });
 }
 
+std::vector<ParsedSentence> trees_to_look_at(std::int64_t count) { return english_trees(count); }
+
 HeadTexts texts_to_look_at(const TextModel& trained, std::int64_t count) {
   if (count < 1 || trained.has_examples()) return head_texts(trained, count);
   if (trained.traits().reads_images && trained.traits().writes) {

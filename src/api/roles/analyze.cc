@@ -8,7 +8,6 @@
 #include "qkv/api/roles.h"
 #include "qkv/api/syntax.h"
 #include "qkv/files.h"
-#include "qkv/train/english_trees.h"
 
 namespace qkv {
 namespace {
@@ -90,7 +89,7 @@ HeadAnalysis analyzed(const AnalyzeRequest& request, const TextModel& trained, c
 }
 
 std::vector<ParsedSentence> analyzed_trees(const AnalyzeRequest& request) {
-  if (request.syntax == "english") return english_trees(request.count.value_or(kTexts));
+  if (request.syntax == "english") return trees_to_look_at(request.count.value_or(kTexts));
   if (request.count) {
     api_detail::refuse("count", "`syntax` english beside it: a file is read whole", request.syntax);
   }
