@@ -159,6 +159,7 @@
 #include "qkv/study/bottleneck.h"
 #include "qkv/study/positions.h"
 #include "qkv/study/variants.h"
+#include "qkv/text/chat_template.h"
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/text/syntax.h"
 #include "qkv/text/tokenizer.h"
