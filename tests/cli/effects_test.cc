@@ -120,7 +120,8 @@ void write_files() {
   const auto numbers = [](float n) { return Tensor(std::vector<float>{n, 0, 0, 1}, Shape{1, 1, 2, 2}); };
   write_tensors(
       std::vector<NamedView>{{"all.npz:q", numbers(1)}, {"all.npz:k", numbers(2)}, {"all.npz:v", numbers(3)}});
-  write_tensors(std::vector<NamedView>{{"w.safetensors:x", numbers(1)}, {"w.safetensors:y", numbers(2)}});
+  write_tensors(
+      std::vector<NamedView>{{"w.safetensors:blocks.0.x", numbers(1)}, {"w.safetensors:blocks.1.x", numbers(2)}});
   write_text("captions.txt", "a green circle\n");
   write_text("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncats\nare\nnear\n");
   write_text("letter.txt", "abcxyzab");
