@@ -197,7 +197,9 @@ def smollm2(folder):
         tensors |= {f"ids.{n}": ids, f"logits.{n}": found.logits[0]}
         for word, all_layers in (("hidden", found.hidden_states), ("weights", found.attentions)):
             tensors |= {f"{word}.{layer}": tensor for layer, tensor in enumerate(all_layers or ())}
-        written = model.generate(ids, max_new_tokens=WRITTEN, do_sample=False)
+        # Without a mask it takes <|im_end|>, which is also what pads, for padding.
+        mask = torch.ones_like(ids)
+        written = model.generate(ids, attention_mask=mask, max_new_tokens=WRITTEN, do_sample=False)
         tensors[f"greedy.{n}"] = written[0, ids.shape[1] :]
     tensors = {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
     save_file(tensors, folder / "expected-gguf.safetensors", metadata={"prompts": json.dumps(PROMPTS)})

@@ -170,14 +170,14 @@ VectorStep dense_step(const fs::path& module, EmbedOptions& options) {
 }
 
 VectorStep layer_norm_step(const fs::path& module, EmbedOptions& options) {
-  constexpr std::array<std::string_view, 1> kWords = {"dimension"};
-  constexpr std::array<std::string_view, 2> kNames = {"norm.weight", "norm.bias"};
+  constexpr std::array<std::string_view, 1> kNormWords = {"dimension"};
+  constexpr std::array<std::string_view, 2> kNormNames = {"norm.weight", "norm.bias"};
   constexpr double kEpsilon = 1e-5;  // of torch.nn.LayerNorm
   const ConfigFile config = config_of(module);
-  name_other_words(config, kWords, options);
+  name_other_words(config, kNormWords, options);
   const std::int64_t width = positive(config, "dimension");
   const StepWeights weights(module);
-  weights.require_only(kNames);
+  weights.require_only(kNormNames);
   return {.module = module.filename().string(),
           .apply = [name = module.filename().string(), weight = weights.load("norm.weight", {width}),
                     bias = weights.load("norm.bias", {width})](const Vector& x) {

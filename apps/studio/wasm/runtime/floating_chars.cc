@@ -1,5 +1,5 @@
 // std::from_chars for floating point, by strtod and strtof, which read more: blanks, a plus and hexadecimal digits. And
-// std::to_chars for double, which tries more and more digits until they are read as the same number.
+// std::to_chars for both, which tries more and more digits until they are read as the same number.
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -56,21 +56,35 @@ from_chars_result from_chars(const char* begin, const char* end, float& value) {
 
 }  // namespace std
 
+namespace {
+
 // The shorter of both forms, with the fewest digits; where they are equally long, without an exponent.
-std::to_chars_result std::to_chars(char* begin, char* end, double value) {
-  constexpr int kMostDigits = 17;
+template <class Number, class Read>
+std::to_chars_result write_number(char* begin, char* end, Number value, int most_digits, const Read& read) {
   char scientific[32];
   char fixed[512];
   int digits = 0;
   do {
-    snprintf(scientific, sizeof scientific, "%.*e", digits, value);
-  } while (++digits < kMostDigits && strtod(scientific, nullptr) != value);
-  string_view shortest = scientific;
+    snprintf(scientific, sizeof scientific, "%.*e", digits, static_cast<double>(value));
+  } while (++digits < most_digits && read(scientific, nullptr) != value);
+  std::string_view shortest = scientific;
   if (const char* exponent = strchr(scientific, 'e')) {
-    const int places = max(0, digits - 1 - atoi(exponent + 1));
-    const int length = snprintf(fixed, sizeof fixed, "%.*f", places, value);
-    if (static_cast<size_t>(length) <= shortest.size()) shortest = fixed;
+    const int places = std::max(0, digits - 1 - atoi(exponent + 1));
+    const int length = snprintf(fixed, sizeof fixed, "%.*f", places, static_cast<double>(value));
+    if (static_cast<std::size_t>(length) <= shortest.size()) shortest = fixed;
   }
-  if (static_cast<size_t>(end - begin) < shortest.size()) return {end, errc::value_too_large};
-  return {ranges::copy(shortest, begin).out, errc()};
+  if (static_cast<std::size_t>(end - begin) < shortest.size()) return {end, std::errc::value_too_large};
+  return {std::ranges::copy(shortest, begin).out, std::errc()};
+}
+
+}  // namespace
+
+std::to_chars_result std::to_chars(char* begin, char* end, double value) {
+  constexpr int kMostDigits = 17;
+  return write_number(begin, end, value, kMostDigits, strtod);
+}
+
+std::to_chars_result std::to_chars(char* begin, char* end, float value) {
+  constexpr int kMostDigits = 9;
+  return write_number(begin, end, value, kMostDigits, strtof);
 }

@@ -5,8 +5,7 @@
 namespace qkv {
 namespace {
 
-void refuse(api_detail::StudioState& /*state*/, std::string_view /*request*/, const StudioWatch& /*watch*/,
-            ReplyWriter& /*writer*/) {
+AnyReply refuse(api_detail::StudioState& /*state*/, const FieldValues& /*request*/, const StudioWatch& /*watch*/) {
   throw Error("the engine in a page has no directory for a run; `qkv train` or the page of `qkv view` does");
 }
 
