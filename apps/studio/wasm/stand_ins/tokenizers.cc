@@ -24,6 +24,12 @@ std::shared_ptr<const Tokenizer> text::sentence_piece_of(const std::map<std::str
   refuse("the model");
 }
 
+std::shared_ptr<const Tokenizer> text::read_sentence_piece(std::string /*model*/,
+                                                           const SentencePieceOptions& /*options*/,
+                                                           const std::string& source) {
+  refuse(source);
+}
+
 text::NormalizerPtr text::unicode_normalizer(UnicodeForm /*form*/) { refuse("normalizer"); }
 void text::normalize(AlignedText& /*text*/, UnicodeForm /*form*/) { refuse("normalizer"); }
 text::NormalizerPtr text::read_precompiled(const JsonField& field) { refuse(field.place()); }
