@@ -190,7 +190,8 @@ TEST(Gguf, RefusesCountsAndLengthsBeyondTheFile) {
               HasSubstr("a: expected a list of numbers or texts, got one of lists"));
   EXPECT_THAT(fault_of(GgufBytes().add("a", 10, gguf_number(~std::uint64_t{0}))),
               HasSubstr("a: expected a number below 2^63, got 18446744073709551615"));
-  EXPECT_THAT(fault_of(GgufBytes().add("a", 13, "1234")), HasSubstr("a: expected a type of value from 0 to 12, got 13"));
+  EXPECT_THAT(fault_of(GgufBytes().add("a", 13, "1234")),
+              HasSubstr("a: expected a type of value from 0 to 12, got 13"));
   EXPECT_THAT(fault_of(GgufBytes().u32("a", 1).u32("a", 1)), HasSubstr("a: expected each key once, got it twice"));
   EXPECT_THAT(fault_of(GgufBytes().u32("\xFF", 1)), HasSubstr("metadata 1 of 1: expected a name in UTF-8"));
   EXPECT_THAT(fault_of(GgufBytes().u32("", 1234567)), HasSubstr("metadata 1 of 1: expected a name, got an empty one"));

@@ -64,9 +64,9 @@ struct EmbedOptions {
 
 /// What a folder of a sentence transformer says in modules.json and the configs of its modules, in
 /// sentence_bert_config.json and in config_sentence_transformers.json; docs/embeddings.md lists every field. The
-/// defaults, but for `length`, where there is no modules.json. Of a GGUF file its pooling and how long its texts are, and
-/// the defaults for a file of qkv's. Throws Error naming the file and a pooling, module or path that is not known, and
-/// for modules without a pooling.
+/// defaults, but for `length`, where there is no modules.json. Of a GGUF file its pooling and how long its texts are,
+/// and the defaults for a file of qkv's. Throws Error naming the file and a pooling, module or path that is not known,
+/// and for modules without a pooling.
 [[nodiscard]] EmbedOptions embed_options_of(const std::string& folder);
 
 /// The prompt of this name. Throws InvalidArgument naming prompt_name, with the names that there are.
