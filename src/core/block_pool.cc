@@ -25,7 +25,7 @@ std::size_t rounded(std::size_t bytes) {
 // Fresh pages cost more than the pass that fills them, and a training step asks for the same sizes as the last one. The
 // pool holds at most twice the bytes that were in use at once; if sizes change from step to step, it then frees them
 // all.
-class Pool {
+class BlockPool {
  public:
   void* take(std::size_t bytes) {
     {
@@ -89,8 +89,8 @@ class Pool {
 };
 
 // Never destroyed: blocks of static duration may outlive it.
-Pool& pool() {
-  static Pool* const kPool = new Pool;
+BlockPool& pool() {
+  static BlockPool* const kPool = new BlockPool;
   return *kPool;
 }
 

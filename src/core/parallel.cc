@@ -57,12 +57,12 @@ struct Job {
   }
 };
 
-class Workers {
+class Pool {
  public:
-  Workers() = default;
-  Workers(const Workers&) = delete;
-  Workers& operator=(const Workers&) = delete;
-  ~Workers() {
+  Pool() = default;
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+  ~Pool() {
     {
       const std::scoped_lock lock(mutex_);
       ends_ = true;
@@ -155,7 +155,7 @@ class Workers {
 // alone and runs every task on the calling thread.
 class PoolOfProcess {
  public:
-  PoolOfProcess() : pool_(new Workers), process_(getpid()) {}
+  PoolOfProcess() : pool_(new Pool), process_(getpid()) {}
   PoolOfProcess(const PoolOfProcess&) = delete;
   PoolOfProcess& operator=(const PoolOfProcess&) = delete;
   ~PoolOfProcess() {
@@ -163,10 +163,10 @@ class PoolOfProcess {
   }
 
   [[nodiscard]] bool is_here() const { return getpid() == process_; }
-  [[nodiscard]] Workers& pool() const { return *pool_; }
+  [[nodiscard]] Pool& pool() const { return *pool_; }
 
  private:
-  Workers* pool_;
+  Pool* pool_;
   pid_t process_;
 };
 
