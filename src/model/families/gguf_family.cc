@@ -151,9 +151,14 @@ Json decoder_words(const GgufKeys& keys, double usual_base = 1e4) {
           {"tie_word_embeddings", !has_tensor(keys, "output.weight")}};
 }
 
-Json llama_words(const GgufKeys& keys) {
-  Json words = decoder_words(keys);
+Json words_with_bias(const GgufKeys& keys, double usual_base = 1e4) {
+  Json words = decoder_words(keys, usual_base);
   words["attention_bias"] = has_tensor(keys, "blk.0.attn_q.bias");
+  return words;
+}
+
+Json llama_words(const GgufKeys& keys) {
+  Json words = words_with_bias(keys);
   words["mlp_bias"] = has_tensor(keys, "blk.0.ffn_up.bias");
   return words;
 }
@@ -166,17 +171,7 @@ Json qwen2_words(const GgufKeys& keys) {
   return words;
 }
 
-Json qwen3_words(const GgufKeys& keys) {
-  Json words = decoder_words(keys);
-  words["attention_bias"] = has_tensor(keys, "blk.0.attn_q.bias");
-  return words;
-}
-
-Json gemma_words(const GgufKeys& keys) {
-  Json words = decoder_words(keys);
-  words["attention_bias"] = has_tensor(keys, "blk.0.attn_q.bias");
-  return words;
-}
+Json qwen3_and_gemma_words(const GgufKeys& keys) { return words_with_bias(keys); }
 
 // Of what was made of an f32, the number that is meant.
 double by_decimals(double value) {
@@ -187,8 +182,7 @@ double by_decimals(double value) {
 
 // The file does not say by what scores are scaled: by the width of a head, but for models of 27 B.
 Json gemma_with_windows(const GgufKeys& keys, std::int64_t layers_of_27b, double usual_base) {
-  Json words = decoder_words(keys, usual_base);
-  words["attention_bias"] = has_tensor(keys, "blk.0.attn_q.bias");
+  Json words = words_with_bias(keys, usual_base);
   const auto number = [&](const char* word) { return words[word].get<std::int64_t>(); };
   const bool is_27b = number("num_hidden_layers") == layers_of_27b;
   const std::int64_t heads = number("num_attention_heads");
@@ -279,8 +273,8 @@ const auto& gguf_families() {
   static const std::array kFamilies = {
       GgufFamily{"llama", llama, llama_words, kGgufDecoder, GgufChange::interleaved_heads},
       GgufFamily{"qwen2", qwen2, qwen2_words, kGgufDecoder},
-      GgufFamily{"qwen3", qwen3, qwen3_words, kGgufDecoder},
-      GgufFamily{"gemma", gemma, gemma_words, kGgufDecoder, GgufChange::norms_plus_one},
+      GgufFamily{"qwen3", qwen3, qwen3_and_gemma_words, kGgufDecoder},
+      GgufFamily{"gemma", gemma, qwen3_and_gemma_words, kGgufDecoder, GgufChange::norms_plus_one},
       GgufFamily{"gemma2", gemma2, gemma2_words, kGgufDecoder, GgufChange::norms_plus_one},
       GgufFamily{"gemma3", gemma3_text, gemma3_words, kGgufDecoder, GgufChange::norms_plus_one},
       GgufFamily{"gpt2", gpt2, gpt2_words, kGgufGpt2},
