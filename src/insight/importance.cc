@@ -10,7 +10,6 @@
 #include "insight/outcome.h"
 #include "insight/removed_heads.h"
 #include "model/require_finite.h"
-#include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/softmax.h"
 #include "qkv/nn/parameters.h"
 
@@ -146,12 +145,6 @@ std::string why_none(const Model& model, const HeadOptions& options) {
 }
 
 }  // namespace
-
-Variable without_head(const Variable& heads, std::int64_t removed) {
-  std::vector<double> keep(static_cast<std::size_t>(heads.dim(1)), 1);
-  keep[static_cast<std::size_t>(removed)] = 0;
-  return heads * Variable(Tensor(Tensor(keep, {1, heads.dim(1), 1, 1}), heads.dtype()));
-}
 
 void add_importance(const Model& model, std::span<const HeadText> texts, const HeadOptions& options,
                     HeadAnalysis& analysis) {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "insight/head_plans.h"
-#include "insight/importance.h"
+#include "insight/removed_heads.h"
 #include "insight/text_batch.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/nearest_word.h"
@@ -208,7 +208,7 @@ void Intervener::add_removal(const RemovedHead& removed, Trace& trace) const {
     trace.edit(scope.name(static_cast<std::size_t>(layer), "heads"), [head = removed.at.head](const Variable& heads) {
       if (!head) return heads * 0.0;
       if (*head >= heads.dim(1)) refuse_change("remove", numbered_to("a head", heads.dim(1)), fmt::format("{}", *head));
-      return insight::without_head(heads, *head);
+      return insight::without_heads(heads, *head);
     });
   }
 }

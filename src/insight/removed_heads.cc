@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "qkv/autograd/arithmetic.h"
-#include "qkv/autograd/variable.h"
 
 namespace qkv::insight {
 namespace {
@@ -30,16 +29,6 @@ std::vector<std::int64_t> repeated(const std::vector<std::int64_t>& lengths, std
   return all;
 }
 
-// Of `times` times as many texts the n-th batch of them has no head first + n.
-Variable all_but_one(const Variable& heads, std::int64_t first, std::int64_t times) {
-  const std::int64_t rows = heads.dim(0), count = heads.dim(1);
-  std::vector<double> keep(static_cast<std::size_t>(rows * count), 1);
-  for (std::int64_t row = 0; row < rows; ++row) {
-    keep[static_cast<std::size_t>(row * count + first + row / (rows / times))] = 0;
-  }
-  return heads * Variable(Tensor(Tensor(keep, {rows, count, 1, 1}), heads.dtype()));
-}
-
 std::int64_t tokens_of(const ModelInput& input) {
   const auto tokens = [](const TensorView& view) { return view.rank() > 1 ? view.dim(0) * view.dim(1) : 0; };
   return std::max({tokens(input.ids), tokens(input.source), std::int64_t{1}});
@@ -52,6 +41,15 @@ std::int64_t texts_of(const ModelInput& input) {
 
 }  // namespace
 
+Variable without_heads(const Variable& heads, std::int64_t first, std::int64_t times) {
+  const std::int64_t rows = heads.dim(0), count = heads.dim(1);
+  std::vector<double> keep(static_cast<std::size_t>(rows * count), 1);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    keep[static_cast<std::size_t>(row * count + first + row / (rows / times))] = 0;
+  }
+  return heads * Variable(Tensor(Tensor(keep, {rows, count, 1, 1}), heads.dtype()));
+}
+
 void without_each_head(const Model& model, const ModelInput& input, const std::string& heads, std::int64_t count,
                        const std::vector<std::string>& kept, const WithoutHead& told) {
   const std::int64_t most = std::max<std::int64_t>(1, kTokensOfAPass / tokens_of(input));
@@ -60,7 +58,7 @@ void without_each_head(const Model& model, const ModelInput& input, const std::s
     const Tensor ids = repeated(input.ids, times), types = repeated(input.types, times);
     const Tensor source = repeated(input.source, times), images = repeated(input.images, times);
     Trace trace(kept);
-    trace.edit(heads, [&](const Variable& value) { return all_but_one(value, first, times); });
+    trace.edit(heads, [&](const Variable& value) { return without_heads(value, first, times); });
     model.run({.ids = ids.view(),
                .lengths = repeated(input.lengths, times),
                .types = types.view(),

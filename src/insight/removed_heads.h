@@ -6,10 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "qkv/autograd/variable.h"
 #include "qkv/model/model.h"
 #include "qkv/nn/trace.h"
 
 namespace qkv::insight {
+
+/// heads [times B, H, T, D], a batch of B texts that stands there `times` over: batch n with head first + n times 0 and
+/// all others times 1. For an edit of "<attention>.heads".
+[[nodiscard]] Variable without_heads(const Variable& heads, std::int64_t first, std::int64_t times = 1);
 
 /// Told of each head: of the values that `trace` keeps, the rows from `row` on, as many as the input has texts, are of
 /// a pass without it.
