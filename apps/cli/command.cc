@@ -15,16 +15,6 @@ std::string_view family_of(std::string_view name) {
 
 }  // namespace
 
-bool Given::has(std::string_view field) const {
-  return std::ranges::any_of(values_, [&](const auto& one) { return infos_[one.first].name == field; });
-}
-
-std::vector<std::string> Given::names() const {
-  std::vector<std::string> names;
-  for (const auto& [n, value] : values_) names.push_back(infos_[n].name);
-  return names;
-}
-
 std::string option_named(std::string_view field) {
   std::string option = "--" + std::string(field);
   std::ranges::replace(option, '_', '-');

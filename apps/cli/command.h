@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "qkv/api/field.h"
+#include "qkv/api/given.h"
 
 namespace qkv::cli {
 
@@ -23,20 +24,6 @@ inline constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells have it
 /// Thrown by a command that has already said all there is to say, and whose answer is an exit code.
 struct Exit {
   int code = kSuccess;
-};
-
-/// Which of its fields a command was given, whatever their values.
-class Given {
- public:
-  Given(std::span<const FieldInfo> infos, const FieldValues& values) : infos_(infos), values_(values) {}
-
-  [[nodiscard]] bool has(std::string_view field) const;
-  /// All of them, in the order of the fields.
-  [[nodiscard]] std::vector<std::string> names() const;
-
- private:
-  std::span<const FieldInfo> infos_;
-  const FieldValues& values_;
 };
 
 struct CommandHelp {

@@ -41,20 +41,8 @@ Texts prompts_of(const GenerateArguments& arguments) {
 
 // What the library says of a prompt, or of an option, in the reader's words.
 [[noreturn]] void say_of_option(const Texts& prompts, const InvalidArgument& error) {
-  std::string option = "--" + error.argument();
-  std::ranges::replace(option, '_', '-');
-  if (const auto place = prompts.place_of(error.argument())) {
-    option = *place;
-  } else if (error.argument() == "most") {
-    option = "--tokens";
-  } else if (error.argument() == "stops") {
-    option = "--stop";
-  } else if (error.argument() == "model") {
-    option = "MODEL";
-  } else if (error.argument() == "ids" || error.argument() == "prompt") {
-    option = "TEXT";
-  }
-  misuse(option, error.expected(), error.got());
+  if (const auto place = prompts.place_of(error.argument())) misuse(*place, error.expected(), error.got());
+  throw InvalidArgument(error.function(), field_of_writing(error.argument()), error.expected(), error.got());
 }
 
 // The options that say what `draw` says.
@@ -108,7 +96,7 @@ void warn_of_limits(const TextModel& model, std::span<const WrittenText> written
 }
 
 void run_generate(GenerateArguments& arguments, const Given& given) {
-  require_effect(arguments, [&](std::string_view field) { return given.has(field); });
+  require_effect(arguments, given);
   if (arguments.threads) set_threads(*arguments.threads);
   const Texts texts = prompts_of(arguments);
   const std::vector<std::string>& prompts = texts.texts;

@@ -11,8 +11,7 @@
 namespace qkv::cli {
 namespace {
 
-struct InfoFlags {
-  std::string file;
+struct InfoFlags : InfoRequest {
   bool tensors = false;
   bool json = false;
 };
@@ -20,7 +19,7 @@ struct InfoFlags {
 void run_info(InfoFlags& flags, const Given& /*all*/) {
   if (flags.file.empty()) {
     if (flags.tensors) misuse("--tensors", "a FILE beside it", "none");
-    return flags.json ? print(reply_as_json(answer(InfoRequest{}))) : print_text(info_as_text(terminal_width()));
+    return flags.json ? print(reply_as_json(machine_info())) : print_text(info_as_text(terminal_width()));
   }
   const Contents contents = contents_of(flags.file);
   const auto lines = flags.tensors ? ContentsLines::each : ContentsLines::grouped;
@@ -29,11 +28,9 @@ void run_info(InfoFlags& flags, const Given& /*all*/) {
 
 Fields<InfoFlags> fields_of_info() {
   Fields<InfoFlags> fields;
-  fields.add(&InfoFlags::file,
-             {.name = "file", .form = "FILE", .meaning = "What is in it: GGUF, safetensors, or a model's folder"});
+  fields.add(info_fields());
   fields.add(&InfoFlags::tensors, {.name = "tensors", .meaning = "Each tensor in a line of its own (with FILE)"});
   fields.add(&InfoFlags::json, json_field());
-  fields.give_examples({{"file", "model.gguf"}});
   return fields;
 }
 

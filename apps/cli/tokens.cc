@@ -52,8 +52,7 @@ void encode(TokensArguments& arguments, const Tokenizer& tokenizer) {
 
 // Exactly one thing is asked for.
 void require_one(const TokensArguments& arguments) {
-  const int asked = (arguments.text ? 1 : 0) + (arguments.ids ? 1 : 0) + (arguments.list || arguments.search ? 1 : 0) +
-                    (arguments.file.path.empty() ? 0 : 1);
+  const int asked = arguments.asked() + (arguments.file.path.empty() ? 0 : 1);
   const char* const kExpected = "one of TEXT, --file, --ids, --list and --search";
   if (asked != 1) misuse("TEXT", kExpected, asked == 0 ? "none" : "several");
   if (arguments.pair && !arguments.text) misuse("--pair", "a TEXT beside it", "none");

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -113,16 +112,14 @@ void resume(const TrainFlags& arguments, const TrainPlace& place, const Given& g
 
 void run_train(TrainFlags& arguments, const Given& given) {
   if (arguments.settings.task == "tokenizer") {
-    return run_tokenizer_training(
-        {.data = arguments.settings.data, .out = arguments.out, .size = arguments.size, .json = arguments.json}, given);
+    return run_tokenizer_training(tokenizer_run(arguments, given), arguments.json);
   }
   if (arguments.size) misuse("--size", "none but for a tokenizer", std::to_string(*arguments.size));
   const TrainPlace place{.directory = arguments.out.empty() ? "qkv-" + arguments.settings.task : arguments.out};
   require_data(arguments.settings);
   if (arguments.threads) set_threads(*arguments.threads);
   if (arguments.resume) return resume(arguments, place, given);
-  const TrainSettings settings =
-      with_recipe(arguments.settings, [&](std::string_view field) { return given.has(field); });
+  const TrainSettings settings = with_recipe(arguments.settings, given);
   require_sound(settings, arguments.reporting);
   if (fs::exists(place.checkpoint())) {
     refuse("--out", place.directory + " already has a checkpoint: add --resume, or choose another --out");

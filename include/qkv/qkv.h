@@ -50,6 +50,7 @@
 #include "qkv/api/far.h"
 #include "qkv/api/fetch.h"
 #include "qkv/api/field.h"
+#include "qkv/api/given.h"
 #include "qkv/api/heads.h"
 #include "qkv/api/info.h"
 #include "qkv/api/learn.h"

@@ -1,4 +1,4 @@
-// What this copy is, and what the machine under it can do.
+// What this copy is, and what the machine under it can do; or what is in a file: `qkv info`.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,9 @@ namespace qkv {
 /// Version, build, processor and targets, in lines of at most `width` columns. Throws as cpu_targets().
 [[nodiscard]] std::string info_as_text(int width);
 
-struct InfoRequest {};
+struct InfoRequest {
+  std::string file;  // whose contents are told; empty: this copy and its machine
+};
 
 struct InfoBuild {
   std::string compiler, type, flags;
@@ -45,8 +47,11 @@ struct InfoReply {
 
 [[nodiscard]] const Fields<InfoRequest>& info_fields();
 
-/// Throws as cpu_targets().
-[[nodiscard]] InfoReply answer(const InfoRequest& request);
+/// This copy and its machine. Throws as cpu_targets().
+[[nodiscard]] InfoReply machine_info();
+
+/// InfoReply, or Contents. Throws as machine_info() and contents_of().
+[[nodiscard]] AnyReply answer(const InfoRequest& request);
 
 [[nodiscard]] const Members<InfoBuild>& members_of(const InfoBuild* build);
 [[nodiscard]] const Members<InfoCpu>& members_of(const InfoCpu* cpu);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "qkv/api/field.h"
+#include "qkv/api/given.h"
 #include "qkv/api/member.h"
 #include "qkv/model/fill.h"
 #include "qkv/model/text_model.h"
@@ -64,11 +65,14 @@ struct EmbeddedTexts {
 [[nodiscard]] EmbeddedTexts embed(const EmbedRequest& request, const TextModel& model, const std::string& path,
                                   const std::vector<std::string>& texts);
 
+/// The field of an argument of write_texts() that is no prompt: tokens of most.
+[[nodiscard]] std::string field_of_writing(const std::string& argument);
+
 /// With ends and dtype as the model needs them.
 [[nodiscard]] WriteOptions write_options(const WriteRequest& request, const Model& model);
 
-/// Refuses what would change nothing, or its reader would believe that it did; `given` says whether a field was there.
-void require_effect(const GenerateRequest& request, const std::function<bool(std::string_view field)>& given);
+/// Refuses what would change nothing, or its reader would believe that it did.
+void require_effect(const GenerateRequest& request, const Given& given);
 
 /// What `qkv embed` prints, a line for each text.
 struct EmbedFigures {
@@ -107,7 +111,7 @@ struct GenerateFigures {
 
 /// Each opens the model.
 [[nodiscard]] EmbedFigures answer(const EmbedRequest& request);
-[[nodiscard]] std::vector<GenerateFigures> answer(const GenerateRequest& request);
+[[nodiscard]] std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given);
 [[nodiscard]] FillFigures answer(const FillRequest& request);
 
 [[nodiscard]] const Members<EmbedFigures>& members_of(const EmbedFigures* figures);

@@ -22,6 +22,8 @@ struct TokensRequest {
   bool source = false;
   bool no_specials = false;
 
+  /// How many of these are asked for: a text, ids, pieces.
+  [[nodiscard]] int asked() const { return (text ? 1 : 0) + (ids ? 1 : 0) + (list || search ? 1 : 0); }
   [[nodiscard]] SpecialTokens special() const { return no_specials ? SpecialTokens::without : SpecialTokens::with; }
 };
 

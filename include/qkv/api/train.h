@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "qkv/api/field.h"
+#include "qkv/api/given.h"
 #include "qkv/api/member.h"
 #include "qkv/picture/chart.h"
 #include "qkv/text/train_tokenizer.h"
@@ -26,10 +27,9 @@ struct TrainRequest {
 
 [[nodiscard]] const Fields<TrainRequest>& train_fields();
 
-/// What was not given of the settings follows from the task, or from the model that the run goes on from; `given` says
-/// whether a field was there. Throws as with_starting_model().
-[[nodiscard]] TrainSettings with_recipe(TrainSettings settings,
-                                        const std::function<bool(std::string_view field)>& given);
+/// What was not given of the settings follows from the task, or from the model that the run goes on from. Throws as
+/// with_starting_model().
+[[nodiscard]] TrainSettings with_recipe(TrainSettings settings, const Given& given);
 
 /// All settings of a run, and what it says of itself. Settings that follow from the task say so.
 [[nodiscard]] const Fields<TrainSettings>& train_settings_fields();
@@ -95,14 +95,22 @@ struct TrainTokenizerReply {
   std::string out;
 };
 
-/// Learns the UTF-8 of the file `data` and writes the tokenizer to `out`. Throws Error for files that cannot be read or
-/// written.
-[[nodiscard]] TrainTokenizerReply trained_tokenizer(const std::string& data, const std::string& out,
-                                                    const TrainTokenizerOptions& options);
+/// A run of the task "tokenizer".
+struct TokenizerRun {
+  std::string data;  // a text
+  std::string out;
+  TrainTokenizerOptions options;
+};
 
-/// TrainReply, or TrainTokenizerReply; `given` as of with_recipe(). Throws InvalidArgument naming `out` where a run has
+/// Throws InvalidArgument naming data where there is none, and what was given beside and means nothing to a tokenizer.
+[[nodiscard]] TokenizerRun tokenizer_run(const TrainRun& run, const Given& given);
+
+/// Learns the UTF-8 of a file and writes the tokenizer. Throws Error for files that cannot be read or written.
+[[nodiscard]] TrainTokenizerReply trained_tokenizer(const TokenizerRun& run);
+
+/// TrainReply, or TrainTokenizerReply. Throws InvalidArgument naming `out` where a run has
 /// begun, and as with_recipe(), require_data(), require_sound() and run_training().
-[[nodiscard]] AnyReply answer(const TrainRun& run, const std::function<bool(std::string_view field)>& given);
+[[nodiscard]] AnyReply answer(const TrainRun& run, const Given& given);
 
 [[nodiscard]] const Members<TrainedStep>& members_of(const TrainedStep* step);
 [[nodiscard]] const Members<TrainedScore>& members_of(const TrainedScore* score);

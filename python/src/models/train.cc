@@ -1,6 +1,5 @@
 #include "qkv/api/train.h"
 
-#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <utility>
@@ -36,9 +35,7 @@ Plan plan_of(const std::string& task, const std::string& data, const Given& give
   plan.settings.task = task;
   plan.settings.data = data;
   said_in_python("train", fields, [&] { require_data(plan.settings); });
-  plan.settings = with_recipe(plan.settings, [&](std::string_view name) {
-    return std::ranges::any_of(values, [&](const auto& one) { return fields[one.first].name == name; });
-  });
+  plan.settings = with_recipe(plan.settings, qkv::Given(fields, values));
   require_sound(plan.settings, plan.reporting);
   return plan;
 }

@@ -175,8 +175,9 @@ Panel sweep_panel(const Sweep& sweep, const InterventionRequest& request) {
   return sweep_panel(sweep, request.model + what);
 }
 
-AnyReply answer(const InterventionRequest& request) {
-  ChangeQuestion question = change_question(request);
+namespace {
+
+AnyReply found(const InterventionRequest& request, ChangeQuestion question) {
   const OpenedModel trained = open_model(request.model);
   if (trained->traits().fills) question.vectors = embed_options_of(trained_model_path(request.model));
   if (!request.sweep.empty()) {
@@ -186,6 +187,15 @@ AnyReply answer(const InterventionRequest& request) {
   const HeadTexts texts =
       api_detail::of_field("examples", [&] { return texts_to_look_at(*trained, *request.examples); });
   return any_reply(change_figures(change_texts(*trained, texts.texts, question), question, request.model));
+}
+
+}  // namespace
+
+AnyReply answer(const InterventionRequest& request) {
+  const auto field_for = [&](const std::string& argument) {  // what is wrong with the other text, of what gave it
+    return argument == "from_text" && request.from_example ? std::string("from_example") : argument;
+  };
+  return api_detail::of_fields([&] { return found(request, change_question(request)); }, field_for);
 }
 
 }  // namespace qkv

@@ -77,11 +77,17 @@ std::string info_as_text(int width) {
 }
 
 const Fields<InfoRequest>& info_fields() {
-  static const Fields<InfoRequest> kFields;
+  static const Fields<InfoRequest> kFields = [] {
+    Fields<InfoRequest> fields;
+    fields.add(&InfoRequest::file,
+               {.name = "file", .form = "FILE", .meaning = "What is in it: GGUF, safetensors, or a model's folder"});
+    fields.give_examples({{"file", "model.gguf"}});
+    return fields;
+  }();
   return kFields;
 }
 
-InfoReply answer(const InfoRequest& /*request*/) {
+InfoReply machine_info() {
   const BuildInfo& build = build_info();
   const auto if_any = [](std::string_view text) {
     return text.empty() ? std::nullopt : std::optional<std::string>(text);

@@ -3,10 +3,10 @@
 
 namespace qkv {
 
-TrainSettings with_recipe(TrainSettings settings, const std::function<bool(std::string_view field)>& given) {
-  const TrainSettings recipe = recipe_for(settings.task, given("model") ? settings.model : "");
+TrainSettings with_recipe(TrainSettings settings, const Given& given) {
+  const TrainSettings recipe = recipe_for(settings.task, given.has("model") ? settings.model : "");
   const auto fill = [&](const char* field, auto& value, const auto& usual) {
-    if (!given(field)) value = usual;
+    if (!given.has(field)) value = usual;
   };
   fill("model", settings.model, recipe.model);
   fill("layers", settings.layers, recipe.layers);

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "api/fields/refuse.h"
@@ -6,22 +8,8 @@
 #include "qkv/text/read_tokenizer.h"
 
 namespace qkv {
-namespace {
 
 using api_detail::refuse;
-
-AnyReply tokenizer_of_run(const TrainRun& run, const std::function<bool(std::string_view field)>& given) {
-  for (const FieldInfo& field : train_run_fields().infos()) {
-    const bool is_ours = field.name == "task" || field.name == "data" || field.name == "size" || field.name == "out";
-    if (!is_ours && given(field.name)) refuse(field.name, "none beside a tokenizer", "one");
-  }
-  if (run.settings.data.empty()) refuse("data", "a file for tokenizer", "none");
-  TrainTokenizerOptions options;
-  options.size = run.size.value_or(options.size);
-  return any_reply(trained_tokenizer(run.settings.data, run.out.empty() ? "tokenizer.json" : run.out, options));
-}
-
-}  // namespace
 
 const Fields<TrainRun>& train_run_fields() {
   static const Fields<TrainRun> kFields = [] {
@@ -60,21 +48,31 @@ void require_data(const TrainSettings& settings) {
   }
 }
 
-TrainTokenizerReply trained_tokenizer(const std::string& data, const std::string& out,
-                                      const TrainTokenizerOptions& options) {
-  const std::vector<std::byte> bytes = read_file(data);
-  const std::string_view text = require_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, data);
-  const std::string json = train_tokenizer(text, options);
-  write_file(out, json);
-  const auto tokenizer = parse_tokenizer_json(json, out);
+TokenizerRun tokenizer_run(const TrainRun& run, const Given& given) {
+  constexpr std::array<std::string_view, 5> kOurs = {"task", "data", "size", "out", "json"};
+  for (const std::string& name : given.names()) {
+    if (std::ranges::find(kOurs, name) == kOurs.end()) refuse(name, "none beside a tokenizer", "`" + name + "`");
+  }
+  if (run.settings.data.empty()) refuse("data", "a file for tokenizer", "none");
+  TokenizerRun tokenizer{.data = run.settings.data, .out = run.out.empty() ? "tokenizer.json" : run.out, .options = {}};
+  tokenizer.options.size = run.size.value_or(tokenizer.options.size);
+  return tokenizer;
+}
+
+TrainTokenizerReply trained_tokenizer(const TokenizerRun& run) {
+  const std::vector<std::byte> bytes = read_file(run.data);
+  const std::string_view text = require_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, run.data);
+  const std::string json = train_tokenizer(text, run.options);
+  write_file(run.out, json);
+  const auto tokenizer = parse_tokenizer_json(json, run.out);
   return {.pieces = static_cast<std::int64_t>(tokenizer->size()),
           .bytes = static_cast<std::int64_t>(bytes.size()),
           .tokens = static_cast<std::int64_t>(tokenizer->encode(text).ids.size()),
-          .out = out};
+          .out = run.out};
 }
 
-AnyReply answer(const TrainRun& run, const std::function<bool(std::string_view field)>& given) {
-  if (run.settings.task == "tokenizer") return tokenizer_of_run(run, given);
+AnyReply answer(const TrainRun& run, const Given& given) {
+  if (run.settings.task == "tokenizer") return any_reply(trained_tokenizer(tokenizer_run(run, given)));
   if (run.size) refuse("size", "none but for a tokenizer", std::to_string(*run.size));
   require_data(run.settings);
   const TrainSettings settings = with_recipe(run.settings, given);

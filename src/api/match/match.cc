@@ -39,7 +39,12 @@ MatchFigures answer(const MatchRequest& request) {
   if (request.captions.empty()) api_detail::refuse("captions", "a text or more", "none");
   const MatchQuestion question = match_question(request);
   const OpenedModel model = open_model(request.model);
-  const PairMatch match = match_pairs(*model, question.pictures, question.captions);
+  const auto field_for = [](const std::string& argument) -> std::string {
+    if (argument.starts_with("pictures")) return "images";
+    return argument.starts_with("texts") ? "captions" : argument;
+  };
+  const PairMatch match =
+      api_detail::of_fields([&] { return match_pairs(*model, question.pictures, question.captions); }, field_for);
   const auto& towers = std::get<TwoTower>(model->model().network());
   MatchFigures figures = match_figures(question, match, towers, request.model);
   if (request.maps) figures.explanation = explained(explain_match(*model, question, match), Explained::in_numbers);

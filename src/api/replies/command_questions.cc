@@ -1,8 +1,8 @@
 #include "qkv/api/command_questions.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "api/fields/refuse.h"
 #include "qkv/api/attend.h"
 #include "qkv/api/change.h"
 #include "qkv/api/cost.h"
@@ -28,23 +28,23 @@ AnyReply as_any(Reply reply) {
   return any_reply(std::move(reply));
 }
 
+// The answer to some depends on which fields were given.
 template <class Request>
-CommandQuestion question(const char* name, const Fields<Request>& fields, std::vector<std::string> examples) {
-  return {.name = name,
-          .fields = fields.infos(),
-          .answer = [&fields](const FieldValues& values) { return as_any(answer(fields.from_values(values))); },
-          .examples = std::move(examples)};
+AnyReply answered(const Fields<Request>& fields, const FieldValues& values) {
+  const Request request = fields.from_values(values);
+  if constexpr (requires { answer(request, Given(fields.infos(), values)); }) {
+    return as_any(answer(request, Given(fields.infos(), values)));
+  } else {
+    return as_any(answer(request));
+  }
 }
 
-// What follows from the task depends on what was given.
-CommandQuestion train_question() {
-  const Fields<TrainRun>& fields = train_run_fields();
-  const auto answered = [&fields](const FieldValues& values) {
-    return answer(fields.from_values(values), [&](std::string_view name) {
-      return std::ranges::any_of(values, [&](const auto& one) { return fields.infos()[one.first].name == name; });
-    });
+template <class Request>
+CommandQuestion question(const char* name, const Fields<Request>& fields, std::vector<std::string> examples) {
+  const auto of_values = [&fields](const FieldValues& values) {
+    return api_detail::of_fields([&] { return answered(fields, values); });
   };
-  return {.name = "train", .fields = fields.infos(), .answer = answered, .examples = {}};
+  return {.name = name, .fields = fields.infos(), .answer = of_values, .examples = std::move(examples)};
 }
 
 // Gradients go into a file.
@@ -97,7 +97,7 @@ std::span<const CommandQuestion> command_questions() {
       question("fill", fill_fields(), {R"({"model": "english", "text": "the cats <be> small", "count": 3})"}),
       question("embed", embed_fields(), {R"({"model": "english", "text": "the cats are small", "normalise": true})"}),
       question("match", match_fields(), {}),
-      train_question(),
+      question("train", train_run_fields(), {}),
       question("tokens", tokens_fields(),
                {R"({"tokenizer": "english", "text": "the cats are small"})",
                 R"({"tokenizer": "english", "ids": "12 7"})", R"({"tokenizer": "english", "search": "king"})"}),

@@ -192,17 +192,17 @@ WriteOptions write_options(const WriteRequest& request, const Model& model) {
   return options;
 }
 
-void require_effect(const GenerateRequest& request, const std::function<bool(std::string_view field)>& given) {
+void require_effect(const GenerateRequest& request, const Given& given) {
   const GenerateOptions& draw = request.draw;
   const auto require_draws = [&](const char* field) {
     if (draw.temperature == 0) refuse(field, "a `temperature` above 0 beside it", "none");
   };
-  if (given("seed")) require_draws("seed");
+  if (given.has("seed")) require_draws("seed");
   if (request.samples > 1 && draw.beams == 1) require_draws("samples");
   if (request.samples > 1 && draw.beams > 1) {
     refuse("samples", "1 beside several beams, which give one text", std::to_string(request.samples));
   }
-  if (given("length_penalty") && draw.beams == 1) refuse("length_penalty", "several `beams` beside it", "1");
+  if (given.has("length_penalty") && draw.beams == 1) refuse("length_penalty", "several `beams` beside it", "1");
 }
 
 EmbedFigures answer(const EmbedRequest& request) {
@@ -214,14 +214,21 @@ EmbedFigures answer(const EmbedRequest& request) {
   return {.text = *request.text, .prompt = embedded.prompt, .vector = {row.begin(), row.end()}};
 }
 
-std::vector<GenerateFigures> answer(const GenerateRequest& request) {
+std::string field_of_writing(const std::string& argument) {
+  if (argument == "most") return "tokens";
+  if (argument == "stops") return "stop";
+  return argument == "ids" || argument.starts_with("prompt") ? "text" : argument;
+}
+
+std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given) {
   if (!request.text) refuse("text", "a text", "none");
+  require_effect(request, given);
   const OpenedModel model = open_model(request.model);
   const std::vector<std::string> prompts(static_cast<std::size_t>(request.samples), *request.text);
+  const std::vector<WrittenText> written = api_detail::of_fields(
+      [&] { return write_texts(*model, prompts, write_options(request, model->model())); }, field_of_writing);
   std::vector<GenerateFigures> all;
-  for (const WrittenText& one : write_texts(*model, prompts, write_options(request, model->model()))) {
-    all.push_back(generate_figures(*request.text, one));
-  }
+  for (const WrittenText& one : written) all.push_back(generate_figures(*request.text, one));
   return all;
 }
 

@@ -119,8 +119,9 @@ Encoding encoded(const TokensRequest& request, const Tokenizer& tokenizer) {
 }
 
 AnyReply answer(const TokensRequest& request) {
-  const int asked = (request.text ? 1 : 0) + (request.ids ? 1 : 0) + (request.list || request.search ? 1 : 0);
-  if (asked != 1) refuse("text", "one of `text`, `ids`, `list` and `search`", asked == 0 ? "none" : "several");
+  if (request.asked() != 1) {
+    refuse("text", "one of `text`, `ids`, `list` and `search`", request.asked() == 0 ? "none" : "several");
+  }
   if (request.pair && !request.text) refuse("pair", "a `text` beside it", "none");
   std::vector<std::string> cautions;
   const auto tokenizer = tokenizer_of(request, cautions);
