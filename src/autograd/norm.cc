@@ -189,6 +189,10 @@ Variable layer_norm(const Variable& x, const Variable& weight, const Variable& b
   return autograd::normalised<autograd::Centred::yes>("layer_norm", x, weight, &bias, epsilon);
 }
 
+Variable layer_norm(const Variable& x, const Variable& weight, double epsilon) {
+  return autograd::normalised<autograd::Centred::yes>("layer_norm", x, weight, nullptr, epsilon);
+}
+
 Variable rms_norm(const Variable& x, const Variable& weight, double epsilon) {
   return autograd::normalised<autograd::Centred::no>("rms_norm", x, weight, nullptr, epsilon);
 }

@@ -85,6 +85,10 @@ void require_table(std::string_view name, const TensorView& table, const TensorV
 }  // namespace
 }  // namespace autograd
 
+std::string_view name_of(RotaryLayout layout) noexcept {
+  return layout == RotaryLayout::interleaved ? "interleaved" : "half_split";
+}
+
 Variable rotary(const Variable& x, const RotaryTables& tables) {
   using autograd::Value;
   const Value& from = autograd::value_of("rotary", "x", x);

@@ -138,28 +138,31 @@ class PartsOfALogit {
     }
   }
 
-  // Of a block with norms on both sides: what a unit before the norm adds after it. `shift`: what its bias adds.
-  [[nodiscard]] Numbers through_norm(const Numbers& direction, const std::string& norm, double& shift) const {
+  // What a unit of a sublayer's result adds to the stream, through the norm behind it where there is one. `shift`: what
+  // that norm's bias adds.
+  [[nodiscard]] Numbers through_norm(const Numbers& stream, const std::string& norm, double& shift) const {
+    Numbers direction = stream;
+    for (double& value : direction) value *= choices().residual_scale.value_or(1);
     if (!trace_.contains(norm + ".divisor")) return direction;
     const Numbers weight = numbers_of(norm + ".weight");
     const Numbers bias = numbers_of(norm + ".bias");
-    const bool adds_one = kind_of_norms() == NormKind::rms_plus_one;
+    const bool adds_one = choices().norm == NormKind::rms_plus_one;
     const double divisor = row_of(norm + ".divisor").front();
     Numbers through(direction.size());
     for (std::size_t i = 0; i < through.size(); ++i) {
       through[i] = direction[i] * (adds_one ? 1 + weight[i] : weight[i]) / divisor;
     }
-    if (!bias.empty()) {
+    if (is_centred(choices().norm)) {
       const double mean = std::accumulate(through.begin(), through.end(), 0.0) / static_cast<double>(through.size());
       for (double& value : through) value -= mean;
-      shift += dot(direction, bias);
     }
+    if (!bias.empty()) shift += dot(direction, bias);
     return through;
   }
 
-  [[nodiscard]] NormKind kind_of_norms() const {
-    if (const Decoder* const decoder = decoder_in(model_)) return decoder->options().choices.norm;
-    return std::get<Encoder>(model_.network()).options().choices.norm;
+  [[nodiscard]] const LayerChoices& choices() const {
+    if (const Decoder* const decoder = decoder_in(model_)) return decoder->options().choices;
+    return std::get<Encoder>(model_.network()).options().choices;
   }
 
   // [H][Dv]: what a unit of each head's output adds, through its columns of W_O.

@@ -33,6 +33,12 @@ std::string Write::text_of(const std::vector<std::int64_t>& values) {
   return text;
 }
 
+std::string Write::text_of(const std::vector<double>& values) {
+  std::string text;
+  for (const double value : values) text += (text.empty() ? "" : " ") + text_of(value);
+  return text;
+}
+
 std::string Write::text_of(const RotaryScaling& scaling) {
   const Overloaded text{
       [](std::monostate) { return std::string("none"); },
@@ -77,6 +83,12 @@ void Read::operator()(const char* word, double& value) const {
 void Read::operator()(const char* word, std::vector<std::int64_t>& values) const {
   auto numbers = numbers_from<std::int64_t>(text(word), ' ');
   if (!numbers) throw InvalidArgument(function_, word, "whole numbers", "\"" + text(word) + "\"");
+  values = std::move(*numbers);
+}
+
+void Read::operator()(const char* word, std::vector<double>& values) const {
+  auto numbers = numbers_from<double>(text(word), ' ');
+  if (!numbers) throw InvalidArgument(function_, word, "numbers", "\"" + text(word) + "\"");
   values = std::move(*numbers);
 }
 

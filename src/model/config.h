@@ -21,14 +21,17 @@ using ModelConfig = std::map<std::string, std::string>;
 
 namespace config_detail {
 
-inline constexpr std::array kOrders = {NormOrder::pre, NormOrder::post, NormOrder::both};
+inline constexpr std::array kOrders = {NormOrder::pre,   NormOrder::post,     NormOrder::both,
+                                       NormOrder::after, NormOrder::parallel, NormOrder::parallel_one};
+inline constexpr std::array kRotaryLayouts = {RotaryLayout::half_split, RotaryLayout::interleaved};
 inline constexpr std::array kEmbeddingScales = {EmbeddingScale::small, EmbeddingScale::root_width,
                                                 EmbeddingScale::normed};
 inline constexpr std::array kActivations = {
     Activation::gelu, Activation::gelu_tanh, Activation::quick_gelu, Activation::relu,  Activation::silu,
     Activation::tanh, Activation::sigmoid,   Activation::leaky_relu, Activation::relu2, Activation::linear};
 inline constexpr std::array kHeads = {EncoderHead::product, EncoderHead::transform, EncoderHead::none};
-inline constexpr std::array kNorms = {NormKind::layer, NormKind::rms, NormKind::rms_plus_one};
+inline constexpr std::array kNorms = {NormKind::layer, NormKind::rms, NormKind::rms_plus_one,
+                                      NormKind::layer_without_bias};
 inline constexpr std::array kSelfAttentions = {SelfAttention::causal, SelfAttention::full};
 inline constexpr std::array kImagePoolings = {ImagePooling::mean, ImagePooling::class_token, ImagePooling::attention};
 inline constexpr std::array kTextPoolings = {TextPooling::mean, TextPooling::last, TextPooling::end,
@@ -61,6 +64,7 @@ class Write {
   static std::string text_of(bool value) { return value ? "yes" : "no"; }
   static std::string text_of(double value);
   static std::string text_of(const std::vector<std::int64_t>& values);
+  static std::string text_of(const std::vector<double>& values);
   static std::string text_of(const RotaryScaling& scaling);
   template <class Value>
   static std::string text_of(const std::optional<Value>& value) {
@@ -84,6 +88,7 @@ class Read {
   void operator()(const char* word, bool& value) const;
   void operator()(const char* word, double& value) const;
   void operator()(const char* word, std::vector<std::int64_t>& values) const;
+  void operator()(const char* word, std::vector<double>& values) const;
   void operator()(const char* word, RotaryScaling& scaling) const;
   void operator()(const char* word, Positions& value) const;
   void operator()(const char* word, EncoderHead& value) const { value = one_of(word, kHeads); }
@@ -94,6 +99,7 @@ class Read {
   void operator()(const char* word, NormKind& value) const { value = one_of(word, kNorms); }
   void operator()(const char* word, FeedForwardKind& value) const { value = one_of(word, kFeedForwards); }
   void operator()(const char* word, NormOrder& value) const { value = one_of(word, kOrders); }
+  void operator()(const char* word, RotaryLayout& value) const { value = one_of(word, kRotaryLayouts); }
   void operator()(const char* word, Activation& value) const { value = one_of(word, kActivations); }
   void operator()(const char* word, EmbeddingScale& value) const { value = one_of(word, kEmbeddingScales); }
   template <class Value>
@@ -153,15 +159,21 @@ void each_layer_choice(Options& o, const Each& each) {
   each.later("kv_heads", o.choices.kv_heads, usual.kv_heads);
   each.later("d_k", o.choices.d_k, usual.d_k);
   each.later("qk_norm", o.choices.qk_norm, usual.qk_norm);
+  each.later("qk_norm_of_all", o.choices.qk_norm_of_all, usual.qk_norm_of_all);
   each.later("scale", o.choices.scale, usual.scale);
   each.later("softcap", o.choices.softcap, usual.softcap);
   each.later("rotary_base", o.choices.rotary_base, usual.rotary_base);
+  each.later("rotary_dim", o.choices.rotary_dim, usual.rotary_dim);
+  each.later("rotary_layout", o.choices.rotary_layout, usual.rotary_layout);
   each.later("rotary_scaling", o.choices.rotary_scaling, usual.rotary_scaling);
   each.later("local_rotary_base", o.choices.local_rotary_base, usual.local_rotary_base);
   each.later("local_rotary_scaling", o.choices.local_rotary_scaling, usual.local_rotary_scaling);
   each.later("t5_buckets", o.choices.t5_buckets, usual.t5_buckets);
   each.later("t5_max_distance", o.choices.t5_max_distance, usual.t5_max_distance);
   each.later("windows", o.choices.windows, usual.windows);
+  each.later("unturned", o.choices.unturned, usual.unturned);
+  each.later("alibi_slopes", o.choices.alibi_slopes, usual.alibi_slopes);
+  each.later("residual_scale", o.choices.residual_scale, usual.residual_scale);
 }
 
 /// `each_option(options, each)` calls `each` with every option and its word.

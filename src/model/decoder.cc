@@ -28,7 +28,12 @@ TextOptions text_of(const DecoderOptions& o) {
 TokenInputOptions input_of(const DecoderOptions& options) {
   require_sound(kDecoder, text_of(options));
   if (options.logit_softcap) nn::require_positive(kDecoder, "logit_softcap", *options.logit_softcap);
-  return input_options(text_of(options), SelfAttention::causal, embedding_scale(options));
+  if (options.tied && options.output_bias) {
+    throw InvalidArgument(kDecoder, "output_bias", "none where the output map is the embedding's table", "one");
+  }
+  TokenInputOptions input = input_options(text_of(options), SelfAttention::causal, embedding_scale(options));
+  input.factor = options.embedding_factor;
+  return input;
 }
 
 StackOptions stack_of(const DecoderOptions& options) { return stack_options(text_of(options), StackKind::decoder); }
@@ -101,7 +106,7 @@ Decoder::Decoder(const DecoderOptions& options, TokenInput input, const Init& in
     : options_(options),
       input_(std::move(input)),
       stack_(stack_of(options), init, input_.dtype()),
-      output_(output_map(options.tied || !options.scores, input_, init)) {}
+      output_(output_map(options.tied || !options.scores, input_, init, options.output_bias)) {}
 
 Variable Decoder::forward(const TensorView& ids, const ModelCall& call) const { return run(ids, nullptr, call); }
 
@@ -275,7 +280,8 @@ Parameters Decoder::parameters() const {
 
 std::int64_t parameter_count(const DecoderOptions& options) {
   const std::int64_t count = parameter_count(input_of(options)) + parameter_count(stack_of(options));
-  return options.tied || !options.scores ? count : count + options.vocabulary * options.d_model;
+  if (options.tied || !options.scores) return count;
+  return count + options.vocabulary * (options.d_model + (options.output_bias ? 1 : 0));
 }
 
 }  // namespace qkv

@@ -14,6 +14,8 @@ constexpr auto kDecoderWords = [](auto& o, const auto& each) {
   each.later("scores", o.scores, usual.scores);
   each.later("order", o.order, usual.order);
   each.later("embedding", o.embedding, usual.embedding);
+  each.later("embedding_factor", o.embedding_factor, usual.embedding_factor);
+  each.later("output_bias", o.output_bias, usual.output_bias);
   each.later("output_scale", o.output_scale, usual.output_scale);
   each.later("logit_softcap", o.logit_softcap, usual.logit_softcap);
   each.later("activation", o.activation, usual.activation);

@@ -37,12 +37,18 @@ void require_countable(std::string_view model, const TextOptions& options) {
 }
 
 void add_window(const LayerChoices& choices, std::int64_t n, MultiHeadOptions& layer) {
+  if (choices.windows.empty()) return;
   const std::int64_t window = choices.windows[static_cast<std::size_t>(n)];
   if (window == 0) return;
   layer.window = window;
   if (!layer.rotary || !choices.local_rotary_base) return;
   layer.rotary->base = *choices.local_rotary_base;
   layer.rotary->scaling = choices.local_rotary_scaling;
+}
+
+// How many numbers of each head turn.
+std::int64_t turned_width(const TextOptions& options) {
+  return options.choices.rotary_dim.value_or(head_width(options));
 }
 
 }  // namespace
@@ -62,8 +68,11 @@ void require_sound(std::string_view model, const TextOptions& options) {
   require(options.choices.d_k || options.d_model % options.heads == 0, "heads",
           "a divisor of d_model, " + width + ", since each head has d_model / heads of it", options.heads);
   if (options.positions == Positions::rotary) {
-    require(head_width(options) % 2 == 0, "heads",
+    require(options.choices.rotary_dim || head_width(options) % 2 == 0, "heads",
             "heads of even width, which rotary positions turn in pairs; d_model is " + width, options.heads);
+    require(turned_width(options) > 0 && turned_width(options) % 2 == 0 && turned_width(options) <= head_width(options),
+            "rotary_dim", "an even number, at most the width of a head, " + std::to_string(head_width(options)),
+            turned_width(options));
     // A frequency for each pair is kept: a wrong config.json must not cost gigabytes.
     constexpr std::int64_t kWidest = std::int64_t{1} << 16;
     require(head_width(options) <= kWidest, "heads", "heads of at most 65536 numbers, which rotary positions turn",
@@ -73,6 +82,12 @@ void require_sound(std::string_view model, const TextOptions& options) {
   require(windows == 0 || windows == options.layers, "windows",
           "one for each of " + std::to_string(options.layers) + " layers", windows);
   for (const std::int64_t window : options.choices.windows) require(window >= 0, "windows", "0 or more keys", window);
+  const auto unturned = static_cast<std::int64_t>(options.choices.unturned.size());
+  require(unturned == 0 || unturned == options.layers, "unturned",
+          "one for each of " + std::to_string(options.layers) + " layers", unturned);
+  const auto slopes = static_cast<std::int64_t>(options.choices.alibi_slopes.size());
+  require(slopes == 0 || slopes == options.heads, "alibi_slopes",
+          "one for each of " + std::to_string(options.heads) + " heads", slopes);
   if (options.positions == Positions::t5) {
     // Two sides, and of each a half that counts single steps.
     const std::int64_t buckets = options.choices.t5_buckets;
@@ -93,6 +108,9 @@ TokenInputOptions input_options(const TextOptions& options, SelfAttention self_a
           .positions = options.positions,
           .self_attention = self_attention,
           .scale = scale,
+          .epsilon = options.choices.epsilon,
+          .alibi_slopes = options.choices.alibi_slopes,
+          .norm = options.choices.norm,
           .t5_buckets = options.choices.t5_buckets,
           .t5_max_distance = options.choices.t5_max_distance};
 }
@@ -107,6 +125,7 @@ StackOptions stack_options(const TextOptions& options, StackKind kind) {
   stack.block.attention.kv_heads = choices.kv_heads;
   stack.block.attention.d_k = choices.d_k;
   stack.block.attention.qk_norm = choices.qk_norm;
+  stack.block.attention.qk_norm_of_all = choices.qk_norm_of_all;
   stack.block.attention.qk_norm_kind = choices.norm == NormKind::rms_plus_one ? NormKind::rms_plus_one : NormKind::rms;
   stack.block.attention.scale = choices.scale;
   stack.block.attention.softcap = choices.softcap;
@@ -118,12 +137,19 @@ StackOptions stack_options(const TextOptions& options, StackKind kind) {
   stack.block.d_ff = options.d_ff;
   stack.block.activation = options.activation;
   stack.block.order = options.order;
+  stack.block.residual_scale = choices.residual_scale;
   if (options.positions == Positions::rotary) {
-    stack.block.attention.rotary =
-        RotaryOptions{.dim = head_width(options), .base = choices.rotary_base, .scaling = choices.rotary_scaling};
+    stack.block.attention.rotary = RotaryOptions{.dim = turned_width(options),
+                                                 .base = choices.rotary_base,
+                                                 .layout = choices.rotary_layout,
+                                                 .scaling = choices.rotary_scaling};
   }
-  if (!choices.windows.empty()) {
-    stack.vary = [choices](std::int64_t n, BlockOptions& block) { add_window(choices, n, block.attention); };
+  if (!choices.windows.empty() || !choices.unturned.empty()) {
+    stack.vary = [choices](std::int64_t n, BlockOptions& block) {
+      if (!choices.unturned.empty() && choices.unturned[static_cast<std::size_t>(n)] != 0)
+        block.attention.rotary.reset();
+      add_window(choices, n, block.attention);
+    };
   }
   return stack;
 }
@@ -149,9 +175,9 @@ Mask padding_mask(std::string_view model, const std::vector<std::int64_t>& lengt
   return key_lengths(lengths);
 }
 
-std::optional<Linear> output_map(bool is_tied, const TokenInput& input, const Init& init) {
+std::optional<Linear> output_map(bool is_tied, const TokenInput& input, const Init& init, bool has_bias) {
   if (is_tied) return std::nullopt;
-  return Linear({.in = input.tokens().width(), .out = input.tokens().count(), .bias = false, .dtype = input.dtype()},
+  return Linear({.in = input.tokens().width(), .out = input.tokens().count(), .bias = has_bias, .dtype = input.dtype()},
                 init);
 }
 

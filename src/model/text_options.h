@@ -53,7 +53,8 @@ void require_sound(std::string_view model, const TextOptions& options);
                                 std::int64_t T);
 
 /// The map from what the blocks give to scores; none if it is the table of the tokens.
-[[nodiscard]] std::optional<Linear> output_map(bool is_tied, const TokenInput& input, const Init& init);
+[[nodiscard]] std::optional<Linear> output_map(bool is_tied, const TokenInput& input, const Init& init,
+                                               bool has_bias = false);
 
 /// Scores of what the blocks gave: by the map, or by the table of the tokens where there is none.
 [[nodiscard]] Variable scores_of(const Variable& x, const std::optional<Linear>& output, const TokenInput& input,

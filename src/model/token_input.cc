@@ -51,7 +51,7 @@ std::optional<Embedding> type_table(const TokenInputOptions& options, const Init
 
 std::optional<Norm> input_norm(const TokenInputOptions& options, const Init& init, DType dtype) {
   if (options.scale != EmbeddingScale::normed) return std::nullopt;
-  return Norm({.width = options.d_model, .epsilon = options.epsilon, .dtype = dtype}, init);
+  return Norm({.kind = options.norm, .width = options.d_model, .epsilon = options.epsilon, .dtype = dtype}, init);
 }
 
 Variable t5_table(const TokenInputOptions& options, const Init& init, DType dtype) {
@@ -209,6 +209,7 @@ Variable TokenInput::vectors(const TensorView& ids, const TensorView& types, con
   if (types_) x = x + nn::named("types", [&] { return type_vectors(ids, types); });
   if (!types_ && types.data() != nullptr) throw InvalidArgument(model_, "types", "none, without token types", "some");
   if (options_.scale == EmbeddingScale::root_width) x = x * root_width(options_.d_model, dtype());
+  if (options_.factor) x = qkv::scale(x, *options_.factor);
   if (options_.positions == Positions::sinusoidal) {
     x = x + nn::traced("positions", sines(positions, length, options_, wide));
   }
@@ -222,7 +223,10 @@ LearnedTerms TokenInput::learned_bias() const {
   return {.bias = {LearnedT5Bias{.table = t5_, .buckets = buckets_of(options_)}}};
 }
 
-Bias TokenInput::fixed_bias() const { return options_.positions == Positions::alibi ? alibi() : Bias(); }
+Bias TokenInput::fixed_bias() const {
+  if (options_.positions != Positions::alibi) return {};
+  return options_.alibi_slopes.empty() ? alibi() : alibi(options_.alibi_slopes);
+}
 
 Tensor joined_positions(const std::vector<std::int64_t>& lengths) {
   Tensor positions(DType::i64, {std::reduce(lengths.begin(), lengths.end())});

@@ -34,7 +34,7 @@ void require_sizes(const MultiHeadOptions& options) {
   if (options.d_v) nn::require_positive(kAttention, "d_v", *options.d_v);
   if (options.d_context) nn::require_positive(kAttention, "d_context", *options.d_context);
   if (options.window) nn::require_positive(kAttention, "window", *options.window);
-  if (options.qk_norm_kind == NormKind::layer) {
+  if (is_centred(options.qk_norm_kind)) {
     throw InvalidArgument(kAttention, "qk_norm_kind", "rms or rms_plus_one", name_of(options.qk_norm_kind));
   }
 }
@@ -94,8 +94,11 @@ Tensor positions_after(const KvCache& cache, std::int64_t T) {
   return positions;
 }
 
-std::optional<Norm> head_norm(const MultiHeadOptions& options, std::int64_t width, const Init& init, DType dtype) {
+// Of `heads` heads of queries, or of keys.
+std::optional<Norm> head_norm(const MultiHeadOptions& options, std::int64_t heads, std::int64_t d_k, const Init& init,
+                              DType dtype) {
   if (!options.qk_norm) return std::nullopt;
+  const std::int64_t width = options.qk_norm_of_all ? heads * d_k : d_k;
   return Norm({.kind = options.qk_norm_kind, .width = width, .epsilon = *options.qk_norm, .dtype = dtype}, init);
 }
 
@@ -121,8 +124,8 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& options, const In
       q_({.in = options.d_model, .out = heads() * d_k(), .bias = options.bias, .dtype = dtype}, init),
       k_({.in = d_context(), .out = kv_heads() * d_k(), .bias = options.bias, .dtype = dtype}, init),
       v_({.in = d_context(), .out = kv_heads() * d_v(), .bias = options.bias, .dtype = dtype}, init),
-      q_norm_(head_norm(options, d_k(), init, dtype)),
-      k_norm_(head_norm(options, d_k(), init, dtype)),
+      q_norm_(head_norm(options, heads(), d_k(), init, dtype)),
+      k_norm_(head_norm(options, kv_heads(), d_k(), init, dtype)),
       out_({.in = heads() * d_v(),
             .out = options.d_model,
             .bias = options.out_bias.value_or(options.bias),
@@ -134,7 +137,9 @@ Variable MultiHeadAttention::projected(Side side, const Variable& x, const std::
   const std::optional<Norm>& norm = is_query ? q_norm_ : k_norm_;
   Variable heads_of = nn::named(is_query ? "q" : "k", [&] {
     const Variable packed = (is_query ? q_ : k_).forward(x);
-    const Variable split = split_heads(packed, is_query ? heads() : kv_heads());
+    const std::int64_t count = is_query ? heads() : kv_heads();
+    if (norm && options_.qk_norm_of_all) return split_heads(norm->forward(packed), count);
+    const Variable split = split_heads(packed, count);
     return norm ? norm->forward(split) : split;
   });
   if (!tables) return heads_of;

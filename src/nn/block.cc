@@ -49,10 +49,13 @@ std::optional<Norm> norm_if(bool is_wanted, const BlockOptions& options, const I
   return is_wanted ? std::optional<Norm>(Norm(norm_of(options, dtype), init)) : std::nullopt;
 }
 
+bool is_parallel(NormOrder order) { return order == NormOrder::parallel || order == NormOrder::parallel_one; }
+bool has_norms_after(NormOrder order) { return order == NormOrder::both || order == NormOrder::after; }
+
 }  // namespace
 
 std::string_view name_of(NormOrder order) noexcept {
-  constexpr std::array<std::string_view, 3> kNames = {"pre", "post", "both"};
+  constexpr std::array<std::string_view, 6> kNames = {"pre", "post", "both", "after", "parallel", "parallel_one"};
   return kNames[static_cast<std::size_t>(order)];
 }
 
@@ -67,12 +70,16 @@ TransformerBlock::TransformerBlock(const BlockOptions& options, const Init& init
       attention_(options.attention, init, dtype),
       cross_(cross_of(options, init, dtype)),
       feed_forward_(feed_forward_of(options, dtype), init),
-      ln1_(norm_of(options, dtype), init),
-      ln_cross_(norm_if(cross_.has_value(), options, init, dtype)),
-      ln2_(norm_of(options, dtype), init),
-      attention_norm_(norm_if(order_ == NormOrder::both, options, init, dtype)),
-      cross_norm_(norm_if(order_ == NormOrder::both && cross_, options, init, dtype)),
-      feed_forward_norm_(norm_if(order_ == NormOrder::both, options, init, dtype)) {
+      residual_scale_(options.residual_scale),
+      ln1_(norm_if(order_ != NormOrder::after, options, init, dtype)),
+      ln_cross_(norm_if(cross_ && order_ != NormOrder::after, options, init, dtype)),
+      ln2_(norm_if(order_ != NormOrder::after && order_ != NormOrder::parallel_one, options, init, dtype)),
+      attention_norm_(norm_if(has_norms_after(order_), options, init, dtype)),
+      cross_norm_(norm_if(has_norms_after(order_) && cross_, options, init, dtype)),
+      feed_forward_norm_(norm_if(has_norms_after(order_), options, init, dtype)) {
+  if (is_parallel(order_) && cross_) {
+    throw InvalidArgument(kBlock, "d_context", "none where sublayers are parallel", std::to_string(*options.d_context));
+  }
   if (options.attention.d_context && options.d_context) {
     throw InvalidArgument(kBlock, "attention.d_context", "none if d_context is given",
                           std::to_string(*options.attention.d_context));
@@ -133,16 +140,38 @@ Variable TransformerBlock::with_residual(const Variable& x, const Place& place, 
   const auto normed = [&](const char* name, const Norm& norm, const Variable& input) {
     return nn::named(name, [&] { return norm.forward(input); });
   };
+  const auto added = [&](const Variable& out) { return residual_scale_ ? x + scale(out, *residual_scale_) : x + out; };
   const auto inner = [&](const Variable& input) { return nn::named(place.name, [&] { return sublayer(input); }); };
   if (order_ == NormOrder::post) {
-    return normed(place.norm_name, place.norm, nn::traced(place.sum_name, x + inner(x)));
+    return normed(place.norm_name, *place.norm, nn::traced(place.sum_name, added(inner(x))));
   }
-  Variable out = inner(normed(place.norm_name, place.norm, x));
+  Variable out = inner(place.norm ? normed(place.norm_name, *place.norm, x) : x);
   if (place.after) out = normed(place.after_name, *place.after, out);
-  return nn::traced(place.sum_name, x + out);
+  return nn::traced(place.sum_name, added(out));
+}
+
+// Both sublayers read what reaches the block.
+Variable TransformerBlock::compute_parallel(const Inputs& inputs, const BlockCall& call) const {
+  MultiHeadCall self{.attention = call.attention, .learned = call.learned, .positions = call.positions};
+  if (inputs.cache != nullptr) self.cache = &inputs.cache->tokens;
+  const Variable x = nn::traced("resid_pre", inputs.x);
+  const Variable first = nn::named("ln1", [&] { return ln1_->forward(x); });
+  const Variable second = ln2_ ? nn::named("ln2", [&] { return ln2_->forward(x); }) : first;
+  const auto added = [&](const Variable& to, const Variable& out, std::uint64_t place) {
+    const Variable kept = dropped(out, call.dropout, place);
+    return residual_scale_ ? to + scale(kept, *residual_scale_) : to + kept;
+  };
+  const Variable attended = nn::named("attn", [&] {
+    const bool reads_own = !attention_.options().d_context;
+    return reads_own ? attention_.forward(first, self) : attention_.forward_cross(first, inputs.context, self);
+  });
+  const Variable mid = nn::traced("resid_mid", added(x, attended, 0));
+  const Variable fed = nn::named("ffn", [&] { return feed_forward_.forward(second); });
+  return nn::traced("resid_post", added(mid, fed, 2));
 }
 
 Variable TransformerBlock::compute(const Inputs& inputs, const BlockCall& call) const {
+  if (is_parallel(order_)) return compute_parallel(inputs, call);
   MultiHeadCall self{.attention = call.attention, .learned = call.learned, .positions = call.positions};
   MultiHeadCall cross{.attention = call.cross_attention};
   if (inputs.cache != nullptr) {
@@ -158,7 +187,7 @@ Variable TransformerBlock::compute(const Inputs& inputs, const BlockCall& call) 
     return dropped(out, call.dropout, 0);
   });
   if (cross_) {
-    const Place at_cross{"ln_cross", *ln_cross_, "cross", "cross_norm", cross_norm_, "resid_cross"};
+    const Place at_cross{"ln_cross", ln_cross_, "cross", "cross_norm", cross_norm_, "resid_cross"};
     state = with_residual(state, at_cross, [&](const Variable& input) {
       const Variable out = cross.cache != nullptr ? cross_->forward_remembered(input, cross)
                                                   : cross_->forward_cross(input, inputs.context, cross);
@@ -175,15 +204,15 @@ Variable TransformerBlock::compute(const Inputs& inputs, const BlockCall& call) 
 
 Parameters TransformerBlock::parameters() const {
   Parameters all;
-  append(all, "ln1", ln1_.parameters());
+  if (ln1_) append(all, "ln1", ln1_->parameters());
   append(all, "attn", attention_.parameters());
   if (attention_norm_) append(all, "attn_norm", attention_norm_->parameters());
   if (cross_) {
-    append(all, "ln_cross", ln_cross_->parameters());
+    if (ln_cross_) append(all, "ln_cross", ln_cross_->parameters());
     append(all, "cross", cross_->parameters());
   }
   if (cross_norm_) append(all, "cross_norm", cross_norm_->parameters());
-  append(all, "ln2", ln2_.parameters());
+  if (ln2_) append(all, "ln2", ln2_->parameters());
   append(all, "ffn", feed_forward_.parameters());
   if (feed_forward_norm_) append(all, "ffn_norm", feed_forward_norm_->parameters());
   return all;

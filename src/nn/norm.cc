@@ -35,7 +35,7 @@ Variable plus_one(const Variable& weight) {
 }  // namespace
 
 std::string_view name_of(NormKind kind) noexcept {
-  constexpr std::array<std::string_view, 3> kNames = {"layer", "rms", "rms_plus_one"};
+  constexpr std::array<std::string_view, 4> kNames = {"layer", "rms", "rms_plus_one", "layer_without_bias"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -61,7 +61,7 @@ Norm::Norm(double epsilon, Variable weight, Variable bias)
 Variable Norm::forward_by_divisor(const Variable& x) const {
   const DType dtype = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
   const Variable wide = cast(x, dtype);
-  const Variable centred = kind_ == NormKind::layer ? wide - mean(wide, {-1}, ReducedAxes::keep) : wide;
+  const Variable centred = is_centred(kind_) ? wide - mean(wide, {-1}, ReducedAxes::keep) : wide;
   const Variable squares = mean(centred * centred, {-1}, ReducedAxes::keep);
   const Variable divisor =
       nn::traced("divisor", sqrt(squares + Variable(Tensor(std::vector{epsilon_}, {1}).to(dtype))));
@@ -73,6 +73,7 @@ Variable Norm::forward_by_divisor(const Variable& x) const {
 Variable Norm::forward(const Variable& x) const {
   if (nn::is_named("divisor")) return forward_by_divisor(x);
   if (kind_ == NormKind::layer) return layer_norm(x, weight_, bias_, epsilon_);
+  if (kind_ == NormKind::layer_without_bias) return layer_norm(x, weight_, epsilon_);
   return rms_norm(x, kind_ == NormKind::rms ? weight_ : plus_one(weight_), epsilon_);
 }
 

@@ -11,6 +11,8 @@ namespace qkv {
 /// backward pass. Throws InvalidArgument naming x, weight, bias or epsilon.
 [[nodiscard]] Variable layer_norm(const Variable& x, const Variable& weight, const Variable& bias,
                                   double epsilon = 1e-5);
+/// The same without a bias.
+[[nodiscard]] Variable layer_norm(const Variable& x, const Variable& weight, double epsilon = 1e-5);
 
 /// x / sqrt(mean(x^2) + epsilon) * weight, likewise (Zhang and Sennrich 2019).
 [[nodiscard]] Variable rms_norm(const Variable& x, const Variable& weight, double epsilon = 1e-6);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "qkv/autograd/variable.h"
 
@@ -12,6 +13,9 @@ enum class RotaryLayout : std::uint8_t {
   interleaved,  // (2i, 2i + 1): the paper, GPT-J, Llama's own code
   half_split,   // (i, i + dim / 2): GPT-NeoX, Hugging Face
 };
+
+/// "interleaved" or "half_split".
+[[nodiscard]] std::string_view name_of(RotaryLayout layout) noexcept;
 
 /// cos and sin of every (position, pair): [T, dim / 2], or [B, T, dim / 2] where each batch entry has its own
 /// positions. qkv/nn/position.h makes them.

@@ -30,8 +30,10 @@ struct DecoderOptions {
   bool bias = true;  // of the maps of attention
   // The width of a context: with it, each block has cross-attention to one, of the same heads.
   std::optional<std::int64_t> d_context = std::nullopt;
-  std::optional<double> output_scale = std::nullopt;   // of the states that the output map reads: d_model^-0.5 in T5
-  std::optional<double> logit_softcap = std::nullopt;  // c: scores s become c tanh(s / c) (Gemma 2)
+  std::optional<double> embedding_factor = std::nullopt;  // of the embeddings: Granite
+  bool output_bias = false;                               // of the output map: Phi
+  std::optional<double> output_scale = std::nullopt;      // of the states that the output map reads: d_model^-0.5 in T5
+  std::optional<double> logit_softcap = std::nullopt;     // c: scores s become c tanh(s / c) (Gemma 2)
   LayerChoices choices = {};
 };
 

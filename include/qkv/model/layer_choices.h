@@ -23,10 +23,14 @@ struct LayerChoices {
   std::optional<std::int64_t> d_k = std::nullopt;       // D of each head, and Dv; default: d_model / heads
   // The epsilon of an RMSNorm of each head's q and k (Qwen 3), which is rms_plus_one if `norm` is (Gemma 3).
   std::optional<double> qk_norm = std::nullopt;
+  bool qk_norm_of_all = false;                   // over the heads of a token together (OLMo 2)
   std::optional<double> scale = std::nullopt;    // of the scores; default: 1 / sqrt(D)
   std::optional<double> softcap = std::nullopt;  // of the scores: Gemma 2
   double rotary_base = 10000;                    // of rotary positions
   RotaryScaling rotary_scaling = {};             // likewise
+  // How many numbers of each head turn, its first ones; default: all (GPT-NeoX turns a quarter).
+  std::optional<std::int64_t> rotary_dim = std::nullopt;
+  RotaryLayout rotary_layout = RotaryLayout::half_split;
   // Of layers with a window, which then have a scaling of their own, too: Gemma 3.
   std::optional<double> local_rotary_base = std::nullopt;
   RotaryScaling local_rotary_scaling = {};  // of them, if they have a base of their own
@@ -34,6 +38,11 @@ struct LayerChoices {
   std::int64_t t5_max_distance = 128;       // likewise
   // Of each layer: keys that a query sees, 0 for all; empty: all in every layer.
   std::vector<std::int64_t> windows = {};
+  // Of each layer: 1 where q and k do not turn, 0 where they do; empty: they turn in every layer (SmolLM3).
+  std::vector<std::int64_t> unturned = {};
+  std::vector<double> alibi_slopes = {};  // [heads], of ALiBi; empty: alibi_slopes() of them
+  std::optional<double> residual_scale =
+      std::nullopt;  // of what each sublayer adds to the stream; default: 1 (Granite)
 
   bool operator==(const LayerChoices&) const = default;
 };

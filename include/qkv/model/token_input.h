@@ -86,8 +86,11 @@ struct TokenInputOptions {
   Positions positions = Positions::none;
   SelfAttention self_attention = SelfAttention::causal;  // with `full`, T5's buckets tell the two sides apart
   EmbeddingScale scale = EmbeddingScale::small;
-  std::int64_t types = 0;  // token types, such as the two texts of a pair, with a vector each; 0: none
-  double epsilon = 1e-5;   // of the norm over the sum
+  std::int64_t types = 0;                 // token types, such as the two texts of a pair, with a vector each; 0: none
+  double epsilon = 1e-5;                  // of the norm over the sum
+  std::vector<double> alibi_slopes = {};  // [heads], of ALiBi; empty: alibi_slopes() of them
+  NormKind norm = NormKind::layer;        // over the sum
+  std::optional<double> factor = std::nullopt;  // of the embeddings: Granite
   std::int64_t t5_buckets = 32;
   std::int64_t t5_max_distance = 128;
   // A token that takes no place: row 0 of the learned positions is its, and the others begin with row 1.

@@ -31,6 +31,7 @@ struct MultiHeadOptions {
   std::optional<RotaryOptions> rotary = std::nullopt;  // rotates q and k of every head; dim at most d_k
   std::optional<double> qk_norm = std::nullopt;        // an RMSNorm of each head's q and k with this epsilon: Qwen 3
   NormKind qk_norm_kind = NormKind::rms;               // or rms_plus_one: Gemma 3
+  bool qk_norm_of_all = false;                         // over the heads of a token together: OLMo 2
   std::optional<double> scale = std::nullopt;          // default: 1 / sqrt(D); 1 for T5
   std::optional<double> softcap = std::nullopt;        // Gemma 2
   std::optional<std::int64_t> window = std::nullopt;   // keys that a query sees, with its own: Mistral

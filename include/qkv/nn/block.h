@@ -13,11 +13,14 @@ namespace qkv {
 
 /// Where the norms of a block stand.
 enum class NormOrder : std::uint8_t {
-  pre,   // x + f(norm(x)): GPT-2, Llama (Xiong et al. 2020)
-  post,  // norm(x + f(x)): Vaswani et al. 2017, BERT
-  both,  // x + norm(f(norm(x))): Gemma 2 (Gemma Team 2024, section 2)
+  pre,           // x + f(norm(x)): GPT-2, Llama (Xiong et al. 2020)
+  post,          // norm(x + f(x)): Vaswani et al. 2017, BERT
+  both,          // x + norm(f(norm(x))): Gemma 2 (Gemma Team 2024, section 2)
+  after,         // x + norm(f(x)): OLMo 2 (OLMo Team 2024, section 2)
+  parallel,      // x + attention(norm1(x)) + feed_forward(norm2(x)): GPT-NeoX (Black et al. 2022, section 2.1)
+  parallel_one,  // the same with one norm for both: GPT-J, Phi, Cohere
 };
-/// "pre", "post" or "both".
+/// "pre", "post", "both", "after", "parallel" or "parallel_one".
 [[nodiscard]] std::string_view name_of(NormOrder order) noexcept;
 
 struct BlockOptions {
@@ -32,6 +35,7 @@ struct BlockOptions {
   NormOrder order = NormOrder::pre;
   NormKind norm = NormKind::layer;
   double epsilon = 1e-5;
+  std::optional<double> residual_scale = std::nullopt;  // of what each sublayer adds; default: 1
 };
 
 /// What a block keeps for the backward pass.
@@ -59,7 +63,8 @@ struct BlockCall {
 };
 
 /// Parameters: ln1.*, attn.*, then ln_cross.* and cross.* if it has cross-attention, ln2.*, ffn.*; with norms on both
-/// sides, attn_norm.*, cross_norm.* and ffn_norm.* after these sublayers. A trace sees these parts, resid_pre (the
+/// sides, attn_norm.*, cross_norm.* and ffn_norm.* after these sublayers; after them alone, these and neither ln1, ln2
+/// nor ln_cross; of parallel_one no ln2. A trace sees these parts, resid_pre (the
 /// input), resid_mid (after the self-attention), resid_cross, and resid_post (the output).
 class TransformerBlock {
  public:
@@ -91,7 +96,7 @@ class TransformerBlock {
   // A sublayer's norms and the names of its parts.
   struct Place {
     const char* norm_name;
-    const Norm& norm;
+    const std::optional<Norm>& norm;
     const char* name;
     const char* after_name;
     const std::optional<Norm>& after;  // the second one, if norms stand on both sides
@@ -100,6 +105,7 @@ class TransformerBlock {
 
   [[nodiscard]] Variable run(const Inputs& inputs, const BlockCall& call) const;
   [[nodiscard]] Variable compute(const Inputs& inputs, const BlockCall& call) const;
+  [[nodiscard]] Variable compute_parallel(const Inputs& inputs, const BlockCall& call) const;
   template <class Sublayer>
   [[nodiscard]] Variable with_residual(const Variable& x, const Place& place, const Sublayer& sublayer) const;
 
@@ -107,10 +113,11 @@ class TransformerBlock {
   MultiHeadAttention attention_;
   std::optional<MultiHeadAttention> cross_;
   FeedForward feed_forward_;
-  Norm ln1_;
+  std::optional<double> residual_scale_;
+  std::optional<Norm> ln1_;
   std::optional<Norm> ln_cross_;
-  Norm ln2_;
-  std::optional<Norm> attention_norm_;
+  std::optional<Norm> ln2_;
+  std::optional<Norm> attention_norm_;  // where norms stand behind the sublayers
   std::optional<Norm> cross_norm_;
   std::optional<Norm> feed_forward_norm_;
 };

@@ -9,7 +9,7 @@
 
 namespace qkv {
 
-/// "layer", "rms" or "rms_plus_one".
+/// "layer", "rms", "rms_plus_one" or "layer_without_bias".
 [[nodiscard]] std::string_view name_of(NormKind kind) noexcept;
 
 struct NormOptions {
