@@ -53,6 +53,26 @@ TEST(ExplainModel, ShowsADecoderThatLearntNoTask) {
   EXPECT_THAT(step(explanation, "answer").title, HasSubstr("␣cat"));
 }
 
+TEST(ExplainModel, WritesOutWhereNormsStandAndWhatEachSublayerReads) {
+  const auto tokens = small_tokenizer();
+  Generator generator(2);
+  const std::vector<std::pair<NormOrder, std::vector<std::string>>> forms = {
+      {NormOrder::pre, {"X′ = X + Attention(LN(X))", "Y = X′ + FFN(LN(X′))"}},
+      {NormOrder::both, {"X′ = X + LN(Attention(LN(X)))", "Y = X′ + LN(FFN(LN(X′)))"}},
+      {NormOrder::after, {"X′ = X + LN(Attention(X))", "Y = X′ + LN(FFN(X′))"}},
+      {NormOrder::parallel_one, {"X′ = X + Attention(LN(X))", "Y = X′ + FFN(LN(X))"}},
+      {NormOrder::post, {"X′ = LN(X + Attention(X))", "Y = LN(X′ + FFN(X′))"}}};
+  for (const auto& [order, formulas] : forms) {
+    const Decoder decoder(
+        {.vocabulary = tokens->size(), .length = 12, .layers = 2, .d_model = 16, .heads = 2, .order = order},
+        generator);
+    const Explanation explanation = explain_model(foreign(decoder, tokens), {.title = "mine", .text = "the cat sat"});
+    std::vector<std::string> shown;
+    for (const Formula& formula : step(explanation, "blocks-1").formulas) shown.push_back(formula.text);
+    EXPECT_EQ(shown, formulas) << name_of(order);
+  }
+}
+
 TEST(ExplainModel, ShowsTheStatesOfAnEncoderThatSaysNothing) {
   const auto tokens = small_tokenizer();
   Generator generator(2);

@@ -122,6 +122,26 @@ TEST(LogitParts, AddUpThroughNormsOnBothSidesAndACap) {
   }
 }
 
+// Norms behind sublayers as OLMo 2 has them, sublayers side by side as Phi and GPT-NeoX, factors as Granite.
+TEST(LogitParts, AddUpInEveryOrderOfNorms) {
+  Generator generator(6);
+  for (const NormOrder order : {NormOrder::after, NormOrder::parallel, NormOrder::parallel_one, NormOrder::pre}) {
+    DecoderOptions options{.vocabulary = 11, .layers = 2, .d_model = 16, .heads = 4, .tied = false};
+    options.order = order;
+    options.output_bias = true;
+    options.embedding_factor = 3;
+    options.choices.residual_scale = 0.4;
+    options.choices.norm = NormKind::layer_without_bias;
+    options.choices.qk_norm = 1e-5;
+    options.choices.qk_norm_of_all = true;
+    options.choices.rotary_dim = 2;
+    options.choices.unturned = {0, 1};
+    const Model model(Decoder(options, generator, DType::f64));
+    const HeadText text{.ids = {1, 4, 2, 4, 9}};
+    expect_sums(logit_parts(model, text, 4, 3), 1e-9);
+  }
+}
+
 // With norms held, and the feed-forward layer the other text's whatever it reads, a removal of heads of the last layer
 // takes their parts from the logit, and nothing else.
 TEST(LogitParts, AreWhatAPatchChangesWithNormsHeld) {

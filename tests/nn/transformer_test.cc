@@ -94,8 +94,8 @@ TEST(TransformerStack, IsThatOfTheOracle) {
   const Tensor x = normal({2, 5, 8}, 1);
   const Tensor context = normal({2, 3, 6}, 2);
   const AttentionOptions dropping{.bias = alibi(), .dropout = Dropout{.p = 0.3, .seed = 5}};
-  for (const NormOrder order : {NormOrder::pre, NormOrder::post, NormOrder::both}) {
-    for (const NormKind norm : {NormKind::layer, NormKind::rms, NormKind::rms_plus_one}) {
+  for (const NormOrder order : {NormOrder::pre, NormOrder::post, NormOrder::both, NormOrder::after}) {
+    for (const NormKind norm : {NormKind::layer, NormKind::rms, NormKind::rms_plus_one, NormKind::layer_without_bias}) {
       const TransformerStack self = made(options(order, norm));
       shake(self.parameters());
       expect_close(
@@ -109,6 +109,37 @@ TEST(TransformerStack, IsThatOfTheOracle) {
                        .forward(x, context.view(), {.cross_attention = dropping}),
                    1e-12);
     }
+  }
+}
+
+TEST(TransformerStack, RunsSublayersSideBySide) {
+  const Tensor x = normal({2, 5, 8}, 1);
+  for (const NormOrder order : {NormOrder::parallel, NormOrder::parallel_one}) {
+    for (const std::optional<double> scale : {std::optional<double>(), std::optional<double>(0.3)}) {
+      StackOptions parallel = options(order, NormKind::layer);
+      parallel.block.residual_scale = scale;
+      const TransformerStack stack = made(parallel);
+      shake(stack.parameters());
+      expect_close(stack.forward(Variable(x)), oracle::stack_of(parallel, stack.parameters()).forward(x), 1e-12);
+      StackCache cache = stack.make_cache(2, 5, DType::f64);
+      const NoGradient constant;
+      const Variable first = stack.forward_cached(slice(Variable(x), 1, 0, 3), cache);
+      const Variable rest = stack.forward_cached(slice(Variable(x), 1, 3, 5), cache);
+      expect_close(concat(std::vector<Variable>{first, rest}, 1), stack.forward(Variable(x)).value(), 1e-12);
+    }
+  }
+  EXPECT_EQ(message_of([] { static_cast<void>(made(options(NormOrder::parallel, NormKind::layer, 6))); }),
+            "TransformerBlock: d_context: expected none where sublayers are parallel, got 6");
+}
+
+TEST(TransformerStack, ScalesWhatItsSublayersAdd) {
+  const Tensor x = normal({2, 5, 8}, 1);
+  for (const NormOrder order : {NormOrder::pre, NormOrder::post, NormOrder::both, NormOrder::after}) {
+    StackOptions scaled = options(order, NormKind::rms);
+    scaled.block.residual_scale = 0.25;
+    const TransformerStack stack = made(scaled);
+    shake(stack.parameters());
+    expect_close(stack.forward(Variable(x)), oracle::stack_of(scaled, stack.parameters()).forward(x), 1e-12);
   }
 }
 

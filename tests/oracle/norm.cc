@@ -32,7 +32,7 @@ Tensor Norm::forward(const TensorView& x) const {
   std::vector<double> values = x.to_vector();
   for (std::size_t begin = 0; begin < values.size(); begin += width) {
     const std::span<double> row = std::span(values).subspan(begin, width);
-    const double centre = bias ? mean_of(row) : 0.0;
+    const double centre = bias || centred ? mean_of(row) : 0.0;
     const double inv = 1.0 / std::sqrt(mean_square(row, centre) + epsilon);
     for (std::size_t i = 0; i < width; ++i) row[i] = (row[i] - centre) * inv * (gain + factors[i]) + shifts[i];
   }

@@ -27,7 +27,8 @@ Norm norm_of(double epsilon, const Parameters& parameters, const std::string& pr
   return {.epsilon = epsilon,
           .weight = required(parameters, prefix + "weight"),
           .bias = found(parameters, prefix + "bias"),
-          .gain = kind == NormKind::rms_plus_one ? 1.0 : 0.0};
+          .gain = kind == NormKind::rms_plus_one ? 1.0 : 0.0,
+          .centred = kind == NormKind::layer_without_bias};
 }
 
 FeedForward feed_forward_of(Activation activation, const Parameters& parameters, const std::string& prefix) {
@@ -57,20 +58,22 @@ TransformerBlock block_of(const BlockOptions& options, const Parameters& paramet
   const auto norm = [&](const char* name) {
     return norm_of(options.epsilon, parameters, prefix + name + ".", options.norm);
   };
+  const bool is_after = options.order == NormOrder::after;
   TransformerBlock block{.order = options.order,
-                         .ln1 = norm("ln1"),
                          .attention = attention_of(options.attention, parameters, prefix + "attn."),
-                         .ln2 = norm("ln2"),
-                         .feed_forward = feed_forward_of(options.activation, parameters, prefix + "ffn.")};
+                         .feed_forward = feed_forward_of(options.activation, parameters, prefix + "ffn."),
+                         .residual_scale = options.residual_scale};
+  if (!is_after) block.ln1 = norm("ln1");
+  if (!is_after && options.order != NormOrder::parallel_one) block.ln2 = norm("ln2");
   if (options.d_context) {
     MultiHeadOptions cross = options.attention;
     cross.d_context = options.d_context;
     cross.rotary.reset();
     cross.window.reset();
-    block.ln_cross = norm("ln_cross");
+    if (!is_after) block.ln_cross = norm("ln_cross");
     block.cross = attention_of(cross, parameters, prefix + "cross.");
   }
-  if (options.order == NormOrder::both) {
+  if (options.order == NormOrder::both || is_after) {
     block.attention_norm = norm("attn_norm");
     if (block.cross) block.cross_norm = norm("cross_norm");
     block.feed_forward_norm = norm("ffn_norm");

@@ -5,13 +5,21 @@
 namespace qkv::oracle {
 namespace {
 
+Tensor normed(const std::optional<Norm>& norm, const TensorView& x) { return norm ? norm->forward(x) : Tensor(x); }
+
+Tensor scaled(const Tensor& x, const std::optional<double>& factor) {
+  std::vector<double> values = x.to_vector();
+  for (double& value : values) value *= factor.value_or(1);
+  return Tensor(values, x.shape()).to(x.dtype());
+}
+
 // One sublayer with its norms and its residual sum.
 template <class Sublayer>
-Tensor with_residual(const TensorView& x, NormOrder order, const Norm& norm, const std::optional<Norm>& after,
-                     const Sublayer& sublayer) {
-  if (order == NormOrder::post) return norm.forward(add(x, sublayer(Tensor(x))));
-  const Tensor out = sublayer(norm.forward(x));
-  return add(x, order == NormOrder::both ? after.value().forward(out) : out);
+Tensor with_residual(const TensorView& x, const TransformerBlock& block, const std::optional<Norm>& norm,
+                     const std::optional<Norm>& after, const Sublayer& sublayer) {
+  const auto added = [&](const Tensor& out) { return add(x, scaled(out, block.residual_scale)); };
+  if (block.order == NormOrder::post) return norm.value().forward(added(sublayer(Tensor(x))));
+  return added(normed(after, sublayer(normed(norm, x))));
 }
 
 void add_to_seed(std::optional<Dropout>& dropout, std::uint64_t steps) {
@@ -22,15 +30,21 @@ void add_to_seed(std::optional<Dropout>& dropout, std::uint64_t steps) {
 
 Tensor TransformerBlock::forward(const TensorView& x, const std::optional<TensorView>& context,
                                  const Call& call) const {
-  Tensor state = with_residual(x, order, ln1, attention_norm, [&](const Tensor& input) {
+  if (order == NormOrder::parallel || order == NormOrder::parallel_one) {
+    const Tensor first = ln1.value().forward(x);
+    const Tensor attended = attention.forward(first, call.attention, call.positions);
+    const Tensor fed = feed_forward.forward(order == NormOrder::parallel ? ln2.value().forward(x) : first);
+    return add(x, scaled(add(attended, fed), residual_scale));
+  }
+  Tensor state = with_residual(x, *this, ln1, attention_norm, [&](const Tensor& input) {
     return attention.forward(input, call.attention, call.positions);
   });
   if (cross) {
-    state = with_residual(state, order, *ln_cross, cross_norm, [&](const Tensor& input) {
+    state = with_residual(state, *this, ln_cross, cross_norm, [&](const Tensor& input) {
       return cross->forward_cross(input, context.value(), call.cross_attention);
     });
   }
-  return with_residual(state, order, ln2, feed_forward_norm,
+  return with_residual(state, *this, ln2, feed_forward_norm,
                        [&](const Tensor& input) { return feed_forward.forward(input); });
 }
 

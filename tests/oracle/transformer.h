@@ -20,13 +20,14 @@ struct Call {
 /// Self-attention, cross-attention if it has one, and a feed-forward layer, each with its norm and its residual sum.
 struct TransformerBlock {
   NormOrder order = NormOrder::pre;
-  Norm ln1;
+  std::optional<Norm> ln1 = std::nullopt;  // of all orders but after, as ln_cross and, but for parallel_one, ln2
   MultiHeadAttention attention;
   std::optional<Norm> ln_cross = std::nullopt;
   std::optional<MultiHeadAttention> cross = std::nullopt;
-  Norm ln2;
+  std::optional<Norm> ln2 = std::nullopt;
   FeedForward feed_forward;
-  std::optional<Norm> attention_norm = std::nullopt;  // of NormOrder::both, as the next two
+  std::optional<double> residual_scale = std::nullopt;
+  std::optional<Norm> attention_norm = std::nullopt;  // of both and after, as the next two
   std::optional<Norm> cross_norm = std::nullopt;
   std::optional<Norm> feed_forward_norm = std::nullopt;
 

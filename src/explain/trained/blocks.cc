@@ -20,18 +20,21 @@ struct Part {
 };
 
 // In the order of a pre-norm block; names are those of docs/trace.md.
-constexpr std::array<Part, 14> kParts = {{{"resid_pre", "What reaches the block"},
+constexpr std::array<Part, 17> kParts = {{{"resid_pre", "What reaches the block"},
                                           {"ln1", "Normed for the attention"},
                                           {"attn.concat", "The heads, side by side"},
                                           {"attn", "The attention's result, W_O applied"},
+                                          {"attn_norm", "The attention's result, normed"},
                                           {"resid_mid", "Residual stream after attention"},
                                           {"ln_cross", "Normed for the cross-attention"},
                                           {"cross.concat", "The heads of the cross-attention, side by side"},
                                           {"cross", "The cross-attention's result, W_O applied"},
+                                          {"cross_norm", "The cross-attention's result, normed"},
                                           {"resid_cross", "Residual stream after cross-attention"},
                                           {"ln2", "Normed for the feed-forward layer"},
                                           {"ffn.activated", "Feed-forward, after its activation"},
                                           {"ffn", "The feed-forward layer's result"},
+                                          {"ffn_norm", "The feed-forward layer's result, normed"},
                                           {"resid_ffn", "Residual stream before the last norm"},
                                           {"resid_post", "Residual stream after feed-forward"}}};
 constexpr std::array<std::string_view, 7> kSums = {"resid_pre",   "attn", "resid_mid", "cross",
@@ -69,21 +72,51 @@ Table lengths_table(const Trace& trace, const std::string& block, const std::vec
   return table;
 }
 
-std::vector<Formula> formulas_of(bool is_pre, bool has_cross) {
+// Where norms stand in a block, and what its sublayers' results are multiplied by.
+struct BlockForm {
+  NormOrder order = NormOrder::pre;
+  std::optional<double> residual_scale = std::nullopt;
+};
+
+// Sublayers stand side by side, and are scaled, in decoders alone; the rest is seen from the names.
+BlockForm form_of(const Ran& ran, const std::string& block) {
+  const auto has = [&](const char* leaf) { return ran.trace.contains(block + leaf); };
+  BlockForm form;
+  if (const auto* decoder = std::get_if<Decoder>(&ran.trained.model().network())) {
+    form = {decoder->options().order, decoder->options().choices.residual_scale};
+  }
+  if (form.order == NormOrder::parallel || form.order == NormOrder::parallel_one) return form;
+  if (has(".resid_ffn")) form.order = NormOrder::post;
+  if (has(".attn_norm")) form.order = has(".ln1") ? NormOrder::both : NormOrder::after;
+  return form;
+}
+
+// What a sublayer adds to what it reads.
+Term sublayer(const BlockForm& form, const char* f, const Term& input) {
+  const auto normed = [](const Term& term) { return call("LN", term); };
+  const bool reads_plain = form.order == NormOrder::post || form.order == NormOrder::after;
+  const Term result = call(f, reads_plain ? input : normed(input));
+  const Term behind = form.order == NormOrder::both || form.order == NormOrder::after ? normed(result) : result;
+  return form.residual_scale ? row({number(fmt::format("{}", *form.residual_scale)), op("·"), behind}) : behind;
+}
+
+std::vector<Formula> formulas_of(const BlockForm& form, bool has_cross) {
   const Term x = name("X");
   const Term mid = name("X′");
   const Term last = has_cross ? name("X″") : mid;
-  const auto sublayer = [&](const char* f, const Term& input) {
-    return is_pre ? row({input, op("+"), call(f, call("LN", input))})
-                  : call("LN", row({input, op("+"), call(f, input)}));
+  const bool is_parallel = form.order == NormOrder::parallel || form.order == NormOrder::parallel_one;
+  const auto added = [&](const char* f, const Term& to, const Term& read) {
+    const Term all = row({to, op("+"), sublayer(form, f, read)});
+    return form.order == NormOrder::post ? call("LN", all) : all;
   };
-  std::vector<Formula> formulas = {row({mid, op("="), sublayer("Attention", x)})};
-  if (has_cross) formulas.push_back(row({last, op("="), sublayer("Cross", mid)}));
-  formulas.push_back(row({name("Y"), op("="), sublayer("FFN", last)}));
+  std::vector<Formula> formulas = {row({mid, op("="), added("Attention", x, x)})};
+  if (has_cross) formulas.push_back(row({last, op("="), added("Cross", mid, mid)}));
+  formulas.push_back(row({name("Y"), op("="), added("FFN", last, is_parallel ? x : last)}));
   return formulas;
 }
 
-Section block_section(const Trace& trace, const std::string& block, const std::vector<std::string>& rows) {
+Section block_section(const Ran& ran, const std::string& block, const std::vector<std::string>& rows) {
+  const Trace& trace = ran.trace;
   Section step;
   step.id = block;
   std::ranges::replace(step.id, '.', '-');
@@ -92,8 +125,7 @@ Section block_section(const Trace& trace, const std::string& block, const std::v
       "The residual stream is a vector for each token. Each sublayer reads it and adds its result, so what a head has "
       "found reaches every later layer.";
   const bool has_cross = trace.contains(block + ".cross");
-  const bool is_pre = !trace.contains(block + ".resid_ffn");
-  step.formulas = formulas_of(is_pre, has_cross);
+  step.formulas = formulas_of(form_of(ran, block), has_cross);
   step.shape = fmt::format("[T, d_model] = {}", rows_in(trace, block + std::string(kOutput)).shape().to_string());
   for (const auto& [leaf, title] : kParts) {
     const std::string name = fmt::format("{}.{}", block, leaf);
@@ -121,7 +153,7 @@ std::vector<Section> block_sections(const Ran& ran, const std::vector<TracedSite
   for (const std::string& each : blocks_of(ran.trace)) {
     if (!block.empty() && each != block) continue;
     const std::int64_t count = ran.trace[each + std::string(kOutput)].dim(1);
-    sections.push_back(block_section(ran.trace, each, rows_of(sites, each, count)));
+    sections.push_back(block_section(ran, each, rows_of(sites, each, count)));
   }
   return sections;
 }
