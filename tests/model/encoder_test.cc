@@ -212,7 +212,7 @@ TEST(Encoder, FactsGiveTheOptionsBack) {
   auto config = config_of(small(Positions::none));
   config["order"] = "between";
   EXPECT_EQ(error_message([&] { static_cast<void>(encoder_options(config)); }),
-            "encoder_options: order: expected one of pre, post, both, got \"between\"");
+            "encoder_options: order: expected one of pre, post, both, after, parallel, parallel_one, got \"between\"");
   config["bias"] = "some";
   config["order"] = "pre";
   EXPECT_EQ(error_message([&] { static_cast<void>(encoder_options(config)); }),

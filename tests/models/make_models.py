@@ -87,6 +87,72 @@ def gemma3(**options):
     return t.Gemma3ForCausalLM(t.Gemma3TextConfig(**{**GEMMA, **sizes, "rope_parameters": turns, **options}))
 
 
+def like_llama(kind, config, **options):
+    """A family whose config has the words of Llama."""
+    return kind(config(**{**LLAMA, "pad_token_id": None, **options}))
+
+
+def smollm3(**options):
+    return like_llama(t.SmolLM3ForCausalLM, t.SmolLM3Config, num_hidden_layers=4, **options)
+
+
+def granite(**options):
+    factors = {"embedding_multiplier": 3.0, "logits_scaling": 1.5, "residual_multiplier": 0.3, "attention_multiplier": 0.2}
+    return like_llama(t.GraniteForCausalLM, t.GraniteConfig, **{**factors, **options})
+
+
+def olmo2(**options):
+    return like_llama(t.Olmo2ForCausalLM, t.Olmo2Config, **options)
+
+
+def starcoder2(**options):
+    return like_llama(t.Starcoder2ForCausalLM, t.Starcoder2Config, **options)
+
+
+def stablelm(**options):
+    sizes = {"hidden_size": 96, "partial_rotary_factor": 0.25}
+    return like_llama(t.StableLmForCausalLM, t.StableLmConfig, **{**sizes, **options})
+
+
+def phi(**options):
+    return like_llama(t.PhiForCausalLM, t.PhiConfig, **options)
+
+
+def phi3(**options):
+    return like_llama(t.Phi3ForCausalLM, t.Phi3Config, **options)
+
+
+def cohere(**options):
+    return like_llama(t.CohereForCausalLM, t.CohereConfig, **options)
+
+
+def cohere2(**options):
+    sizes = {"num_hidden_layers": 4, "sliding_window": 5}
+    return like_llama(t.Cohere2ForCausalLM, t.Cohere2Config, **{**sizes, **options})
+
+
+NEOX = {word: value for word, value in LLAMA.items() if word != "num_key_value_heads"}
+
+
+def gpt_neox(**options):
+    return t.GPTNeoXForCausalLM(t.GPTNeoXConfig(**{**NEOX, "hidden_size": 96, **options}))
+
+
+def falcon(**options):
+    sizes = {"ffn_hidden_size": 80, "hidden_size": 48}
+    return t.FalconForCausalLM(t.FalconConfig(**{**NEOX, "pad_token_id": None, **sizes, **options}))
+
+
+def bloom(**options):
+    sizes = {"vocab_size": VOCABULARY, "hidden_size": 48, "n_layer": 2, "n_head": 6, "eos_token_id": None}
+    return t.BloomForCausalLM(t.BloomConfig(**{**sizes, **options}))
+
+
+def mpt(attention=None, **options):
+    sizes = {"vocab_size": VOCABULARY, "d_model": 48, "n_layers": 2, "n_heads": 6, "max_seq_len": 128}
+    return t.MptForCausalLM(t.MptConfig(**{**sizes, "attn_config": attention or {}, **options}))
+
+
 BERT = {
     "vocab_size": VOCABULARY,
     "hidden_size": 48,
@@ -306,6 +372,52 @@ MODELS = {
     "mistral-usual": lambda: mistral(num_attention_heads=16, num_key_value_heads=8),
     "qwen2": lambda: qwen2(),
     "qwen2-window": lambda: qwen2(use_sliding_window=True, sliding_window=4, max_window_layers=1),
+    "smollm3": lambda: smollm3(),
+    "smollm3-layers": lambda: smollm3(
+        no_rope_layers=[0, 1, 1, 0], attention_bias=True, mlp_bias=True, tie_word_embeddings=False
+    ),
+    "smollm3-window": lambda: smollm3(no_rope_layer_interval=2, use_sliding_window=True, sliding_window=4),
+    "granite": lambda: granite(),
+    "granite-biases": lambda: granite(attention_bias=True, mlp_bias=True, tie_word_embeddings=True),
+    "granite-bf16": lambda: granite().to(torch.bfloat16),
+    "olmo2": lambda: olmo2(),
+    "olmo2-biases": lambda: olmo2(attention_bias=True, rms_norm_eps=1e-3, tie_word_embeddings=True),
+    "starcoder2": lambda: starcoder2(),
+    "starcoder2-window": lambda: starcoder2(sliding_window=4, norm_epsilon=1e-3, tie_word_embeddings=False),
+    "starcoder2-plain": lambda: starcoder2(use_bias=False, hidden_act="relu", num_key_value_heads=6),
+    "stablelm": lambda: stablelm(),
+    "stablelm-parallel": lambda: stablelm(use_parallel_residual=True, use_qkv_bias=True, partial_rotary_factor=0.5),
+    "stablelm-old": lambda: stablelm(num_key_value_heads=6),
+    "phi": lambda: phi(),
+    "phi-heads": lambda: phi(num_key_value_heads=6, hidden_act="relu", layer_norm_eps=1e-3, partial_rotary_factor=0.25),
+    "phi-linear": lambda: phi(rope_parameters=rope("linear", factor=4.0) | {"partial_rotary_factor": 0.5}),
+    "phi3": lambda: phi3(),
+    "phi3-window": lambda: phi3(sliding_window=4, tie_word_embeddings=True, num_key_value_heads=6),
+    "phi3-part": lambda: phi3(partial_rotary_factor=0.5, rms_norm_eps=1e-3),
+    "cohere": lambda: cohere(),
+    "cohere-own": lambda: cohere(tie_word_embeddings=False, attention_bias=True, logit_scale=0.5, layer_norm_eps=1e-3),
+    "cohere2": lambda: cohere2(),
+    "cohere2-types": lambda: cohere2(
+        layer_types=["full_attention", "sliding_attention", "full_attention", "sliding_attention"]
+    ),
+    "cohere2-old": lambda: cohere2(),
+    "gpt_neox": lambda: gpt_neox(),
+    "gpt_neox-rows": lambda: gpt_neox(use_parallel_residual=False, attention_bias=False, hidden_act="gelu_new"),
+    "gpt_neox-whole": lambda: gpt_neox(tie_word_embeddings=True, layer_norm_eps=1e-3),
+    "gpt_neox-old": lambda: gpt_neox(rope_parameters=rope("default") | {"rope_theta": 5e3, "partial_rotary_factor": 0.5}),
+    "gpt_neox-f16": lambda: gpt_neox().to(torch.float16),
+    "falcon": lambda: falcon(),
+    "falcon-many": lambda: falcon(multi_query=False, bias=True, activation="relu"),
+    "falcon-rows": lambda: falcon(parallel_attn=False, layer_norm_epsilon=1e-3),
+    "falcon-new": lambda: falcon(new_decoder_architecture=True, num_kv_heads=2),
+    "falcon-new-one": lambda: falcon(
+        new_decoder_architecture=True, num_kv_heads=3, num_ln_in_parallel_attn=1, tie_word_embeddings=False
+    ),
+    "bloom": lambda: bloom(),
+    "bloom-eight": lambda: bloom(n_head=8, layer_norm_epsilon=1e-3, tie_word_embeddings=False),
+    "bloom-names": lambda: bloom(),
+    "mpt": lambda: mpt(),
+    "mpt-scale": lambda: mpt({"softmax_scale": 0.5}, n_heads=8, layer_norm_epsilon=1e-3),
     "qwen3": lambda: qwen3(),
     "qwen3-usual": lambda: qwen3(head_dim=128),
     "qwen3-window": lambda: qwen3(use_sliding_window=True, sliding_window=3, max_window_layers=1, attention_bias=True),
@@ -356,6 +468,10 @@ OLD = {
     "llama-own-head": {"tie_word_embeddings": True},
     "t5-own-head": {"tie_word_embeddings": True, "scale_decoder_outputs": None},
     "gemma-old": {"hidden_act": "gelu", "hidden_activation": None, "rope_parameters": None, "rope_theta": 10000.0},
+    "gpt_neox-old": {"rope_parameters": None, "rotary_emb_base": 5000, "rotary_pct": 0.5},
+    "cohere2-old": {"layer_types": None, "sliding_window_pattern": 2},
+    "bloom-names": {"n_layer": None, "num_hidden_layers": 2, "n_head": None, "num_attention_heads": 4},
+    "stablelm-old": {"rope_parameters": None, "rope_theta": 500, "partial_rotary_factor": 0.5},
     "gemma2-old": {"layer_types": None, "rope_parameters": None, "rope_theta": 5000.0},
     "t5-old": {"tie_word_embeddings": False, "scale_decoder_outputs": None, "num_decoder_layers": 3},
     "gemma3-old": {

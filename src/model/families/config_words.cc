@@ -9,10 +9,20 @@ namespace qkv::families {
 namespace {
 
 constexpr IgnoredWord kNames[] = {
-    {"_name_or_path"},   {"name_or_path"},         {"_commit_hash"},           {"architectures"},
-    {"model_type"},      {"transformers_version"}, {"transformers.js_config"}, {"adapter_transformers_version"},
-    {"tokenizer_class"}, {"processor_class"},      {"unsloth_fixed"},          {"unsloth_version"},
+    {"_name_or_path"},
+    {"name_or_path"},
+    {"_commit_hash"},
+    {"architectures"},
+    {"model_type"},
+    {"transformers_version"},
+    {"transformers.js_config"},
+    {"adapter_transformers_version"},
+    {"tokenizer_class"},
+    {"processor_class"},
+    {"unsloth_fixed"},
+    {"unsloth_version"},
     {"is_llama_config"},
+    {"auto_map"},
 };
 constexpr IgnoredWord kDtypes[] = {{"torch_dtype"}, {"dtype"}, {"use_bfloat16"}, {"fp16"}};
 constexpr IgnoredWord kTraining[] = {
@@ -22,11 +32,14 @@ constexpr IgnoredWord kTraining[] = {
     {"classifier_dropout"},
     {"dropout"},
     {"dropout_rate"},
+    {"emb_pdrop"},
+    {"embedding_dropout"},
     {"embd_pdrop"},
     {"hidden_dropout"},
     {"hidden_dropout_prob"},
     {"qa_dropout"},
     {"resid_pdrop"},
+    {"residual_dropout"},
     {"seq_classif_dropout"},
     {"summary_first_dropout"},
     {"gradient_checkpointing"},
@@ -125,6 +138,28 @@ constexpr IgnoredWord kClip[] = {{"projection_dim"}};
 constexpr IgnoredWord kLayerBiases[] = {{"attention_bias"}, {"mlp_bias"}};
 constexpr IgnoredWord kFeedForwardBias[] = {{"mlp_bias"}};
 constexpr IgnoredWord kTiedOrNot[] = {{"tie_word_embeddings"}};
+constexpr IgnoredWord kBloomPrecision[] = {{"attention_softmax_in_fp32"}, {"bias_dropout_fusion"},
+                                           {"masked_softmax_fusion"},     {"skip_bias_add"},
+                                           {"skip_bias_add_qkv"},         {"slow_but_exact"}};
+constexpr IgnoredWord kBloomWords[] = {{"offset_alibi"}, {"unk_token_id"}};
+constexpr IgnoredWord kMpt[] = {{"embedding_fraction"}, {"init_config"}, {"init_device"},
+                                {"learned_pos_emb"},    {"norm_type"},   {"verbose"}};
+constexpr IgnoredWord kFalcon[] = {{"apply_residual_connection_post_layernorm", "false"}};
+constexpr IgnoredWord kStarcoder2[] = {{"activation_function"}, {"layer_norm_epsilon"}};
+constexpr IgnoredWord kStarcoder2Form[] = {{"attention_softmax_in_fp32"},
+                                           {"mlp_type", R"("default")"},
+                                           {"norm_type", R"("layer_norm")"},
+                                           {"scale_attention_softmax_in_fp32"},
+                                           {"scale_attn_weights", "true"}};
+constexpr IgnoredWord kCohere2[] = {{"order_of_interleaved_layers", R"("local_attn_first")"},
+                                    {"position_embedding_type", R"("rope_gptj")"},
+                                    {"rotary_pct", "1.0"},
+                                    {"use_embedding_sharing", "true"},
+                                    {"use_gated_activation", "true"},
+                                    {"use_parallel_block", "true"},
+                                    {"use_parallel_embedding"},
+                                    {"use_qk_norm", "false"}};
+constexpr IgnoredWord kWindowLayers[] = {{"max_window_layers"}};
 
 constexpr IgnoredWords kIgnored[] = {
     {"", "names and versions", kNames},
@@ -157,11 +192,21 @@ constexpr IgnoredWords kIgnored[] = {
     {"clip", "in the config of a tower; that of the whole counts", kClip},
     {"clip", "there is no head of words", kTiedOrNot},
     {"siglip", "there is no head of words", kTiedOrNot},
+    {"bloom", "the order of rounding", kBloomPrecision},
+    {"bloom", "distances are what counts", kBloomWords},
+    {"mpt", "how the weights began, and what its first program alone knew", kMpt},
+    {"falcon", "of BLOOM, which it began from", kFalcon},
+    {"phi3", "its layers have no biases", kLayerBiases},
+    {"starcoder2", "hidden_act and norm_epsilon count", kStarcoder2},
+    {"starcoder2", "what its first program called its form", kStarcoder2Form},
+    {"cohere2", "what its first program called its form", kCohere2},
+    {"smollm3", "use_sliding_window and layer_types count", kWindowLayers},
 };
 
-// An object of a tower, whose words are as those of the whole.
+// An object of a tower, or of MPT's attention, whose words are as those of the whole.
 bool is_tower(std::string_view object) {
-  return object.empty() || object.starts_with("text_config") || object.starts_with("vision_config");
+  return object.empty() || object.starts_with("text_config") || object.starts_with("vision_config") ||
+         object.starts_with("attn_config");
 }
 
 bool is_ignored(std::string_view family, const UnreadWord& found) {

@@ -1,5 +1,6 @@
 #include "model/families/family.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -25,18 +26,84 @@ constexpr std::array<std::pair<std::string_view, Activation>, 16> kActivationNam
     {"linear", Activation::linear},
 }};
 
+// A published type of model that is not read, the family that is most like it, and what differs.
+struct Neighbour {
+  std::string_view type;
+  std::string_view nearest;
+  std::string_view difference;
+};
+
+constexpr std::string_view kExperts = "feed-forward layers are a choice of experts";
+constexpr std::string_view kState = "layers keep a state in place of attention";
+constexpr std::string_view kLatent = "keys and values come from a shared narrow vector (latent attention)";
+constexpr Neighbour kNeighbours[] = {
+    {"albert", "bert", "layers all have the same weights"},
+    {"bart", "t5", "positions are learned, and its norms are LayerNorms"},
+    {"blenderbot", "t5", "positions are learned, and its norms are LayerNorms"},
+    {"codegen", "gpt_neox", "q, k and v are mixed in one map, and neighbours turn"},
+    {"dbrx", "llama", kExperts},
+    {"deberta", "bert", "scores add terms of positions (disentangled attention)"},
+    {"deberta-v2", "bert", "scores add terms of positions (disentangled attention)"},
+    {"deepseek_v2", "llama", kLatent},
+    {"deepseek_v3", "llama", kLatent},
+    {"dinov2", "clip", "network is a tower of images alone, whose sublayers are scaled"},
+    {"electra", "bert", "head tells replaced tokens from others"},
+    {"exaone", "llama", "weights have other names"},
+    {"gemma3", "gemma3_text", "network has a tower of images before it; the text_config alone is of gemma3_text"},
+    {"gemma3n", "gemma3_text", "layers mix several streams"},
+    {"glm", "llama", "feed-forward maps are one, and half of each head turns by neighbours"},
+    {"gpt_bigcode", "gpt2", "queries share one head of keys"},
+    {"gpt_neo", "gpt2", "scores are not scaled, and every second layer sees a window"},
+    {"gpt_oss", "llama", "feed-forward layers are a choice of experts, and heads have learned sinks"},
+    {"gptj", "gpt_neox", "sublayers share a norm, and neighbours turn"},
+    {"granitemoe", "granite", kExperts},
+    {"internlm2", "llama", "q, k and v are one map"},
+    {"jamba", "llama", kState},
+    {"jina_bert", "bert", "scores fall with the distance (ALiBi), on both sides"},
+    {"llama4", "llama", kExperts},
+    {"mamba", "", kState},
+    {"mamba2", "", kState},
+    {"marian", "t5", "positions are sines, and its norms are LayerNorms"},
+    {"mbart", "t5", "positions are learned, and its norms are LayerNorms"},
+    {"minicpm", "granite", "factors have other names"},
+    {"mixtral", "mistral", kExperts},
+    {"modernbert", "bert", "layers see windows and turn q and k"},
+    {"mpnet", "bert", "scores have T5's buckets"},
+    {"nemotron", "llama", "norms are LayerNorms of gain 1 + w"},
+    {"nomic_bert", "bert", "layers turn q and k, and have gates"},
+    {"olmo", "llama", "norms have no weights"},
+    {"olmo3", "olmo2", "layers see windows"},
+    {"olmoe", "olmo2", kExperts},
+    {"opt", "gpt2", "positions begin with the third row of their table"},
+    {"persimmon", "stablelm", "heads have norms of q and k with biases"},
+    {"phimoe", "phi3", kExperts},
+    {"qwen2_moe", "qwen2", kExperts},
+    {"qwen3_moe", "qwen3", kExperts},
+    {"recurrent_gemma", "gemma", kState},
+    {"rwkv", "", kState},
+    {"vit", "clip", "network is a tower of images alone, with a head of classes"},
+    {"whisper", "t5", "source is sound"},
+    {"xlnet", "bert", "scores add terms of positions, and texts have two streams"},
+};
+
 }  // namespace
 
 const Family& family_of(const ConfigFile& config) {
   const std::string type = config.text("model_type");
   std::string names;
   for (const Family* family :
-       {&bert(), &camembert(), &clip(), &distilbert(), &gemma(), &gemma2(), &gemma3_text(), &gpt2(), &llama(),
-        &mistral(), &mt5(), &qwen2(), &qwen3(), &roberta(), &siglip(), &t5(), &xlm_roberta()}) {
+       {&bert(),   &bloom(),   &camembert(),   &clip(),       &cohere(),   &cohere2(),    &distilbert(), &falcon(),
+        &gemma(),  &gemma2(),  &gemma3_text(), &gpt2(),       &gpt_neox(), &granite(),    &llama(),      &mistral(),
+        &mpt(),    &mt5(),     &olmo2(),       &phi(),        &phi3(),     &qwen2(),      &qwen3(),      &roberta(),
+        &siglip(), &smollm3(), &stablelm(),    &starcoder2(), &t5(),       &xlm_roberta()}) {
     if (family->type == type) return *family;
     names += (names.empty() ? "" : ", ") + std::string(family->type);
   }
-  config.refuse("model_type", "one of the families " + names);
+  const auto* const found = std::ranges::find(kNeighbours, type, &Neighbour::type);
+  if (found == std::end(kNeighbours)) config.refuse("model_type", "one of the families " + names);
+  const std::string nearest =
+      found->nearest.empty() ? "no family is near: its " : std::string(found->nearest) + " is the nearest: this one's ";
+  config.refuse("model_type", "one of the families " + names + "; " + nearest + std::string(found->difference));
 }
 
 Activation activation_in(const ConfigFile& config, std::string_view word, std::string_view otherwise) {

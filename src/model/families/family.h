@@ -1,6 +1,7 @@
 // The families of published models: what their config says in options of ours, and whose weight is which parameter.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,13 @@ enum class Change : std::uint8_t {
   reshaped,    // stored with other axes, of as many elements
 };
 
+/// How a stored weight holds q, k and v of all heads, of which `part` is one.
+enum class Fused : std::uint8_t {
+  none,
+  rows,    // those of q, then of k, then of v
+  groups,  // for each head of keys: its heads of q, then itself, then that of values
+};
+
 /// A layer of ours and its place in the file; both go on with ".weight" or ".bias". Or a parameter of ours by its whole
 /// name, and the whole name in the file. "#" stands for the number of a block.
 struct WeightName {
@@ -28,6 +36,7 @@ struct WeightName {
   bool in_head = false;  // stands outside of the prefix
   int part = 0;          // this is the part-th of `parts` equal ones along the output
   int parts = 1;
+  Fused fused = Fused::none;
   bool behind_padding = false;  // rows before Family::padding are not used
 };
 
@@ -42,20 +51,33 @@ struct Family {
 };
 
 [[nodiscard]] const Family& bert();
+[[nodiscard]] const Family& bloom();
 [[nodiscard]] const Family& camembert();
 [[nodiscard]] const Family& clip();
+[[nodiscard]] const Family& cohere();
+[[nodiscard]] const Family& cohere2();
 [[nodiscard]] const Family& distilbert();
+[[nodiscard]] const Family& falcon();
 [[nodiscard]] const Family& gemma();
 [[nodiscard]] const Family& gemma2();
 [[nodiscard]] const Family& gemma3_text();
 [[nodiscard]] const Family& gpt2();
+[[nodiscard]] const Family& gpt_neox();
+[[nodiscard]] const Family& granite();
 [[nodiscard]] const Family& llama();
 [[nodiscard]] const Family& mistral();
+[[nodiscard]] const Family& mpt();
 [[nodiscard]] const Family& mt5();
+[[nodiscard]] const Family& olmo2();
+[[nodiscard]] const Family& phi();
+[[nodiscard]] const Family& phi3();
 [[nodiscard]] const Family& qwen2();
 [[nodiscard]] const Family& qwen3();
 [[nodiscard]] const Family& roberta();
 [[nodiscard]] const Family& siglip();
+[[nodiscard]] const Family& smollm3();
+[[nodiscard]] const Family& stablelm();
+[[nodiscard]] const Family& starcoder2();
 [[nodiscard]] const Family& t5();
 [[nodiscard]] const Family& xlm_roberta();
 

@@ -112,6 +112,12 @@ ConfigFile config_in(const std::string& folder) {
   return generation.has(kStart) ? config.with(kStart, generation.integer(kStart)) : config;
 }
 
+HeadSizes heads_of(const DecoderOptions& options) {
+  return {.Hq = options.heads,
+          .Hk = options.choices.kv_heads.value_or(options.heads),
+          .D = options.choices.d_k.value_or(options.d_model / options.heads)};
+}
+
 ModelTokenizers tokenizers_of(const std::string& folder, const ConfigFile& config, const Model::Network& network,
                               std::vector<std::string>& cautions) {
   const std::int64_t vocabulary = vocabulary_of(network);
@@ -145,6 +151,7 @@ Model open_folder(const std::string& folder) {
   FittedNetwork fitted =
       of_config([&] { return fitted_to(stored, config, family.network(config, Init::undrawn(), dtype), dtype); });
   Loading loading(stored, fitted.stack, family.padding != nullptr ? family.padding(config) : 0);
+  if (const auto* decoder = std::get_if<Decoder>(&fitted.network)) loading.set_heads(heads_of(decoder->options()));
   for (const std::string_view pattern : fitted.left_out) loading.leave_out(pattern);
   for (const Parameter& parameter : Model(fitted.network).parameters()) loading.add(parameter);
   cautions.insert(cautions.end(), fitted.cautions.begin(), fitted.cautions.end());

@@ -93,9 +93,11 @@ void read_rotary_of_types(const ConfigFile& config, DecoderOptions& options) {
   const ConfigFile turned = full.updated(config.object_or_none("rope_scaling"));
   options.choices.rotary_base = turned.number("rope_theta", config.number("rope_theta", 1e6));
   options.choices.rotary_scaling = scaling_in(turned, lengths);
+  ignore_turned_part(turned, options.choices.rotary_scaling);
   const ConfigFile local = types.object_or_none("sliding_attention");
   options.choices.local_rotary_base = local.number("rope_theta", config.number("rope_local_base_freq", 1e4));
   options.choices.local_rotary_scaling = scaling_in(local, lengths);
+  ignore_turned_part(local, options.choices.local_rotary_scaling);
 }
 
 Model::Network gemma3_network(const ConfigFile& config, const Init& init, DType dtype) {

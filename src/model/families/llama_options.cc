@@ -8,6 +8,7 @@ namespace qkv::families {
 namespace {
 
 constexpr std::string_view kOriginal = "original_max_position_embeddings";
+constexpr std::string_view kTurnedPart = "partial_rotary_factor";
 
 // `transformers` takes 0 for no value.
 double beta_in(const ConfigFile& rope, std::string_view word, double otherwise) {
@@ -36,15 +37,6 @@ RotaryScaling yarn_in(const ConfigFile& rope, const RotaryLengths& lengths) {
   return scaling;
 }
 
-// How much of each head turns. `transformers` reads it for scaled frequencies alone, where these families then have no
-// use for it.
-void read_turned_part(const ConfigFile& config, bool is_default) {
-  constexpr std::string_view kWord = "partial_rotary_factor";
-  if (!is_default && config.number(kWord, 1) != 1) config.refuse(kWord, "1.0 beside frequencies that are scaled");
-  if (config.number(kWord, 1) == 1) return;
-  config.remark(kWord, config.shown(kWord) + ": not used: whole heads turn, as in transformers");
-}
-
 // Frequencies change beyond max_position_embeddings alone.
 RotaryScaling dynamic_in(const ConfigFile& rope, std::string_view word, const RotaryLengths& lengths) {
   static_cast<void>(rope.number("factor"));
@@ -53,7 +45,39 @@ RotaryScaling dynamic_in(const ConfigFile& rope, std::string_view word, const Ro
   return std::monostate{};
 }
 
+// rope_scaling goes before rope_parameters, of which then nothing is left.
+std::string_view rotary_word(const ConfigFile& config) {
+  return config.object_or_none("rope_scaling").words().empty() ? "rope_parameters" : "rope_scaling";
+}
+
+// What stands of rotary options in the config, after base and scaling were read from it.
+ConfigFile read_turns(const ConfigFile& config, DecoderOptions& options, std::string_view base = "rope_theta") {
+  options.choices.rotary_base = config.number(base, 10000);
+  RotaryLengths lengths{.longest = options.length};
+  if (config.has(kOriginal)) lengths.original = config.integer(kOriginal);
+  const std::string_view word = rotary_word(config);
+  const bool has_older = word == "rope_scaling";
+  const ConfigFile rope = config.object_or_none(word);
+  if (has_older && config.has("rope_parameters") && config.shown(word) != config.shown("rope_parameters")) {
+    config.mark_read("rope_parameters");
+    config.remark("rope_parameters", "not used, since rope_scaling is there too and goes before it");
+  }
+  if (rope.has("full_attention")) config.refuse(word, "one object for all layers");
+  options.choices.rotary_base = rope.number("rope_theta", options.choices.rotary_base);
+  options.choices.rotary_scaling = scaling_in(rope, lengths);
+  return rope;
+}
+
 }  // namespace
+
+// `transformers` reads it for scaled frequencies alone, where these families then have no use for it.
+void ignore_turned_part(const ConfigFile& rope, const RotaryScaling& scaling) {
+  const bool is_default = std::holds_alternative<std::monostate>(scaling);
+  if (!is_default && rope.number(kTurnedPart, 1) != 1)
+    rope.refuse(kTurnedPart, "1.0 beside frequencies that are scaled");
+  if (rope.number(kTurnedPart, 1) == 1) return;
+  rope.remark(kTurnedPart, rope.shown(kTurnedPart) + ": not used: whole heads turn, as in transformers");
+}
 
 std::int64_t RotaryLengths::original_in(const ConfigFile& rope) const {
   const std::int64_t own = rope.integer(kOriginal, longest);
@@ -63,7 +87,6 @@ std::int64_t RotaryLengths::original_in(const ConfigFile& rope) const {
 RotaryScaling scaling_in(const ConfigFile& rope, const RotaryLengths& lengths) {
   const std::string_view word = rope.has("rope_type") ? "rope_type" : "type";
   const std::string type = rope.text("rope_type", rope.text("type", "default"));
-  read_turned_part(rope, type == "default");
   if (type == "default") return std::monostate{};
   if (type == "linear") return LinearScaling{rope.number("factor")};
   if (type == "dynamic") return dynamic_in(rope, word, lengths);
@@ -77,22 +100,24 @@ RotaryScaling scaling_in(const ConfigFile& rope, const RotaryLengths& lengths) {
   rope.refuse(word, "default, linear, dynamic, llama3 or yarn");
 }
 
-// As `transformers` has it: rope_scaling goes before rope_parameters, of which then nothing is left.
 void read_rotary(const ConfigFile& config, DecoderOptions& options) {
-  options.choices.rotary_base = config.number("rope_theta", 10000);
-  RotaryLengths lengths{.longest = options.length};
-  if (config.has(kOriginal)) lengths.original = config.integer(kOriginal);
-  const bool has_older = !config.object_or_none("rope_scaling").words().empty();
-  const std::string_view word = has_older ? "rope_scaling" : "rope_parameters";
-  const ConfigFile rope = config.object_or_none(word);
-  if (has_older && config.has("rope_parameters") && config.shown(word) != config.shown("rope_parameters")) {
-    config.mark_read("rope_parameters");
-    config.remark("rope_parameters", "not used, since rope_scaling is there too and goes before it");
+  const ConfigFile rope = read_turns(config, options);
+  ignore_turned_part(rope, options.choices.rotary_scaling);
+  ignore_turned_part(config, options.choices.rotary_scaling);
+}
+
+void read_partial_rotary(const ConfigFile& config, DecoderOptions& options, double otherwise,
+                         const RotaryWords& words) {
+  const ConfigFile rope = read_turns(config, options, words.base);
+  const double part = rope.number(kTurnedPart, config.number(words.part, otherwise));
+  if (!(part > 0 && part <= 1)) {
+    (rope.has(kTurnedPart) ? rope : config)
+        .refuse(rope.has(kTurnedPart) ? kTurnedPart : words.part, "more than 0, at most 1");
   }
-  if (rope.has("full_attention")) config.refuse(word, "one object for all layers");
-  options.choices.rotary_base = rope.number("rope_theta", options.choices.rotary_base);
-  options.choices.rotary_scaling = scaling_in(rope, lengths);
-  read_turned_part(config, std::holds_alternative<std::monostate>(options.choices.rotary_scaling));
+  if (options.heads < 1) return;  // which the network refuses
+  const std::int64_t width = options.choices.d_k.value_or(options.d_model / options.heads);
+  const auto turned = static_cast<std::int64_t>(part * static_cast<double>(width));
+  if (turned != width) options.choices.rotary_dim = turned;
 }
 
 std::int64_t kv_heads_in(const ConfigFile& config, std::int64_t heads, std::int64_t otherwise) {

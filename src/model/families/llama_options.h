@@ -26,8 +26,18 @@ struct RotaryLengths {
   [[nodiscard]] std::int64_t original_in(const ConfigFile& rope) const;
 };
 
-/// Base and scaling of all layers: `rope_theta`, and `rope_scaling` or `rope_parameters`.
+/// Base and scaling of all layers: `rope_theta`, and `rope_scaling` or `rope_parameters`. Whole heads turn.
 void read_rotary(const ConfigFile& config, DecoderOptions& options);
+/// The words of a config for base and turned part of each head, beside those of its object of rotary options.
+struct RotaryWords {
+  std::string_view base = "rope_theta";
+  std::string_view part = "partial_rotary_factor";
+};
+/// The same where `partial_rotary_factor` counts: that part of each head turns, `otherwise` where the config says none.
+void read_partial_rotary(const ConfigFile& config, DecoderOptions& options, double otherwise,
+                         const RotaryWords& words = {});
+/// Names a `partial_rotary_factor` that does not count, of an object with that scaling.
+void ignore_turned_part(const ConfigFile& rope, const RotaryScaling& scaling);
 
 /// The scaling of an object of rotary options, `rope_parameters` or `rope_scaling`.
 [[nodiscard]] RotaryScaling scaling_in(const ConfigFile& rope, const RotaryLengths& lengths);

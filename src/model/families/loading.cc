@@ -26,7 +26,28 @@ bool has_rows_to_skip(const Tensor& tensor, std::int64_t skipped) {
   return skipped == 0 || (tensor.rank() > 0 && tensor.dim(0) >= skipped);
 }
 
-Tensor changed(const Tensor& tensor, const WeightName& name, std::int64_t skipped, const Shape& shape) {
+// The rows of q, k or v, part 0, 1 or 2, of a weight that holds all three.
+Tensor unfused(const TensorView& stored, const WeightName& name, const HeadSizes& heads) {
+  const std::int64_t group = heads.Hq / heads.Hk;
+  const std::int64_t of_queries = (name.fused == Fused::rows ? heads.Hq : group) * heads.D;
+  const std::int64_t of_keys = (name.fused == Fused::rows ? heads.Hk : 1) * heads.D;
+  const std::int64_t begin = name.part == 0 ? 0 : of_queries + (name.part - 1) * of_keys;
+  const std::int64_t end = name.part == 0 ? of_queries : begin + of_keys;
+  if (name.fused == Fused::rows) return Tensor(stored.slice(0, begin, end));
+  const std::int64_t width = stored.rank() == 1 ? 1 : stored.dim(1);
+  const Tensor part(stored.reshape({heads.Hk, of_queries + 2 * of_keys, width}).slice(1, begin, end));
+  const std::int64_t rows = heads.Hk * (end - begin);
+  return part.reshape(stored.rank() == 1 ? Shape{rows} : Shape{rows, width});
+}
+
+std::int64_t fused_rows(const HeadSizes& heads) { return (heads.Hq + 2 * heads.Hk) * heads.D; }
+
+Tensor changed(const Tensor& tensor, const WeightName& name, std::int64_t skipped, const Shape& shape,
+               const HeadSizes& heads) {
+  if (name.fused != Fused::none) {
+    const bool fits = tensor.rank() >= 1 && tensor.rank() <= 2 && tensor.dim(0) == fused_rows(heads);
+    return fits ? unfused(tensor, name, heads) : tensor;
+  }
   if (!divides(tensor, name) || !has_rows_to_skip(tensor, skipped)) return tensor;
   if (name.change == Change::reshaped) return tensor.size() == shape.product() ? tensor.reshape(shape) : tensor;
   if (name.parts == 1 && skipped == 0 && name.change == Change::none) return tensor;
@@ -35,11 +56,12 @@ Tensor changed(const Tensor& tensor, const WeightName& name, std::int64_t skippe
 }
 
 // The shape that the stored tensor should have.
-std::string expected_of(const Parameter& parameter, const WeightName& name, std::int64_t skipped) {
+std::string expected_of(const Parameter& parameter, const WeightName& name, std::int64_t skipped,
+                        const HeadSizes& heads) {
   std::vector<std::int64_t> extents;
   const Shape& shape = parameter.value.shape();
   for (int axis = 0; axis < shape.rank(); ++axis) extents.push_back(shape[axis]);
-  extents.front() = extents.front() * name.parts + skipped;
+  extents.front() = name.fused == Fused::none ? extents.front() * name.parts + skipped : fused_rows(heads);
   if (name.change == Change::transposed && extents.size() == 2) std::swap(extents[0], extents[1]);
   return Shape(extents).to_string();
 }
@@ -60,15 +82,15 @@ void Loading::add(const Parameter& parameter) {
   const std::optional<std::string> stored = stored_.find(weight, name);
   if (!stored) {
     differences_.push_back(stored_.expected(weight, name) + ": expected " +
-                           expected_of(parameter, weight, skipped_of(weight)) + ", got no such tensor");
+                           expected_of(parameter, weight, skipped_of(weight), heads_) + ", got no such tensor");
     return;
   }
   used_.insert(*stored);
   const Tensor tensor = stored_.files().load(*stored);
-  Tensor value = changed(tensor, weight, skipped_of(weight), parameter.value.shape());
+  Tensor value = changed(tensor, weight, skipped_of(weight), parameter.value.shape(), heads_);
   if (!is_floating(value.dtype()) || !(value.shape() == parameter.value.shape())) {
-    differences_.push_back(*stored + ": expected " + expected_of(parameter, weight, skipped_of(weight)) + ", got " +
-                           tensor.shape().to_string() + " of " + std::string(name_of(tensor.dtype())));
+    differences_.push_back(*stored + ": expected " + expected_of(parameter, weight, skipped_of(weight), heads_) +
+                           ", got " + tensor.shape().to_string() + " of " + std::string(name_of(tensor.dtype())));
     return;
   }
   values_.emplace_back(parameter.value, std::move(value));

@@ -11,6 +11,13 @@
 
 namespace qkv::families {
 
+/// Of one layer's attention.
+struct HeadSizes {
+  std::int64_t Hq = 0;
+  std::int64_t Hk = 0;
+  std::int64_t D = 0;
+};
+
 class Loading {
  public:
   /// Parameters have their names under `stack` in the family: "encoder." of an encoder whose family has two stacks.
@@ -21,6 +28,8 @@ class Loading {
   void add(const Parameter& parameter);
   /// Tensors of these patterns are left out: the caution says what they are.
   void leave_out(std::string_view pattern) { left_out_.emplace_back(pattern); }
+  /// The heads of weights that hold q, k and v in one.
+  void set_heads(const HeadSizes& heads) { heads_ = heads; }
   /// Gives all parameters their values, or throws Error with every difference and behind them the hint. Adds to
   /// `cautions` what is left out.
   void finish(const std::string& folder, const std::string& hint, std::vector<std::string>& cautions);
@@ -32,6 +41,7 @@ class Loading {
   const StoredWeights& stored_;
   std::string stack_;
   std::int64_t skipped_;
+  HeadSizes heads_;
   std::set<std::string> used_;
   std::vector<std::string> left_out_;
   std::vector<std::string> differences_;

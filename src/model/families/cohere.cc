@@ -1,0 +1,64 @@
+// Cohere's Command R (2024): LayerNorms without a bias, one for both sublayers of a block, pairs of neighbours turn;
+// from Command R7B on, the layers without a window do not turn (Yang et al. 2025).
+#include "model/families/family.h"
+#include "model/families/llama_options.h"
+
+namespace qkv::families {
+namespace {
+
+DecoderOptions cohere_options(const ConfigFile& config) {
+  constexpr double kLogits = 0.0625;
+  DecoderOptions options = llama_options(config);
+  options.order = NormOrder::parallel_one;
+  options.tied = config.flag("tie_word_embeddings", true);
+  options.bias = config.flag("attention_bias", false);
+  options.output_scale = config.number("logit_scale", kLogits);
+  options.choices.norm = NormKind::layer_without_bias;
+  options.choices.epsilon = config.number("layer_norm_eps", 1e-5);
+  options.choices.rotary_layout = RotaryLayout::interleaved;
+  return options;
+}
+
+Model::Network cohere_network(const ConfigFile& config, const Init& init, DType dtype) {
+  constexpr double kBase = 5e5;
+  config.require("use_qk_norm", false);
+  DecoderOptions options = cohere_options(config);
+  read_rotary(config.has("rope_theta") ? config : config.with("rope_theta", kBase), options);
+  return Decoder(options, init, dtype);
+}
+
+Model::Network cohere2_network(const ConfigFile& config, const Init& init, DType dtype) {
+  constexpr std::int64_t kWindow = 4096;
+  DecoderOptions options = cohere_options(config);
+  read_rotary(config, options);
+  const std::int64_t pattern = config.integer("sliding_window_pattern", 4);
+  if (pattern < 1) config.refuse("sliding_window_pattern", "1 or more");
+  const std::int64_t window = window_in(config, kWindow).value_or(0);
+  if (window == 0) config.refuse("sliding_window", "a number of keys");
+  options.choices.windows =
+      windows_in(config, options.layers, window, [&](std::int64_t n) { return (n + 1) % pattern != 0; });
+  for (const std::int64_t own : options.choices.windows) options.choices.unturned.push_back(own == 0 ? 1 : 0);
+  return Decoder(options, init, dtype);
+}
+
+}  // namespace
+
+const Family& cohere() {
+  static const Family kFamily{.type = "cohere",
+                              .prefix = "model.",
+                              .network = cohere_network,
+                              .names = llama().names,
+                              .unused = llama().unused};
+  return kFamily;
+}
+
+const Family& cohere2() {
+  static const Family kFamily{.type = "cohere2",
+                              .prefix = "model.",
+                              .network = cohere2_network,
+                              .names = llama().names,
+                              .unused = llama().unused};
+  return kFamily;
+}
+
+}  // namespace qkv::families

@@ -1,0 +1,83 @@
+// Phi (Li et al. 2023): one norm for both sublayers of a block, half of each head turns, an output map with a bias.
+// Phi 3 (Abdin et al. 2024): Llama's layers, with q, k and v in one map and the gate and its input in another.
+#include "model/families/family.h"
+#include "model/families/llama_options.h"
+
+namespace qkv::families {
+namespace {
+
+constexpr WeightName kPhiNames[] = {
+    {.ours = "embedding", .theirs = "embed_tokens"},
+    {.ours = "blocks.#.ln1", .theirs = "layers.#.input_layernorm"},
+    {.ours = "blocks.#.attn.q", .theirs = "layers.#.self_attn.q_proj"},
+    {.ours = "blocks.#.attn.k", .theirs = "layers.#.self_attn.k_proj"},
+    {.ours = "blocks.#.attn.v", .theirs = "layers.#.self_attn.v_proj"},
+    {.ours = "blocks.#.attn.out", .theirs = "layers.#.self_attn.dense"},
+    {.ours = "blocks.#.ffn.up", .theirs = "layers.#.mlp.fc1"},
+    {.ours = "blocks.#.ffn.down", .theirs = "layers.#.mlp.fc2"},
+    {.ours = "ln_final", .theirs = "final_layernorm"},
+    {.ours = "output", .theirs = "lm_head", .in_head = true},
+};
+
+constexpr WeightName kPhi3Names[] = {
+    {.ours = "embedding", .theirs = "embed_tokens"},
+    {.ours = "blocks.#.ln1", .theirs = "layers.#.input_layernorm"},
+    {.ours = "blocks.#.attn.q", .theirs = "layers.#.self_attn.qkv_proj", .part = 0, .fused = Fused::rows},
+    {.ours = "blocks.#.attn.k", .theirs = "layers.#.self_attn.qkv_proj", .part = 1, .fused = Fused::rows},
+    {.ours = "blocks.#.attn.v", .theirs = "layers.#.self_attn.qkv_proj", .part = 2, .fused = Fused::rows},
+    {.ours = "blocks.#.attn.out", .theirs = "layers.#.self_attn.o_proj"},
+    {.ours = "blocks.#.ln2", .theirs = "layers.#.post_attention_layernorm"},
+    {.ours = "blocks.#.ffn.gate", .theirs = "layers.#.mlp.gate_up_proj", .part = 0, .parts = 2},
+    {.ours = "blocks.#.ffn.up", .theirs = "layers.#.mlp.gate_up_proj", .part = 1, .parts = 2},
+    {.ours = "blocks.#.ffn.down", .theirs = "layers.#.mlp.down_proj"},
+    {.ours = "ln_final", .theirs = "norm"},
+    {.ours = "output", .theirs = "lm_head", .in_head = true},
+};
+
+Model::Network phi_network(const ConfigFile& config, const Init& init, DType dtype) {
+  constexpr double kTurned = 0.5;
+  config.require("qk_layernorm", false);
+  config.require("tie_word_embeddings", false);
+  DecoderOptions options{.vocabulary = config.integer("vocab_size"),
+                         .length = config.integer("max_position_embeddings"),
+                         .layers = config.layers("num_hidden_layers"),
+                         .d_model = config.integer("hidden_size"),
+                         .heads = config.integer("num_attention_heads"),
+                         .d_ff = config.integer("intermediate_size"),
+                         .positions = Positions::rotary,
+                         .tied = false,
+                         .order = NormOrder::parallel_one,
+                         .activation = activation_in(config, "hidden_act", "gelu_new"),
+                         .output_bias = true};
+  options.choices.epsilon = config.number("layer_norm_eps", 1e-5);
+  options.choices.kv_heads = kv_heads_in(config, options.heads, options.heads);
+  read_partial_rotary(config, options, kTurned);
+  return Decoder(options, init, dtype);
+}
+
+Model::Network phi3_network(const ConfigFile& config, const Init& init, DType dtype) {
+  DecoderOptions options = llama_options(config);
+  options.choices.epsilon = config.number("rms_norm_eps", 1e-5);
+  read_partial_rotary(config, options, 1);
+  if (config.has("sliding_window")) {
+    const std::int64_t window = window_in(config, 0).value_or(0);
+    options.choices.windows = windows_in(config, options.layers, window, [](std::int64_t) { return true; });
+  }
+  return Decoder(options, init, dtype);
+}
+
+}  // namespace
+
+const Family& phi() {
+  static const Family kFamily{
+      .type = "phi", .prefix = "model.", .network = phi_network, .names = kPhiNames, .unused = llama().unused};
+  return kFamily;
+}
+
+const Family& phi3() {
+  static const Family kFamily{
+      .type = "phi3", .prefix = "model.", .network = phi3_network, .names = kPhi3Names, .unused = llama().unused};
+  return kFamily;
+}
+
+}  // namespace qkv::families
