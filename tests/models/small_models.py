@@ -1,0 +1,228 @@
+"""Small random models of every family that `transformers` has and qkv reads; make_models.py says which options each has."""
+
+import torch
+import transformers as t
+
+VOCABULARY = 97
+LLAMA = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": 48,
+    "intermediate_size": 80,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 6,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 128,
+    "bos_token_id": 1,
+    "eos_token_id": None,
+}
+
+
+def rope(kind, **options):
+    return {"rope_type": kind, "rope_theta": 1e4, **options}
+
+
+def gpt2(**options):
+    sizes = {"vocab_size": VOCABULARY, "n_positions": 128, "n_embd": 48, "n_layer": 2, "n_head": 3}
+    return t.GPT2LMHeadModel(t.GPT2Config(**{**sizes, "bos_token_id": 1, "eos_token_id": None, **options}))
+
+
+def llama(**options):
+    return t.LlamaForCausalLM(t.LlamaConfig(**{**LLAMA, **options}))
+
+
+def mistral(**options):
+    return t.MistralForCausalLM(t.MistralConfig(**{**LLAMA, "head_dim": 8, **options}))
+
+
+def qwen2(**options):
+    return t.Qwen2ForCausalLM(t.Qwen2Config(**{**LLAMA, **options}))
+
+
+def qwen3(**options):
+    return t.Qwen3ForCausalLM(t.Qwen3Config(**{**LLAMA, "head_dim": 10, **options}))
+
+
+GEMMA = {**LLAMA, "head_dim": 10, "pad_token_id": None}
+
+
+def gemma(**options):
+    return t.GemmaForCausalLM(t.GemmaConfig(**{**GEMMA, **options}))
+
+
+def gemma2(**options):
+    scores = {"query_pre_attn_scalar": 20, "attn_logit_softcapping": 0.1, "final_logit_softcapping": 0.3}
+    return t.Gemma2ForCausalLM(t.Gemma2Config(**{**GEMMA, "sliding_window": 4, **scores, **options}))
+
+
+def gemma3(**options):
+    sizes = {"num_hidden_layers": 3, "sliding_window": 4, "sliding_window_pattern": 2, "query_pre_attn_scalar": 20}
+    turns = {
+        "full_attention": rope("linear", factor=8.0) | {"rope_theta": 5e4},
+        "sliding_attention": rope("default") | {"rope_theta": 1e3},
+    }
+    return t.Gemma3ForCausalLM(t.Gemma3TextConfig(**{**GEMMA, **sizes, "rope_parameters": turns, **options}))
+
+
+def like_llama(kind, config, **options):
+    """A family whose config has the words of Llama."""
+    return kind(config(**{**LLAMA, "pad_token_id": None, **options}))
+
+
+def smollm3(**options):
+    return like_llama(t.SmolLM3ForCausalLM, t.SmolLM3Config, num_hidden_layers=4, **options)
+
+
+def granite(**options):
+    factors = {"embedding_multiplier": 3.0, "logits_scaling": 1.5, "residual_multiplier": 0.3, "attention_multiplier": 0.2}
+    return like_llama(t.GraniteForCausalLM, t.GraniteConfig, **{**factors, **options})
+
+
+def olmo2(**options):
+    return like_llama(t.Olmo2ForCausalLM, t.Olmo2Config, **options)
+
+
+def starcoder2(**options):
+    return like_llama(t.Starcoder2ForCausalLM, t.Starcoder2Config, **options)
+
+
+def stablelm(**options):
+    sizes = {"hidden_size": 96, "partial_rotary_factor": 0.25}
+    return like_llama(t.StableLmForCausalLM, t.StableLmConfig, **{**sizes, **options})
+
+
+def phi(**options):
+    return like_llama(t.PhiForCausalLM, t.PhiConfig, **options)
+
+
+def phi3(**options):
+    return like_llama(t.Phi3ForCausalLM, t.Phi3Config, **options)
+
+
+def cohere(**options):
+    return like_llama(t.CohereForCausalLM, t.CohereConfig, **options)
+
+
+def cohere2(**options):
+    sizes = {"num_hidden_layers": 4, "sliding_window": 5}
+    return like_llama(t.Cohere2ForCausalLM, t.Cohere2Config, **{**sizes, **options})
+
+
+NEOX = {word: value for word, value in LLAMA.items() if word != "num_key_value_heads"}
+
+
+def gpt_neox(**options):
+    return t.GPTNeoXForCausalLM(t.GPTNeoXConfig(**{**NEOX, "hidden_size": 96, **options}))
+
+
+def falcon(**options):
+    sizes = {"ffn_hidden_size": 80, "hidden_size": 48}
+    return t.FalconForCausalLM(t.FalconConfig(**{**NEOX, "pad_token_id": None, **sizes, **options}))
+
+
+def bloom(**options):
+    sizes = {"vocab_size": VOCABULARY, "hidden_size": 48, "n_layer": 2, "n_head": 6, "eos_token_id": None}
+    return t.BloomForCausalLM(t.BloomConfig(**{**sizes, **options}))
+
+
+def mpt(attention=None, **options):
+    sizes = {"vocab_size": VOCABULARY, "d_model": 48, "n_layers": 2, "n_heads": 6, "max_seq_len": 128}
+    return t.MptForCausalLM(t.MptConfig(**{**sizes, "attn_config": attention or {}, **options}))
+
+
+BERT = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": 48,
+    "intermediate_size": 80,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 6,
+    "max_position_embeddings": 64,
+}
+DISTILBERT = {"vocab_size": VOCABULARY, "dim": 48, "hidden_dim": 80, "n_layers": 2, "n_heads": 6}
+
+
+def bert(kind=t.BertForMaskedLM, **options):
+    return kind(t.BertConfig(**{**BERT, **options}))
+
+
+def roberta(kind=t.RobertaForMaskedLM, **options):
+    return kind(t.RobertaConfig(**{**BERT, "pad_token_id": 1, "type_vocab_size": 1, **options}))
+
+
+def distilbert(kind=t.DistilBertForMaskedLM, **options):
+    return kind(t.DistilBertConfig(**{**DISTILBERT, **options}))
+
+
+T5 = {
+    "vocab_size": VOCABULARY,
+    "d_model": 48,
+    "d_kv": 10,
+    "d_ff": 80,
+    "num_heads": 3,
+    "num_layers": 2,
+    "num_decoder_layers": 3,
+    "decoder_start_token_id": 0,
+    "eos_token_id": None,
+}
+
+
+def t5(kind=t.T5ForConditionalGeneration, **options):
+    return kind(t.T5Config(**{**T5, **options}))
+
+
+def relative(kind, config, **options):
+    """RoBERTa by another name."""
+    return kind(config(**{**BERT, "pad_token_id": 1, "type_vocab_size": 1, **options}))
+
+
+def mt5(**options):
+    return t.MT5ForConditionalGeneration(t.MT5Config(**{**T5, **options}))
+
+
+def of_states(kind, config, **options):
+    """A decoder without the map to tokens: states alone, or a classifier of its last token."""
+    sizes = GEMMA if "Gemma" in kind.__name__ else LLAMA
+    return kind(config(**{**sizes, "pad_token_id": 0, "tie_word_embeddings": False, **options}))
+
+
+GPT2_STATES = {"vocab_size": VOCABULARY, "n_positions": 128, "n_embd": 48, "n_layer": 2, "n_head": 3, "tie_word_embeddings": False}
+
+
+def gpt2_states(kind):
+    return kind(t.GPT2Config(**GPT2_STATES, pad_token_id=0, bos_token_id=1, eos_token_id=None))
+
+
+def t5_untied():
+    model = t5(feed_forward_proj="gated-gelu", tie_word_embeddings=False)
+    model.lm_head.weight = torch.nn.Parameter(0.1 * torch.randn_like(model.lm_head.weight))
+    return model
+
+
+TEXT_TOWER = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": 48,
+    "intermediate_size": 80,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 6,
+    "max_position_embeddings": 16,
+}
+# Two pixels at each end belong to no patch.
+IMAGE_TOWER = {
+    "hidden_size": 60,
+    "intermediate_size": 90,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 5,
+    "image_size": 20,
+    "patch_size": 6,
+}
+END = 5
+
+
+def clip(text=None, image=None):
+    text = {**TEXT_TOWER, "eos_token_id": END, **(text or {})}
+    image = {**IMAGE_TOWER, **(image or {})}
+    return t.CLIPModel(t.CLIPConfig(text_config=text, vision_config=image, projection_dim=26))
+
+
+def siglip(text=None, image=None):
+    text = {**TEXT_TOWER, "projection_size": 60, **(text or {})}
+    return t.SiglipModel(t.SiglipConfig(text_config=text, vision_config={**IMAGE_TOWER, **(image or {})}))
