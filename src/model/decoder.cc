@@ -28,9 +28,6 @@ TextOptions text_of(const DecoderOptions& o) {
 TokenInputOptions input_of(const DecoderOptions& options) {
   require_sound(kDecoder, text_of(options));
   if (options.logit_softcap) nn::require_positive(kDecoder, "logit_softcap", *options.logit_softcap);
-  if (options.tied && options.output_bias) {
-    throw InvalidArgument(kDecoder, "output_bias", "none where the output map is the embedding's table", "one");
-  }
   TokenInputOptions input = input_options(text_of(options), SelfAttention::causal, embedding_scale(options));
   input.factor = options.embedding_factor;
   return input;
@@ -106,7 +103,11 @@ Decoder::Decoder(const DecoderOptions& options, TokenInput input, const Init& in
     : options_(options),
       input_(std::move(input)),
       stack_(stack_of(options), init, input_.dtype()),
-      output_(output_map(options.tied || !options.scores, input_, init, options.output_bias)) {}
+      output_(output_map(options.tied || !options.scores, input_, init, options.output_bias)) {
+  if (options.output_bias && options.tied && options.scores) {
+    bias_ = init.constant({options.vocabulary}, 0, input_.dtype());
+  }
+}
 
 Variable Decoder::forward(const TensorView& ids, const ModelCall& call) const { return run(ids, nullptr, call); }
 
@@ -157,6 +158,7 @@ Variable Decoder::run(const TensorView& ids, const DecoderContext* context, cons
 
 Variable Decoder::logits_of(const Variable& x, const ModelCall& call) const {
   Variable scores = scores_of(options_.output_scale ? scale(x, *options_.output_scale) : x, output_, input_, call);
+  if (!bias_.empty()) scores = scores + cast(bias_, scores.dtype());
   if (options_.logit_softcap) scores = scale(tanh(scale(scores, 1 / *options_.logit_softcap)), *options_.logit_softcap);
   return nn::traced("logits", scores);
 }
@@ -275,13 +277,14 @@ Parameters Decoder::parameters() const {
   Parameters all = input_.parameters();
   for (const Parameter& parameter : stack_.parameters()) all.push_back(parameter);
   if (output_) append(all, "output", output_->parameters());
+  if (!bias_.empty()) all.push_back({"output.bias", bias_});
   return all;
 }
 
 std::int64_t parameter_count(const DecoderOptions& options) {
   const std::int64_t count = parameter_count(input_of(options)) + parameter_count(stack_of(options));
-  if (options.tied || !options.scores) return count;
-  return count + options.vocabulary * (options.d_model + (options.output_bias ? 1 : 0));
+  if (!options.scores) return count;
+  return count + options.vocabulary * ((options.tied ? 0 : options.d_model) + (options.output_bias ? 1 : 0));
 }
 
 }  // namespace qkv

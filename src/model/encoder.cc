@@ -25,6 +25,7 @@ TokenInputOptions input_of(const EncoderOptions& options) {
   if (options.types < 0) throw InvalidArgument(kEncoder, "types", "0 or more", std::to_string(options.types));
   TokenInputOptions input = input_options(text_of(options), options.self_attention, embedding_scale(options));
   input.types = options.types;
+  input.factor = options.embedding_factor;
   input.placeless = options.placeless;
   return input;
 }

@@ -20,6 +20,7 @@ constexpr auto kEncoderWords = [](auto& o, const auto& each) {
   each.later("head", o.head, usual.head);
   each.later("head_activation", o.head_activation, usual.head_activation);
   each.later("placeless", o.placeless, usual.placeless);
+  each.later("embedding_factor", o.embedding_factor, usual.embedding_factor);
   each_layer_choice(o, each);
 };
 

@@ -18,9 +18,12 @@ DecoderOptions decoder_of(const EncoderDecoderOptions& o) {
           .positions = o.positions,
           .tied = o.tied,
           .order = o.order,
+          .embedding = o.embedding,
           .activation = o.activation,
           .bias = o.bias,
           .d_context = o.d_model,
+          .embedding_factor = o.embedding_factor,
+          .output_bias = o.output_bias,
           .output_scale = o.output_scale,
           .choices = o.choices};
 }
@@ -54,7 +57,9 @@ EncoderOptions encoder_of(const EncoderDecoderOptions& o) {
           .positions = o.positions,
           .tied = true,
           .order = o.order,
-          .embedding = o.order == NormOrder::post ? EmbeddingScale::root_width : EmbeddingScale::small,
+          .embedding =
+              o.embedding.value_or(o.order == NormOrder::post ? EmbeddingScale::root_width : EmbeddingScale::small),
+          .embedding_factor = o.embedding_factor,
           .activation = o.activation,
           .bias = o.bias,
           .choices = o.choices};

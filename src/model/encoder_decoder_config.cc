@@ -18,6 +18,9 @@ constexpr auto kEncoderDecoderWords = [](auto& o, const auto& each) {
   each("shared", o.shared);
   each("tied", o.tied);
   const EncoderDecoderOptions usual;
+  each.later("embedding", o.embedding, usual.embedding);
+  each.later("embedding_factor", o.embedding_factor, usual.embedding_factor);
+  each.later("output_bias", o.output_bias, usual.output_bias);
   each.later("output_scale", o.output_scale, usual.output_scale);
   each.later("start", o.start, usual.start);
   each_layer_choice(o, each);

@@ -201,6 +201,7 @@ Variable TokenInput::vectors(const TensorView& ids, const TensorView& types, con
                              const ModelCall& call) const {
   const DType wide = ModelCall().dtype_for(dtype());  // so that a sum is rounded once
   Variable x = nn::named("embedding", [&] { return tokens_.forward(ids, wide); });
+  if (options_.factor) x = qkv::scale(x, *options_.factor);
   const std::int64_t length = length_of(positions);
   if (positions_) {
     const Tensor rows = rows_of(ids, positions);
@@ -209,7 +210,6 @@ Variable TokenInput::vectors(const TensorView& ids, const TensorView& types, con
   if (types_) x = x + nn::named("types", [&] { return type_vectors(ids, types); });
   if (!types_ && types.data() != nullptr) throw InvalidArgument(model_, "types", "none, without token types", "some");
   if (options_.scale == EmbeddingScale::root_width) x = x * root_width(options_.d_model, dtype());
-  if (options_.factor) x = qkv::scale(x, *options_.factor);
   if (options_.positions == Positions::sinusoidal) {
     x = x + nn::traced("positions", sines(positions, length, options_, wide));
   }

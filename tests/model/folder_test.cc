@@ -176,10 +176,11 @@ TEST(Folder, NamesEveryTensorThatDiffers) {
 
 TEST(Folder, NamesWhatItsConfigLacksOrHasNoMeaningFor) {
   EXPECT_THAT(Folder(R"({"model_type": "mamba"})").error(),
-              HasSubstr("config.json: model_type: expected one of the families bert, bloom, camembert, clip, cohere, "
-                        "cohere2, distilbert, falcon, gemma, gemma2, gemma3_text, gpt2, gpt_neox, granite, llama, "
-                        "mistral, mpt, mt5, olmo2, phi, phi3, qwen2, qwen3, roberta, siglip, smollm3, stablelm, "
-                        "starcoder2, t5, xlm-roberta; no family is near: its layers keep a state in place of "
+              HasSubstr("config.json: model_type: expected one of the families bart, bert, bloom, camembert, "
+                        "clip, cohere, cohere2, distilbert, falcon, gemma, gemma2, gemma3_text, glm, glm4, "
+                        "gpt2, gpt_bigcode, gpt_neo, gpt_neox, gptj, granite, llama, mbart, mistral, mpt, mt5, "
+                        "olmo2, opt, phi, phi3, qwen2, qwen3, roberta, siglip, smollm3, stablelm, starcoder2, "
+                        "t5, xlm-roberta; no family is near: its layers keep a state in place of "
                         "attention, got \"mamba\""));
   EXPECT_THAT(Folder("{\"model_type\": ").error(),
               HasSubstr("config.json: expected JSON, got other text at line 1, column 16"));

@@ -27,6 +27,7 @@ from small_models import (
     IMAGE_TOWER,
     TEXT_TOWER,
     VOCABULARY,
+    bart,
     bert,
     bloom,
     clip,
@@ -37,16 +38,22 @@ from small_models import (
     gemma,
     gemma2,
     gemma3,
+    glm,
     gpt2,
     gpt2_states,
+    gpt_bigcode,
+    gpt_neo,
     gpt_neox,
+    gptj,
     granite,
     llama,
+    mbart,
     mistral,
     mpt,
     mt5,
     of_states,
     olmo2,
+    opt,
     phi,
     phi3,
     qwen2,
@@ -232,6 +239,21 @@ MODELS = {
     "bloom-names": lambda: bloom(),
     "mpt": lambda: mpt(),
     "mpt-scale": lambda: mpt({"softmax_scale": 0.5}, n_heads=8, layer_norm_epsilon=1e-3),
+    "glm": lambda: glm(),
+    "glm-plain": lambda: glm(attention_bias=False, partial_rotary_factor=1.0, num_key_value_heads=6),
+    "glm4": lambda: glm(t.Glm4ForCausalLM, t.Glm4Config),
+    "gptj": lambda: gptj(),
+    "gptj-inner": lambda: gptj(n_inner=70, rotary_dim=8, activation_function="relu", layer_norm_epsilon=1e-3),
+    "gpt_neo": lambda: gpt_neo(),
+    "gpt_neo-global": lambda: gpt_neo(attention_types=[[["global"], 2]], intermediate_size=70),
+    "gpt_bigcode": lambda: gpt_bigcode(),
+    "gpt_bigcode-many": lambda: gpt_bigcode(multi_query=False, n_inner=70, tie_word_embeddings=False),
+    "opt": lambda: opt(),
+    "opt-gelu": lambda: opt(activation_function="gelu", tie_word_embeddings=False),
+    "bart": lambda: bart(),
+    "bart-scaled": lambda: bart(scale_embedding=True, activation_function="relu", tie_word_embeddings=False),
+    "mbart": lambda: mbart(),
+    "mbart-scaled": lambda: mbart(scale_embedding=True),
     "qwen3": lambda: qwen3(),
     "qwen3-usual": lambda: qwen3(head_dim=128),
     "qwen3-window": lambda: qwen3(use_sliding_window=True, sliding_window=3, max_window_layers=1, attention_bias=True),
@@ -297,8 +319,9 @@ OLD = {
         "rope_scaling": {"rope_type": "linear", "factor": 8.0},
     },
 }
-# Their table of tokens is also the output map, but not scaled: two parameters in qkv, so that gradients differ.
-TWICE = {"t5-tied"}
+# Their table of tokens is also the output map, but not scaled: two parameters in qkv, so that gradients differ. Or they
+# have three tables, of which one is of no use and so has no gradient.
+TWICE = {"t5-tied", "bart-scaled"}
 
 
 def in_old_words(path, words):
@@ -420,11 +443,16 @@ def expected_of_towers(model, ids):
 
 
 def save_gradients(model, folder, loss):
+    bias = getattr(model, "final_logits_bias", None)  # a buffer, which is a parameter in qkv
+    if bias is not None:
+        bias.requires_grad_()
     with torch.enable_grad():
         loss().backward()
     (folder / "gradients").mkdir(exist_ok=True)
     shutil.copy(folder / "config.json", folder / "gradients")
     gradients = {name: weight.grad for name, weight in model.named_parameters() if weight.grad is not None}
+    if bias is not None:
+        gradients["final_logits_bias"] = bias.grad
     save_file(gradients, folder / "gradients" / "model.safetensors")
 
 

@@ -129,6 +129,60 @@ def mpt(attention=None, **options):
     return t.MptForCausalLM(t.MptConfig(**{**sizes, "attn_config": attention or {}, **options}))
 
 
+def glm(kind=t.GlmForCausalLM, config=t.GlmConfig, **options):
+    return like_llama(kind, config, **{"head_dim": 12, "pad_token_id": None, **options})
+
+
+def gpt_sizes(config, kind, **options):
+    """A family with the words of GPT-2."""
+    sizes = {"vocab_size": VOCABULARY, "n_positions": 128, "n_embd": 48, "n_layer": 2, "n_head": 6}
+    return kind(config(**{**sizes, "bos_token_id": 1, "eos_token_id": None, **options}))
+
+
+def gptj(**options):
+    return gpt_sizes(t.GPTJConfig, t.GPTJForCausalLM, **{"rotary_dim": 4, **options})
+
+
+def gpt_bigcode(**options):
+    return gpt_sizes(t.GPTBigCodeConfig, t.GPTBigCodeForCausalLM, **options)
+
+
+def gpt_neo(**options):
+    sizes = {"vocab_size": VOCABULARY, "max_position_embeddings": 128, "hidden_size": 48, "num_layers": 2, "num_heads": 6}
+    types = {"attention_types": [[["global", "local"], 1]], "window_size": 4, "bos_token_id": 1, "eos_token_id": None}
+    return t.GPTNeoForCausalLM(t.GPTNeoConfig(**{**sizes, **types, **options}))
+
+
+def opt(**options):
+    return t.OPTForCausalLM(t.OPTConfig(**{**NEOX, "ffn_dim": 80, "word_embed_proj_dim": 48, **options}))
+
+
+BART = {
+    "vocab_size": VOCABULARY,
+    "max_position_embeddings": 128,
+    "d_model": 48,
+    "encoder_layers": 2,
+    "decoder_layers": 3,
+    "encoder_attention_heads": 6,
+    "decoder_attention_heads": 6,
+    "encoder_ffn_dim": 80,
+    "decoder_ffn_dim": 80,
+    "decoder_start_token_id": 2,
+    "eos_token_id": None,
+    "forced_eos_token_id": None,
+}
+
+
+def bart(kind=t.BartForConditionalGeneration, config=t.BartConfig, **options):
+    model = kind(config(**{**BART, **options}))
+    model.final_logits_bias = 0.2 * torch.randn_like(model.final_logits_bias)
+    return model
+
+
+def mbart(**options):
+    return bart(t.MBartForConditionalGeneration, t.MBartConfig, **options)
+
+
 BERT = {
     "vocab_size": VOCABULARY,
     "hidden_size": 48,

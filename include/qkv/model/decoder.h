@@ -31,7 +31,7 @@ struct DecoderOptions {
   // The width of a context: with it, each block has cross-attention to one, of the same heads.
   std::optional<std::int64_t> d_context = std::nullopt;
   std::optional<double> embedding_factor = std::nullopt;  // of the embeddings: Granite
-  bool output_bias = false;                               // of the output map: Phi
+  bool output_bias = false;                               // of the scores: Phi, BART
   std::optional<double> output_scale = std::nullopt;      // of the states that the output map reads: d_model^-0.5 in T5
   std::optional<double> logit_softcap = std::nullopt;     // c: scores s become c tanh(s / c) (Gemma 2)
   LayerChoices choices = {};
@@ -114,7 +114,8 @@ class Decoder {
   [[nodiscard]] std::vector<Tensor> weights(const TensorView& ids) const;
   [[nodiscard]] DecoderWeights weights_cross(const TensorView& ids, const DecoderContext& context) const;
 
-  /// embedding.weight, positions.weight, t5.weight, blocks.*, ln_final, output.weight, as far as there are any.
+  /// embedding.weight, positions.weight, t5.weight, blocks.*, ln_final, output.weight, output.bias, as far as there are
+  /// any.
   [[nodiscard]] Parameters parameters() const;
   [[nodiscard]] const DecoderOptions& options() const noexcept { return options_; }
 
@@ -131,6 +132,7 @@ class Decoder {
   TokenInput input_;
   TransformerStack stack_;
   std::optional<Linear> output_;
+  Variable bias_;  // of the scores, where the map is the table; else empty
 };
 
 }  // namespace qkv

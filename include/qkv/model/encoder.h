@@ -33,6 +33,7 @@ struct EncoderOptions {
   NormOrder order = NormOrder::pre;
   // Where not given: normed before post-norm blocks, else small.
   std::optional<EmbeddingScale> embedding = std::nullopt;
+  std::optional<double> embedding_factor = std::nullopt;  // of the embeddings: mBART
   Activation activation = Activation::gelu;
   bool bias = true;        // of the maps of attention
   std::int64_t types = 0;  // token types, with a vector each: 2 for pairs of texts (BERT); 0: none

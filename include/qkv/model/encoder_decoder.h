@@ -26,9 +26,13 @@ struct EncoderDecoderOptions {
   Positions positions = Positions::sinusoidal;      // of both self-attentions; cross-attention has none
   NormOrder order = NormOrder::post;
   Activation activation = Activation::relu;
-  bool bias = true;                                   // of the maps of attention
-  bool shared = false;                                // one table for source and target, whose vocabularies are one
-  bool tied = true;                                   // the output map is the table of the target
+  bool bias = true;     // of the maps of attention
+  bool shared = false;  // one table for source and target, whose vocabularies are one
+  bool tied = true;     // the output map is the table of the target
+  // Of both, where not given: root_width before post-norm blocks, else small; and a factor before that.
+  std::optional<EmbeddingScale> embedding = std::nullopt;
+  std::optional<double> embedding_factor = std::nullopt;
+  bool output_bias = false;                           // of the scores: BART
   std::optional<double> output_scale = std::nullopt;  // of DecoderOptions
   std::optional<std::int64_t> start = std::nullopt;   // the token with which a target begins where none is given
   LayerChoices choices = {};                          // of both; cross-attention without positions and windows

@@ -138,6 +138,27 @@ constexpr IgnoredWord kClip[] = {{"projection_dim"}};
 constexpr IgnoredWord kLayerBiases[] = {{"attention_bias"}, {"mlp_bias"}};
 constexpr IgnoredWord kFeedForwardBias[] = {{"mlp_bias"}};
 constexpr IgnoredWord kTiedOrNot[] = {{"tie_word_embeddings"}};
+constexpr IgnoredWord kBartTraining[] = {
+    {"activation_dropout"}, {"decoder_layerdrop"}, {"encoder_layerdrop"}, {"init_std"}};
+constexpr IgnoredWord kBartWords[] = {{"add_bias_logits", "false"},
+                                      {"add_final_layer_norm", "false"},
+                                      {"num_hidden_layers"},
+                                      {"normalize_embedding", "true"},
+                                      {"static_position_embeddings", "false"},
+                                      {"encoder_no_repeat"},
+                                      {"force_bos_token_to_be_generated"},
+                                      {"gradient_checkpointing"},
+                                      {"is_encoder_decoder", "true"}};
+constexpr IgnoredWord kMbartWords[] = {
+    {"add_bias_logits", "false"},    {"add_final_layer_norm", "true"},        {"num_hidden_layers"},
+    {"normalize_embedding", "true"}, {"static_position_embeddings", "false"}, {"is_encoder_decoder", "true"}};
+constexpr IgnoredWord kOptTraining[] = {{"activation_dropout"}, {"init_std"}, {"layerdrop"}};
+constexpr IgnoredWord kGptNeoTraining[] = {{"embed_dropout"}, {"resid_dropout"}, {"attention_layers"}};
+constexpr IgnoredWord kBigcodePrecision[] = {{"attention_softmax_in_fp32"}, {"scale_attention_softmax_in_fp32"}};
+constexpr IgnoredWord kBigcodeHeads[] = {{"num_key_value_heads"}};
+constexpr IgnoredWord kBigcodeServing[] = {{"inference_runner"}, {"max_batch_size"},        {"max_sequence_length"},
+                                           {"pad_key_length"},   {"pre_allocate_kv_cache"}, {"validate_runner_input"}};
+constexpr IgnoredWord kGptj[] = {{"rotary", "true"}, {"scale_attn_weights", "true"}};
 constexpr IgnoredWord kBloomPrecision[] = {{"attention_softmax_in_fp32"}, {"bias_dropout_fusion"},
                                            {"masked_softmax_fusion"},     {"skip_bias_add"},
                                            {"skip_bias_add_qkv"},         {"slow_but_exact"}};
@@ -192,6 +213,19 @@ constexpr IgnoredWords kIgnored[] = {
     {"clip", "in the config of a tower; that of the whole counts", kClip},
     {"clip", "there is no head of words", kTiedOrNot},
     {"siglip", "there is no head of words", kTiedOrNot},
+    {"bart", "training alone", kBartTraining},
+    {"bart", "what its first program called its form", kBartWords},
+    {"mbart", "training alone", kBartTraining},
+    {"mbart", "what its first program called its form", kMbartWords},
+    {"opt", "training alone", kOptTraining},
+    {"gpt_neo", "training alone; attention_types once more", kGptNeoTraining},
+    {"gpt_neo", "a head of its own", kGpt2},
+    {"gptj", "a head of its own", kGpt2},
+    {"gptj", "what its first program called its form", kGptj},
+    {"gpt_bigcode", "a head of its own", kGpt2},
+    {"gpt_bigcode", "the order of rounding", kBigcodePrecision},
+    {"gpt_bigcode", "multi_query counts", kBigcodeHeads},
+    {"gpt_bigcode", "how its first program was served", kBigcodeServing},
     {"bloom", "the order of rounding", kBloomPrecision},
     {"bloom", "distances are what counts", kBloomWords},
     {"mpt", "how the weights began, and what its first program alone knew", kMpt},

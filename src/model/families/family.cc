@@ -38,9 +38,8 @@ constexpr std::string_view kState = "layers keep a state in place of attention";
 constexpr std::string_view kLatent = "keys and values come from a shared narrow vector (latent attention)";
 constexpr Neighbour kNeighbours[] = {
     {"albert", "bert", "layers all have the same weights"},
-    {"bart", "t5", "positions are learned, and its norms are LayerNorms"},
-    {"blenderbot", "t5", "positions are learned, and its norms are LayerNorms"},
-    {"codegen", "gpt_neox", "q, k and v are mixed in one map, and neighbours turn"},
+    {"blenderbot", "mbart", "embeddings have no norm"},
+    {"codegen", "gptj", "q, k and v are mixed in one map"},
     {"dbrx", "llama", kExperts},
     {"deberta", "bert", "scores add terms of positions (disentangled attention)"},
     {"deberta-v2", "bert", "scores add terms of positions (disentangled attention)"},
@@ -51,11 +50,7 @@ constexpr Neighbour kNeighbours[] = {
     {"exaone", "llama", "weights have other names"},
     {"gemma3", "gemma3_text", "network has a tower of images before it; the text_config alone is of gemma3_text"},
     {"gemma3n", "gemma3_text", "layers mix several streams"},
-    {"glm", "llama", "feed-forward maps are one, and half of each head turns by neighbours"},
-    {"gpt_bigcode", "gpt2", "queries share one head of keys"},
-    {"gpt_neo", "gpt2", "scores are not scaled, and every second layer sees a window"},
     {"gpt_oss", "llama", "feed-forward layers are a choice of experts, and heads have learned sinks"},
-    {"gptj", "gpt_neox", "sublayers share a norm, and neighbours turn"},
     {"granitemoe", "granite", kExperts},
     {"internlm2", "llama", "q, k and v are one map"},
     {"jamba", "llama", kState},
@@ -63,8 +58,7 @@ constexpr Neighbour kNeighbours[] = {
     {"llama4", "llama", kExperts},
     {"mamba", "", kState},
     {"mamba2", "", kState},
-    {"marian", "t5", "positions are sines, and its norms are LayerNorms"},
-    {"mbart", "t5", "positions are learned, and its norms are LayerNorms"},
+    {"marian", "bart", "positions are sines, and its embeddings have no norm"},
     {"minicpm", "granite", "factors have other names"},
     {"mixtral", "mistral", kExperts},
     {"modernbert", "bert", "layers see windows and turn q and k"},
@@ -74,7 +68,6 @@ constexpr Neighbour kNeighbours[] = {
     {"olmo", "llama", "norms have no weights"},
     {"olmo3", "olmo2", "layers see windows"},
     {"olmoe", "olmo2", kExperts},
-    {"opt", "gpt2", "positions begin with the third row of their table"},
     {"persimmon", "stablelm", "heads have norms of q and k with biases"},
     {"phimoe", "phi3", kExperts},
     {"qwen2_moe", "qwen2", kExperts},
@@ -92,10 +85,11 @@ const Family& family_of(const ConfigFile& config) {
   const std::string type = config.text("model_type");
   std::string names;
   for (const Family* family :
-       {&bert(),   &bloom(),   &camembert(),   &clip(),       &cohere(),   &cohere2(),    &distilbert(), &falcon(),
-        &gemma(),  &gemma2(),  &gemma3_text(), &gpt2(),       &gpt_neox(), &granite(),    &llama(),      &mistral(),
-        &mpt(),    &mt5(),     &olmo2(),       &phi(),        &phi3(),     &qwen2(),      &qwen3(),      &roberta(),
-        &siglip(), &smollm3(), &stablelm(),    &starcoder2(), &t5(),       &xlm_roberta()}) {
+       {&bart(),    &bert(),     &bloom(),    &camembert(),   &clip(),  &cohere(),     &cohere2(), &distilbert(),
+        &falcon(),  &gemma(),    &gemma2(),   &gemma3_text(), &glm(),   &glm4(),       &gpt2(),    &gpt_bigcode(),
+        &gpt_neo(), &gpt_neox(), &gptj(),     &granite(),     &llama(), &mbart(),      &mistral(), &mpt(),
+        &mt5(),     &olmo2(),    &opt(),      &phi(),         &phi3(),  &qwen2(),      &qwen3(),   &roberta(),
+        &siglip(),  &smollm3(),  &stablelm(), &starcoder2(),  &t5(),    &xlm_roberta()}) {
     if (family->type == type) return *family;
     names += (names.empty() ? "" : ", ") + std::string(family->type);
   }

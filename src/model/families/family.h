@@ -50,6 +50,7 @@ struct Family {
   std::int64_t (*padding)(const ConfigFile& config) = nullptr;
 };
 
+[[nodiscard]] const Family& bart();
 [[nodiscard]] const Family& bert();
 [[nodiscard]] const Family& bloom();
 [[nodiscard]] const Family& camembert();
@@ -61,14 +62,21 @@ struct Family {
 [[nodiscard]] const Family& gemma();
 [[nodiscard]] const Family& gemma2();
 [[nodiscard]] const Family& gemma3_text();
+[[nodiscard]] const Family& glm();
+[[nodiscard]] const Family& glm4();
 [[nodiscard]] const Family& gpt2();
+[[nodiscard]] const Family& gpt_bigcode();
+[[nodiscard]] const Family& gpt_neo();
 [[nodiscard]] const Family& gpt_neox();
+[[nodiscard]] const Family& gptj();
 [[nodiscard]] const Family& granite();
 [[nodiscard]] const Family& llama();
+[[nodiscard]] const Family& mbart();
 [[nodiscard]] const Family& mistral();
 [[nodiscard]] const Family& mpt();
 [[nodiscard]] const Family& mt5();
 [[nodiscard]] const Family& olmo2();
+[[nodiscard]] const Family& opt();
 [[nodiscard]] const Family& phi();
 [[nodiscard]] const Family& phi3();
 [[nodiscard]] const Family& qwen2();

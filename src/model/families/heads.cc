@@ -72,6 +72,7 @@ class Fitting {
     const bool is_left = !has_decoder && has_encoder && !claims_scores(config_);
     if (is_alone || is_left) return encoder_of(options, has_decoder);
     options.shared = has_one_table();
+    if (!stored_.find_own("decoder.output.bias")) options.output_bias = false;
     const auto output = stored_.find_own("decoder.output.weight");
     const bool is_tied = options.tied;
     if (output) options.tied = options.tied && is_same(*output, "shared.weight");
@@ -93,7 +94,8 @@ class Fitting {
                     .d_ff = o.d_ff,
                     .positions = o.positions,
                     .order = o.order,
-                    .embedding = EmbeddingScale::small,
+                    .embedding = o.embedding.value_or(EmbeddingScale::small),
+                    .embedding_factor = o.embedding_factor,
                     .activation = o.activation,
                     .bias = o.bias,
                     .head = EncoderHead::none,

@@ -1,5 +1,5 @@
 // Relatives of Llama with another norm, other positions or factors: SmolLM3, Granite (IBM 2024), OLMo 2 (OLMo Team
-// 2024), StarCoder 2 (Lozhkov et al. 2024) and StableLM (Bellagente et al. 2024).
+// 2024), StarCoder 2 (Lozhkov et al. 2024), StableLM (Bellagente et al. 2024) and GLM 4 (Zeng et al. 2024).
 #include "model/families/family.h"
 #include "model/families/llama_options.h"
 
@@ -33,6 +33,24 @@ constexpr WeightName kStarcoder2Names[] = {
     {.ours = "blocks.#.ln2", .theirs = "layers.#.post_attention_layernorm"},
     {.ours = "blocks.#.ffn.up", .theirs = "layers.#.mlp.c_fc"},
     {.ours = "blocks.#.ffn.down", .theirs = "layers.#.mlp.c_proj"},
+    {.ours = "ln_final", .theirs = "norm"},
+    {.ours = "output", .theirs = "lm_head", .in_head = true},
+};
+
+// Of the first release two norms, of the second four.
+constexpr WeightName kGlmNames[] = {
+    {.ours = "embedding", .theirs = "embed_tokens"},
+    {.ours = "blocks.#.ln1", .theirs = "layers.#.input_layernorm"},
+    {.ours = "blocks.#.attn.q", .theirs = "layers.#.self_attn.q_proj"},
+    {.ours = "blocks.#.attn.k", .theirs = "layers.#.self_attn.k_proj"},
+    {.ours = "blocks.#.attn.v", .theirs = "layers.#.self_attn.v_proj"},
+    {.ours = "blocks.#.attn.out", .theirs = "layers.#.self_attn.o_proj"},
+    {.ours = "blocks.#.attn_norm", .theirs = "layers.#.post_self_attn_layernorm"},
+    {.ours = "blocks.#.ln2", .theirs = "layers.#.post_attention_layernorm"},
+    {.ours = "blocks.#.ffn.gate", .theirs = "layers.#.mlp.gate_up_proj", .part = 0, .parts = 2},
+    {.ours = "blocks.#.ffn.up", .theirs = "layers.#.mlp.gate_up_proj", .part = 1, .parts = 2},
+    {.ours = "blocks.#.ffn.down", .theirs = "layers.#.mlp.down_proj"},
+    {.ours = "blocks.#.ffn_norm", .theirs = "layers.#.post_mlp_layernorm"},
     {.ours = "ln_final", .theirs = "norm"},
     {.ours = "output", .theirs = "lm_head", .in_head = true},
 };
@@ -132,12 +150,47 @@ Model::Network stablelm_network(const ConfigFile& config, const Init& init, DTyp
   return Decoder(options, init, dtype);
 }
 
+DecoderOptions glm_options(const ConfigFile& config) {
+  constexpr double kTurned = 0.5;
+  constexpr std::int64_t kKvHeads = 2;
+  constexpr std::int64_t kHeadWidth = 128;
+  DecoderOptions options = llama_options(config);
+  options.bias = config.flag("attention_bias", true);
+  options.choices.out_bias = false;
+  options.choices.epsilon = config.number("rms_norm_eps", 1.5625e-07);
+  options.choices.kv_heads = kv_heads_in(config, options.heads, kKvHeads);
+  if (!config.contains("head_dim")) options.choices.d_k = kHeadWidth;
+  options.choices.rotary_layout = RotaryLayout::interleaved;
+  read_partial_rotary(config, options, kTurned);
+  return options;
+}
+
+Model::Network glm_network(const ConfigFile& config, const Init& init, DType dtype) {
+  return Decoder(glm_options(config), init, dtype);
+}
+
+Model::Network glm4_network(const ConfigFile& config, const Init& init, DType dtype) {
+  DecoderOptions options = glm_options(config);
+  options.order = NormOrder::both;
+  return Decoder(options, init, dtype);
+}
+
 Family relative(std::string_view type, Model::Network (*network)(const ConfigFile&, const Init&, DType),
                 std::span<const WeightName> names) {
   return {.type = type, .prefix = "model.", .network = network, .names = names, .unused = llama().unused};
 }
 
 }  // namespace
+
+const Family& glm() {
+  static const Family kFamily = relative("glm", glm_network, kGlmNames);
+  return kFamily;
+}
+
+const Family& glm4() {
+  static const Family kFamily = relative("glm4", glm4_network, kGlmNames);
+  return kFamily;
+}
 
 const Family& granite() {
   static const Family kFamily = relative("granite", granite_network, llama().names);

@@ -1,0 +1,115 @@
+// BART (Lewis et al. 2020), post-norm, and mBART (Liu et al. 2020), pre-norm: an encoder and a decoder of one table,
+// learned positions from the third row of theirs on, a norm over the embeddings, and a bias of the scores.
+#include <cmath>
+
+#include "model/families/family.h"
+
+namespace qkv::families {
+namespace {
+
+constexpr WeightName kBartNames[] = {
+    {.ours = "encoder.embedding", .theirs = "encoder.embed_tokens", .otherwise = "shared"},
+    {.ours = "decoder.embedding", .theirs = "decoder.embed_tokens", .otherwise = "shared"},
+    {.ours = "encoder.positions", .theirs = "encoder.embed_positions", .behind_padding = true},
+    {.ours = "encoder.ln_embedding", .theirs = "encoder.layernorm_embedding"},
+    {.ours = "encoder.blocks.#.attn.q", .theirs = "encoder.layers.#.self_attn.q_proj"},
+    {.ours = "encoder.blocks.#.attn.k", .theirs = "encoder.layers.#.self_attn.k_proj"},
+    {.ours = "encoder.blocks.#.attn.v", .theirs = "encoder.layers.#.self_attn.v_proj"},
+    {.ours = "encoder.blocks.#.attn.out", .theirs = "encoder.layers.#.self_attn.out_proj"},
+    {.ours = "encoder.blocks.#.ln1", .theirs = "encoder.layers.#.self_attn_layer_norm"},
+    {.ours = "encoder.blocks.#.ffn.up", .theirs = "encoder.layers.#.fc1"},
+    {.ours = "encoder.blocks.#.ffn.down", .theirs = "encoder.layers.#.fc2"},
+    {.ours = "encoder.blocks.#.ln2", .theirs = "encoder.layers.#.final_layer_norm"},
+    {.ours = "encoder.ln_final", .theirs = "encoder.layer_norm"},
+    {.ours = "decoder.positions", .theirs = "decoder.embed_positions", .behind_padding = true},
+    {.ours = "decoder.ln_embedding", .theirs = "decoder.layernorm_embedding"},
+    {.ours = "decoder.blocks.#.attn.q", .theirs = "decoder.layers.#.self_attn.q_proj"},
+    {.ours = "decoder.blocks.#.attn.k", .theirs = "decoder.layers.#.self_attn.k_proj"},
+    {.ours = "decoder.blocks.#.attn.v", .theirs = "decoder.layers.#.self_attn.v_proj"},
+    {.ours = "decoder.blocks.#.attn.out", .theirs = "decoder.layers.#.self_attn.out_proj"},
+    {.ours = "decoder.blocks.#.ln1", .theirs = "decoder.layers.#.self_attn_layer_norm"},
+    {.ours = "decoder.blocks.#.cross.q", .theirs = "decoder.layers.#.encoder_attn.q_proj"},
+    {.ours = "decoder.blocks.#.cross.k", .theirs = "decoder.layers.#.encoder_attn.k_proj"},
+    {.ours = "decoder.blocks.#.cross.v", .theirs = "decoder.layers.#.encoder_attn.v_proj"},
+    {.ours = "decoder.blocks.#.cross.out", .theirs = "decoder.layers.#.encoder_attn.out_proj"},
+    {.ours = "decoder.blocks.#.ln_cross", .theirs = "decoder.layers.#.encoder_attn_layer_norm"},
+    {.ours = "decoder.blocks.#.ffn.up", .theirs = "decoder.layers.#.fc1"},
+    {.ours = "decoder.blocks.#.ffn.down", .theirs = "decoder.layers.#.fc2"},
+    {.ours = "decoder.blocks.#.ln2", .theirs = "decoder.layers.#.final_layer_norm"},
+    {.ours = "decoder.ln_final", .theirs = "decoder.layer_norm"},
+    {.ours = "decoder.output.bias", .theirs = "final_logits_bias", .change = Change::reshaped, .in_head = true},
+    {.ours = "decoder.output", .theirs = "lm_head", .in_head = true},
+};
+constexpr std::string_view kBartUnused[] = {"*shared.weight", "*encoder.embed_tokens.weight",
+                                            "*decoder.embed_tokens.weight", "lm_head.weight"};
+
+std::int64_t rows_before(const ConfigFile& /*config*/) {
+  constexpr std::int64_t kRows = 2;
+  return kRows;
+}
+
+std::int64_t one_of_both(const ConfigFile& config, const char* encoder, const char* decoder) {
+  const std::int64_t size = config.integer(encoder);
+  if (config.integer(decoder) != size) config.refuse(decoder, std::string(encoder) + ", " + std::to_string(size));
+  return size;
+}
+
+Model::Network bart_like(const ConfigFile& config, NormOrder order, const Init& init, DType dtype) {
+  const std::int64_t vocabulary = config.integer("vocab_size");
+  const std::int64_t length = config.integer("max_position_embeddings");
+  EncoderDecoderOptions options{.source_vocabulary = vocabulary,
+                                .vocabulary = vocabulary,
+                                .source_length = length,
+                                .length = length,
+                                .encoder_layers = config.layers("encoder_layers"),
+                                .layers = config.layers("decoder_layers"),
+                                .d_model = config.integer("d_model"),
+                                .heads = one_of_both(config, "encoder_attention_heads", "decoder_attention_heads"),
+                                .d_ff = one_of_both(config, "encoder_ffn_dim", "decoder_ffn_dim"),
+                                .positions = Positions::learned,
+                                .order = order,
+                                .activation = activation_in(config, "activation_function", "gelu"),
+                                .shared = true,
+                                .tied = config.flag("tie_word_embeddings", true),
+                                .embedding = EmbeddingScale::normed,
+                                .output_bias = true};
+  if (config.flag("scale_embedding", false)) {
+    options.embedding_factor = std::sqrt(static_cast<double>(options.d_model));
+  }
+  if (config.has("decoder_start_token_id")) options.start = config.integer("decoder_start_token_id");
+  return EncoderDecoder(options, init, dtype);
+}
+
+Model::Network bart_network(const ConfigFile& config, const Init& init, DType dtype) {
+  config.require("normalize_before", false);
+  return bart_like(config, NormOrder::post, init, dtype);
+}
+
+Model::Network mbart_network(const ConfigFile& config, const Init& init, DType dtype) {
+  config.require("normalize_before", true);
+  return bart_like(config, NormOrder::pre, init, dtype);
+}
+
+}  // namespace
+
+const Family& bart() {
+  static constexpr Family kFamily{.type = "bart",
+                                  .prefix = "model.",
+                                  .network = bart_network,
+                                  .names = kBartNames,
+                                  .unused = kBartUnused,
+                                  .padding = rows_before};
+  return kFamily;
+}
+
+const Family& mbart() {
+  static constexpr Family kFamily{.type = "mbart",
+                                  .prefix = "model.",
+                                  .network = mbart_network,
+                                  .names = kBartNames,
+                                  .unused = kBartUnused,
+                                  .padding = rows_before};
+  return kFamily;
+}
+
+}  // namespace qkv::families
