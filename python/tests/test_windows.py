@@ -154,7 +154,7 @@ def test_documents_have_windows_of_their_own():
     numpy.testing.assert_allclose(gradients.d_bias[0], d_bias, rtol=1e-13, atol=1e-13)
     with pytest.raises(ValueError, match="attention: within: expected one, or one for each of 2 documents, got 3"):
         qkv.attention(q, k, v, **options, within=[*windows, windows[0]])
-    with pytest.raises(ValueError, match=r"attention: within\[1\]: expected 23 keys or more from 9 on, 3 apart, got 21"):
+    with pytest.raises(ValueError, match=r"within\[1\]: expected 23 keys or more from 9 on, 3 apart, got 21"):
         qkv.attention(q, k, v, **options, within=[windows[0], windows[1]._replace(first_j=9)])
     with pytest.raises(ValueError, match="Probe: within: expected one, or with ragged one for each document, got 2"):
         qkv.Probe(q, k, within=windows)
@@ -165,8 +165,8 @@ def test_windows_say_what_is_wrong():
     small = qkv.MatrixWindow(4, 8)
     for within, error, message in [
         (small, ValueError, "attention: within: expected"),
-        ((8, 8), TypeError, "attention: within: expected a MatrixWindow, got tuple"),
-        ("all", TypeError, "attention: within: expected a MatrixWindow, got str"),
+        ((8, 8), TypeError, "within: expected a MatrixWindow, or a list with one for each document, got tuple"),
+        ("all", TypeError, "within: expected a MatrixWindow, or a list with one for each document, got str"),
     ]:
         with pytest.raises(error, match=message):
             qkv.attention(q, q, q, within=within)
