@@ -38,14 +38,15 @@ struct AttentionOptions {                        // name members in this order: 
   std::optional<Dropout> dropout = std::nullopt;
   std::vector<double> sinks = {};  // one finite logit for each query head, or none
   std::optional<Ragged> ragged = std::nullopt;
-  std::optional<MatrixWindow> within = std::nullopt;  // where q and k lie, if not alone; not with ragged
+  std::vector<MatrixWindow> within = {};  // where q and k lie in a larger matrix: none, one, or one for each document
+                                          // of ragged and each sequence of decode()
 
   // How the call runs. These do not change the result, except that each target rounds in its own way.
   std::optional<int> threads = std::nullopt;  // >= 1; default: qkv::threads()
   std::span<std::byte> scratch = {};          // at least attention_scratch_bytes(); if empty, the call allocates it
   std::string_view target = {};               // one of cpu_targets(); if empty, the chosen one
   const TilePlan* plan = nullptr;             // a plan of this mask over [B, Hq, Tq, Tk] in tiles of 64 x 64, to
-                                              // reuse; of within(mask, *within) in a window
+                                              // reuse; of within(mask, window) in a window
   std::shared_ptr<MaskPlans> plans = {};      // where plans are kept for other calls, ragged ones too; not by decode()
   CallWatch watch = {};                       // may stop the call; a probe takes one of its own for each pass
 };
@@ -70,7 +71,7 @@ struct AttentionResult {
 /// With options.within, q and k are a window of a larger matrix: masks, biases and dropout are those of the whole
 /// matrix, dense ones with its extents, and the diagonal is where it is in it. out and lse are of the window's keys
 /// alone; merge_attention() makes the whole result of those of several windows of keys. A sink counts in each call that
-/// is given it: give it to one of them.
+/// is given it: give it to one of them. With options.ragged, each document is a window of a matrix of its own.
 ///
 /// f64 runs on the reference: sums in f64, in the order of the keys, rounded once. Other dtypes run on a fused target:
 /// sums in f32 in a fixed order, so the same bits for any number of threads; never T x T numbers at once. Safe to call

@@ -22,16 +22,20 @@ namespace qkv {
 /// queries, from 256 tokens on (Juravsky et al. 2024): where every query sees them, without bias and dropout. A
 /// sequence's result then differs by rounding from what it is beside other sequences.
 ///
+/// With options.within, a cache holds the window's keys instead of the first ones, and q its queries: one window for
+/// all sequences, or one for each. So the tokens of a sequence may lie in several caches; merge_attention() merges what
+/// each gives.
+///
 /// Allocates the result, a plan for each length, lists of what is shared, and scratch unless options.scratch is given.
 /// Throws InvalidArgument, before anything is written, naming q, cache or the option; ragged and plan must not be set,
 /// and scratch must not overlap q, the cache's buffers, scales or page table.
 [[nodiscard]] AttentionResult decode(const TensorView& q, const KvCacheView& cache,
                                      const AttentionOptions& options = {});
 
-/// The same into the caller's memory, as attention_into() does: out [B, Hq, Tq, Dv] of q's dtype, last stride 1, and
-/// lse [B, Hq, Tq], f64 if q is, else f32. Allocates no result. Throws as decode() does, and if out or lse has
-/// another shape or dtype, has two elements at one address, or if out, lse and scratch overlap each other or what the
-/// call reads.
+/// The same into the caller's memory, as attention_into() does: out [B, Hq, Tq, Dv] of q's dtype, or f32 if that has 16
+/// bits, last stride 1, and lse [B, Hq, Tq], f64 if q is, else f32. Allocates no result. Throws as decode() does, and
+/// if out or lse has another shape or dtype, has two elements at one address, or if out, lse and scratch overlap each
+/// other or what the call reads.
 void decode_into(const MutableTensorView& out, const MutableTensorView& lse, const TensorView& q,
                  const KvCacheView& cache, const AttentionOptions& options = {});
 

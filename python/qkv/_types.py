@@ -52,6 +52,7 @@ WholeNumbers: TypeAlias = "Sequence[int] | AnyArray"
 Ragged: TypeAlias = "tuple[WholeNumbers, WholeNumbers]"
 Dropout: TypeAlias = "float | tuple[float, int]"
 Window: TypeAlias = "MatrixWindow | tuple[int, int, int, int, int, int]"
+Windows: TypeAlias = "Window | Sequence[Window]"
 
 Places: TypeAlias = "NDArray[numpy.int64]"
 MaskRule: TypeAlias = "Callable[[Places, Places, Places, Places], NDArray[numpy.bool_] | numpy.bool_ | bool]"

@@ -92,7 +92,8 @@ target    "avx2", "avx2vnni", "avx512", "avx512vnni", "avx512bf16", "amx", "amxf
           "reference"; the best of this machine if None.
 within    a MatrixWindow: q and k are a window of a larger matrix, and mask, bias and dropout are those of the whole, arrays
           with its extents, functions called for it. out and lse are of the window's keys alone; merge_attention() makes
-          the whole of several windows of keys. Give sinks to one of them. Not with ragged.
+          the whole of several windows of keys. Give sinks to one of them. With ragged, one for all documents or a list
+          with one for each.
 score_mod a function of (score, b, h, q_idx, k_idx) that gives the score to use after scale, softcap and bias, before the
           mask; or a pair of it and its derivative by the score, for attention_backward(). It is called for blocks of
           queries of one head with NumPy arrays: score float64 [n, Tk], b and h of no axes, q_idx [n, 1], k_idx [1, Tk].

@@ -85,8 +85,9 @@ constexpr const char* kBackward = R"doc(The gradients of a loss with respect to 
 d_out is the gradient with respect to out; out and lse are the results of that call, and the options are its options.
 d_lse [B, Hq, Tq] is the gradient with respect to lse, where the loss reads it too. wants names the gradients to compute,
 of "q", "k", "v", "bias" and "sinks"; all if None. score_mod is a pair (function, its derivative by the score), each of
-(score, b, h, q_idx, k_idx), where attention() had one; a bias beside it is refused. within is a MatrixWindow, as of attention(); out and lse are then those of the whole rows, and gradients
-add up over windows, of which d_bias has the shape of the whole bias.
+(score, b, h, q_idx, k_idx), where attention() had one; a bias beside it is refused. within is as of
+attention(); out and lse are then those of the whole rows, and gradients add up over windows, of which d_bias has the shape
+of the whole bias.
 
 Returns AttentionGradients (d_q, d_k, d_v, d_bias, d_sinks): None for those not computed; d_bias a list with one array for
 each summand of the bias. Raises as attention() does.)doc";

@@ -50,12 +50,28 @@ std::optional<int> threads_of(std::string_view function, std::optional<int> thre
   throw InvalidArgument(function, "threads", "a whole number from 1 to 65536", std::to_string(*threads));
 }
 
-std::optional<MatrixWindow> window_of(std::string_view function, const nb::object& within) {
-  if (within.is_none()) return std::nullopt;
+bool read_window(nb::handle within, MatrixWindow& window) {
   std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t> numbers;
-  if (!nb::try_cast(within, numbers)) refuse_type(function, "within", "a MatrixWindow", within);
-  const auto& [Tq, Tk, first_i, step_i, first_j, step_j] = numbers;
-  return MatrixWindow{.Tq = Tq, .Tk = Tk, .first_i = first_i, .step_i = step_i, .first_j = first_j, .step_j = step_j};
+  if (!nb::try_cast(within, numbers)) return false;
+  std::tie(window.Tq, window.Tk, window.first_i, window.step_i, window.first_j, window.step_j) = numbers;
+  return true;
+}
+
+// One, or a list with one for each document.
+std::vector<MatrixWindow> windows_of(std::string_view function, const nb::object& within) {
+  if (within.is_none()) return {};
+  MatrixWindow window;
+  if (read_window(within, window)) return {window};
+  const auto refuse = [&] {
+    refuse_type(function, "within", "a MatrixWindow, or a list with one for each document", within);
+  };
+  if (!nb::isinstance<nb::sequence>(within)) refuse();
+  std::vector<MatrixWindow> windows;
+  for (const nb::handle each : within) {
+    if (!read_window(each, window)) refuse();
+    windows.push_back(window);
+  }
+  return windows;
 }
 
 std::string_view target_of(std::string_view function, const nb::object& target) {
@@ -87,11 +103,11 @@ Bias bias_of(std::string_view function, nb::handle bias, const MaskShape* shape)
 AttentionOptions options_of(std::string_view function, const OptionArguments& arguments, const MaskShape& shape) {
   AttentionOptions options;
   options.ragged = ragged_of(function, arguments.ragged);
-  options.within = window_of(function, arguments.within);
+  options.within = windows_of(function, arguments.within);
   MaskShape whole = shape;
-  if (options.within) {
-    whole.Tq = options.within->Tq;
-    whole.Tk = options.within->Tk;
+  if (!options.within.empty()) {
+    whole.Tq = options.within.front().Tq;
+    whole.Tk = options.within.front().Tk;
   }
   const MaskShape* known = options.ragged ? nullptr : &whole;  // each document has a shape of its own
   options.mask = mask_of(function, arguments.mask, known);

@@ -37,7 +37,7 @@ OwningProbe probe_of(nb::handle q, nb::handle k, const nb::object& lse, const nb
   Probe probe(viewed->q, viewed->k, options, known);
   return {.viewed = std::move(viewed),
           .probe = std::move(probe),
-          .mask = options.within ? qkv::within(options.mask, *options.within) : options.mask};
+          .mask = options.within.empty() ? options.mask : qkv::within(options.mask, options.within.front())};
 }
 
 // Calls without the GIL.

@@ -132,13 +132,41 @@ def test_what_looks_at_places_is_that_of_the_whole():
     )
 
 
+def test_documents_have_windows_of_their_own():
+    q, k, v = (RNG.standard_normal((2, 30, 8)) for _ in range(3))
+    lengths = [(12, 7), (18, 23)]
+    windows = [qkv.MatrixWindow(20, 30, first_i=5, first_j=3), qkv.MatrixWindow(18, 70, first_j=1, step_j=3)]
+    options = {"ragged": ([0, 12, 30], [0, 7, 30]), "mask": "causal & window(9)", "bias": "alibi"}
+    out, lse = qkv.attention(q, k, v, **options, within=windows, return_lse=True)
+    gradients = qkv.attention_backward(q, q, k, v, out, lse, **options, within=windows)
+    d_bias = 0
+    i = j = 0
+    for (Tq, Tk), within in zip(lengths, windows, strict=True):
+        part = [q[:, i : i + Tq], k[:, j : j + Tk], v[:, j : j + Tk]]
+        own = {"mask": "causal & window(9)", "bias": "alibi", "within": within}
+        expected, own_lse = qkv.attention(*part, **own, return_lse=True)
+        numpy.testing.assert_array_equal(out[:, i : i + Tq], expected)
+        d_q, d_k, d_v, d_slopes, _ = qkv.attention_backward(part[0], *part, expected, own_lse, **own)
+        numpy.testing.assert_array_equal(gradients.d_q[:, i : i + Tq], d_q)
+        numpy.testing.assert_array_equal(gradients.d_k[:, j : j + Tk], d_k)
+        numpy.testing.assert_array_equal(gradients.d_v[:, j : j + Tk], d_v)
+        d_bias, i, j = d_bias + d_slopes[0], i + Tq, j + Tk
+    numpy.testing.assert_allclose(gradients.d_bias[0], d_bias, rtol=1e-13, atol=1e-13)
+    with pytest.raises(ValueError, match="attention: within: expected one, or one for each of 2 documents, got 3"):
+        qkv.attention(q, k, v, **options, within=[*windows, windows[0]])
+    with pytest.raises(ValueError, match=r"within\[1\]: expected 23 keys or more from 9 on, 3 apart, got 21"):
+        qkv.attention(q, k, v, **options, within=[windows[0], windows[1]._replace(first_j=9)])
+    with pytest.raises(ValueError, match="Probe: within: expected one, or with ragged one for each document, got 2"):
+        qkv.Probe(q, k, within=windows)
+
+
 def test_windows_say_what_is_wrong():
     q = RNG.standard_normal((8, 4))
     small = qkv.MatrixWindow(4, 8)
     for within, error, message in [
         (small, ValueError, "attention: within: expected"),
-        ((8, 8), TypeError, "attention: within: expected a MatrixWindow, got tuple"),
-        ("all", TypeError, "attention: within: expected a MatrixWindow, got str"),
+        ((8, 8), TypeError, "within: expected a MatrixWindow, or a list with one for each document, got tuple"),
+        ("all", TypeError, "within: expected a MatrixWindow, or a list with one for each document, got str"),
     ]:
         with pytest.raises(error, match=message):
             qkv.attention(q, q, q, within=within)

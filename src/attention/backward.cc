@@ -1,6 +1,9 @@
 #include "qkv/backward.h"
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
+#include <utility>
 
 #include "attention/fused_backward.h"
 #include "attention/outputs.h"
@@ -70,11 +73,11 @@ std::optional<MutableTensorView> place_of(bool wanted, Tensor& own, const std::o
   return given;
 }
 
-BackwardProblem document_problem(const BackwardProblem& whole, const Ragged& ragged, std::int64_t n) {
-  const auto [queries, keys] = document_of(ragged, n);
+BackwardProblem document_problem(const BackwardProblem& whole, const AttentionOptions& options, std::int64_t n) {
+  const auto [queries, keys] = document_of(*options.ragged, n);
   const auto of_queries = [begin = queries.begin, end = queries.end](const auto& x) { return x.slice(2, begin, end); };
   const auto of_keys = [begin = keys.begin, end = keys.end](const auto& x) { return x.slice(2, begin, end); };
-  BackwardProblem own = {.problem = document_problem(whole.problem, ragged, n),
+  BackwardProblem own = {.problem = document_problem(whole.problem, options, n),
                          .out = of_queries(whole.out),
                          .lse = of_queries(whole.lse),
                          .d_out = of_queries(whole.d_out)};
@@ -91,7 +94,7 @@ std::vector<BackwardProblem> documents_of(const BackwardProblem& whole, const At
   std::vector<BackwardProblem> documents;
   documents.reserve(static_cast<std::size_t>(documents_of(*options.ragged)));
   for (std::int64_t n = 0; n < documents_of(*options.ragged); ++n) {
-    documents.push_back(document_problem(whole, *options.ragged, n));
+    documents.push_back(document_problem(whole, options, n));
   }
   return documents;
 }
@@ -111,6 +114,27 @@ void run_reference(const BackwardProblem& problem, const AttentionOptions& optio
   }
 }
 
+// Documents in windows of their own use other elements of a bias by the same tile, so each has a pass of its own.
+void write_bias_gradients(std::span<const BackwardProblem> documents, const AttentionOptions& options,
+                          const kernels::cpu::Target& target, int workers, std::vector<Tensor>& gradients) {
+  if (options.within.size() <= 1) return kernels::write_bias_gradients(documents, target, workers, gradients);
+  std::vector<Tensor> sums;
+  std::vector<Tensor> terms;
+  for (const Tensor& gradient : gradients) {
+    sums.emplace_back(DType::f64, gradient.shape());
+    terms.emplace_back(gradient.dtype(), gradient.shape());
+  }
+  for (const BackwardProblem& document : documents) {
+    kernels::write_bias_gradients({&document, 1}, target, workers, terms);
+    for (std::size_t n = 0; n < sums.size(); ++n) {
+      std::ranges::transform(sums[n].values<double>(), std::as_const(terms[n]).values<float>(),
+                             sums[n].values<double>().begin(), std::plus<double>());
+      std::ranges::fill(terms[n].values<float>(), 0.0F);
+    }
+  }
+  for (std::size_t n = 0; n < sums.size(); ++n) gradients[n] = sums[n].to(gradients[n].dtype());
+}
+
 void run_fused(const kernels::cpu::Target& target, const BackwardProblem& problem, const AttentionOptions& options,
                std::span<std::byte> scratch, AttentionGradients& gradients) {
   if (problem.d_q || problem.d_k || problem.d_v) {
@@ -124,7 +148,7 @@ void run_fused(const kernels::cpu::Target& target, const BackwardProblem& proble
     settled.push_back(kernels::settled_lse(document.problem, document.lse, target, workers));
     document.lse = settled.back();
   }
-  kernels::write_bias_gradients(documents, target, workers, gradients.d_bias);
+  write_bias_gradients(documents, options, target, workers, gradients.d_bias);
   if (!gradients.d_sinks.empty()) kernels::write_sink_gradient(documents, target, workers, gradients.d_sinks);
 }
 

@@ -17,6 +17,8 @@ class Check {
  public:
   explicit Check(std::string_view function) : function_(function) {}
 
+  [[nodiscard]] std::string_view function() const { return function_; }
+
   /// Throws InvalidArgument unless it holds. `expected` and `got` are texts, numbers, shapes, dtypes, or functions that
   /// make a text.
   template <class Expected, class Got>

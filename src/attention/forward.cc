@@ -17,7 +17,7 @@ void run_reference(const kernels::Problem& problem, const AttentionOptions& opti
   if (!options.ragged) return kernels::reference::forward(problem, out, lse);
   for (std::int64_t n = 0; n < documents_of(*options.ragged); ++n) {
     const KeyRange queries = document_of(*options.ragged, n).queries;
-    kernels::reference::forward(document_problem(problem, *options.ragged, n), out.slice(2, queries.begin, queries.end),
+    kernels::reference::forward(document_problem(problem, options, n), out.slice(2, queries.begin, queries.end),
                                 lse.slice(2, queries.begin, queries.end));
   }
 }

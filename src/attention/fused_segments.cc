@@ -1,5 +1,6 @@
 #include "attention/fused_segments.h"
 
+#include "attention/validate.h"
 #include "mask/batch_entry.h"
 #include "qkv/threads.h"
 
@@ -33,9 +34,10 @@ MaskShape shape_of(const FusedCall& call, std::int64_t b) {
 }
 
 Segment segment_of(const FusedCall& call, const SegmentTensors& whole, std::int64_t b) {
+  const MaskShape shape = shape_of(call, b);
   return {.b = b,
-          .shape = shape_of(call, b),
-          .window = call.options.ragged ? MatrixWindow{} : call.problem.window,
+          .shape = shape,
+          .window = window_of(call.options, b, shape),
           .q = queries_of(call, whole.q, b),
           .k = heads_of(keys_of(call, whole.k, b)),
           .v = heads_of(keys_of(call, whole.v, b))};

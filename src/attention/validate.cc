@@ -95,17 +95,40 @@ void check_ragged(const Check& check, const kernels::Problem& problem, const Att
       k_offsets.size() == q_offsets.size(), "ragged.k_offsets",
       [count = q_offsets.size()] { return fmt::format("{} offsets as in q_offsets", count); }, k_offsets.size());
   check.that(options.plan == nullptr, "plan", "none with ragged, whose documents have a plan each", "one");
+  validate_windows(check.function(), options, documents_of(*options.ragged), "documents");
   for (std::int64_t n = 0; n < documents_of(*options.ragged); ++n) {
-    const MaskShape shape = document_shape(problem, *options.ragged, n);
-    validate_entry(options, n, shape);
+    validate_entry(check.function(), options, n, document_shape(problem, *options.ragged, n));
   }
 }
 
 }  // namespace
 
-void validate_entry(const AttentionOptions& options, std::int64_t b, const MaskShape& shape) {
-  batch_entry(options.mask, b, shape.B).validate({.B = 1, .H = shape.H, .Tq = shape.Tq, .Tk = shape.Tk});
-  options.bias.validate(shape);
+void validate_windows(std::string_view function, const AttentionOptions& options, std::int64_t count,
+                      std::string_view what) {
+  const auto given = static_cast<std::int64_t>(options.within.size());
+  Check(function).that(
+      given <= 1 || given == count, "within", [&] { return fmt::format("one, or one for each of {} {}", count, what); },
+      given);
+}
+
+void validate_entry(std::string_view function, const AttentionOptions& options, std::int64_t b,
+                    const MaskShape& shape) {
+  const MatrixWindow window = window_of(options, b, shape);
+  const std::string name = options.within.size() > 1 ? fmt::format("within[{}]", b) : "within";
+  mask_detail::require_window_of(function, name, window, shape.Tq, shape.Tk);
+  batch_entry(options.mask, b, shape.B).validate({.B = 1, .H = shape.H, .Tq = window.Tq, .Tk = window.Tk});
+  options.bias.validate(mask_detail::whole_of(window, shape));
+}
+
+MatrixWindow window_of(const AttentionOptions& options, std::int64_t b, const MaskShape& shape) {
+  if (options.within.empty()) return {.Tq = shape.Tq, .Tk = shape.Tk};
+  return mask_detail::window_of(options.within, b);
+}
+
+void set_mask_and_bias(const AttentionOptions& options, kernels::Problem& problem) {
+  const bool whole = options.within.empty();
+  problem.mask = whole ? options.mask : mask_detail::within_each(options.mask, options.within);
+  problem.bias = whole ? options.bias : mask_detail::within_each(options.bias, options.within);
 }
 
 void validate_numbers(std::string_view function, const AttentionOptions& options, std::int64_t Hq) {
@@ -144,21 +167,17 @@ kernels::Problem checked_scores(std::string_view function, const TensorView& q, 
                               .group = q.dim(1) / k.dim(1),
                               .scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(3)))),
                               .softcap = options.softcap,
-                              .bias = options.bias,
-                              .mask = options.mask,
                               .dropout = options.dropout,
                               .sinks = options.sinks};
   if (options.ragged) {
-    check.that(!options.within, "within", "none with ragged: call each document's window by itself", "one");
     check_ragged(check, problem, options);
+    set_mask_and_bias(options, problem);
     return problem;
   }
-  if (options.within) {
-    mask_detail::require_window_of(function, "within", *options.within, shape.Tq, shape.Tk);
-    problem.window = *options.within;
-    problem.mask = within(options.mask, problem.window);
-    problem.bias = within(options.bias, problem.window);
-  }
+  check.that(options.within.size() <= 1, "within", "one, or with ragged one for each document", options.within.size());
+  problem.window = window_of(options, 0, shape);
+  mask_detail::require_window_of(function, "within", problem.window, shape.Tq, shape.Tk);
+  set_mask_and_bias(options, problem);
   problem.mask.validate(shape);
   problem.bias.validate(shape);
   if (options.plan != nullptr) check_plan(check, *options.plan, shape);

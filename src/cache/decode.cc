@@ -39,23 +39,23 @@ DecodeCall validated_call(std::string_view function, const TensorView& q, const 
   validate_numbers(function, options, q.dim(1));
   check.that(!options.ragged, "ragged", "none: each sequence has its own length", "one");
   check.that(options.plan == nullptr, "plan", "none: each sequence has its own length", "one");
-  check.that(!options.within, "within", "none: a cache holds the first keys of each sequence", "one");
+  validate_windows(function, options, cache.B(), "sequences");
   for (std::int64_t b = 0; b < cache.B(); ++b) {
-    validate_entry(options, b, {.B = cache.B(), .H = q.dim(1), .Tq = q.dim(2), .Tk = cache.length(b)});
+    validate_entry(function, options, b, {.B = cache.B(), .H = q.dim(1), .Tq = q.dim(2), .Tk = cache.length(b)});
   }
-  return {.q = q,
-          .cache = cache,
-          .options = options,
-          .problem = {.q = q,
-                      .k = {},
-                      .shape = {.B = cache.B(), .H = q.dim(1), .Tq = q.dim(2)},
-                      .group = q.dim(1) / cache.Hk(),
-                      .scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(3)))),
-                      .softcap = options.softcap,
-                      .bias = options.bias,
-                      .mask = options.mask,
-                      .dropout = options.dropout,
-                      .sinks = options.sinks}};
+  DecodeCall call = {.q = q,
+                     .cache = cache,
+                     .options = options,
+                     .problem = {.q = q,
+                                 .k = {},
+                                 .shape = {.B = cache.B(), .H = q.dim(1), .Tq = q.dim(2)},
+                                 .group = q.dim(1) / cache.Hk(),
+                                 .scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.dim(3)))),
+                                 .softcap = options.softcap,
+                                 .dropout = options.dropout,
+                                 .sinks = options.sinks}};
+  set_mask_and_bias(options, call.problem);
+  return call;
 }
 
 // Whether any query of any head sees any token of a column of tiles.
@@ -87,6 +87,7 @@ void decode_on_reference(const DecodeCall& call, const MutableTensorView& out, c
     problem.v = v;
     problem.shape = shape;
     problem.first_b = b;
+    problem.window = window_of(call.options, b, shape);
     kernels::reference::forward(problem, out.slice(0, b, b + 1), lse.slice(0, b, b + 1));
   }
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "attention/dense_rows.h"
+#include "attention/validate.h"
 #include "cache/decode_shared.h"
 #include "cache/kv_rows.h"
 #include "cache/shared_prefixes.h"
@@ -38,8 +39,10 @@ std::vector<Segment> segments_of(const DecodeCall& call, const TensorView& q) {
 
 Segment segment_of(const DecodeCall& call, const TensorView& q, std::int64_t b) {
   const KvBuffers& buffers = call.cache.buffers();
+  const MaskShape shape = call.shape(b);
   return {.b = b,
-          .shape = call.shape(b),
+          .shape = shape,
+          .window = window_of(call.options, b, shape),
           .q = q.select(0, b),
           .k = heads_of(key_rows(call.cache, b, 0), buffers.k, buffers.k_scales),
           .v = heads_of(value_rows(call.cache, b, 0), buffers.v, buffers.v_scales)};
@@ -62,7 +65,7 @@ Forward forward_of(const DecodeCall& call, std::span<const Segment> segments) {
 int threads_of(const DecodeCall& call) { return call.options.threads.value_or(threads()); }
 
 SequencePlans::SequencePlans(const DecodeCall& call) {
-  const Mask& mask = call.options.mask;
+  const Mask& mask = call.problem.mask;
   std::map<std::int64_t, const TilePlan*> by_length;
   for (std::int64_t b = 0; b < call.q.dim(0); ++b) {
     const MaskShape whole = call.shape(b);

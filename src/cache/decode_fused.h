@@ -19,7 +19,7 @@ struct DecodeCall {
   const AttentionOptions& options;
   kernels::Problem problem = {};  // validated; without k, v and their lengths
 
-  /// The shape of sequence b for masks and biases.
+  /// The shape of sequence b for the problem's mask and bias.
   [[nodiscard]] MaskShape shape(std::int64_t b) const {
     return {.B = q.dim(0), .H = q.dim(1), .Tq = q.dim(2), .Tk = cache.length(b)};
   }

@@ -62,7 +62,7 @@ class Grouping {
   // The leading columns of 64 keys that every query of a sequence sees.
   [[nodiscard]] std::int64_t full_columns(std::int64_t b) const {
     const TilePlan& plan = plans_[b];
-    const std::int64_t heads = call_.options.mask.varies_by_head() ? plan.shape().H : 1;
+    const std::int64_t heads = call_.problem.mask.varies_by_head() ? plan.shape().H : 1;
     std::int64_t columns = call_.cache.length(b) / kernels::kTile;
     for (std::int64_t h = 0; h < heads; ++h) {
       for (std::int64_t row = 0; row < plan.rows(); ++row) {

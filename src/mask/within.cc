@@ -26,61 +26,72 @@ void require_inside(std::string_view function, std::string_view argument, std::s
 
 class WindowedMask final : public mask_detail::Node {
  public:
-  WindowedMask(Mask mask, const MatrixWindow& window) : mask_(std::move(mask)), window_(window) {}
+  WindowedMask(Mask mask, std::vector<MatrixWindow> windows) : mask_(std::move(mask)), windows_(std::move(windows)) {}
 
   [[nodiscard]] bool allows(const Place& place, const MaskShape& shape) const override {
-    return mask_.allows(whole_of(window_, place), whole_of(window_, shape));
+    const MatrixWindow& window = of(place.b);
+    return mask_.allows(whole_of(window, place), whole_of(window, shape));
   }
 
   [[nodiscard]] TileClass classify(const Tile& tile, const MaskShape& shape) const override {
-    return mask_.classify(whole_of(window_, tile), whole_of(window_, shape));
+    const MatrixWindow& window = of(tile.b);
+    return mask_.classify(whole_of(window, tile), whole_of(window, shape));
   }
 
   [[nodiscard]] std::uint64_t row_bits(const Place& first, int count, const MaskShape& shape) const override {
-    const MaskShape whole = whole_of(window_, shape);
-    Place place = whole_of(window_, first);
-    if (window_.step_j == 1) return mask_.row_bits(place, count, whole);
-    const int most = static_cast<int>(mask_detail::keys_among(window_, 64));
+    const MatrixWindow& window = of(first.b);
+    const MaskShape whole = whole_of(window, shape);
+    Place place = whole_of(window, first);
+    if (window.step_j == 1) return mask_.row_bits(place, count, whole);
+    const int most = static_cast<int>(mask_detail::keys_among(window, 64));
     std::uint64_t bits = 0;
-    for (int c = 0; c < count; c += most, place.j = window_.key(first.j + c)) {
+    for (int c = 0; c < count; c += most, place.j = window.key(first.j + c)) {
       const int keys = std::min(most, count - c);
-      const std::int64_t reach = (keys - 1) * window_.step_j;
+      const std::int64_t reach = (keys - 1) * window.step_j;
       const std::uint64_t wide = mask_.row_bits(place, static_cast<int>(reach) + 1, whole);
-      for (int n = 0; n < keys; ++n) bits |= (wide >> (n * window_.step_j) & 1U) << (c + n);
+      for (int n = 0; n < keys; ++n) bits |= (wide >> (n * window.step_j) & 1U) << (c + n);
     }
     return bits;
   }
 
   [[nodiscard]] KeyRange hull(const Tile& tile, const MaskShape& shape) const override {
-    const KeyRange keys = mask_.hull(whole_of(window_, tile), whole_of(window_, shape));
-    return {first_from(keys.begin), first_from(keys.end)};
+    const MatrixWindow& window = of(tile.b);
+    const KeyRange keys = mask_.hull(whole_of(window, tile), whole_of(window, shape));
+    return {first_from(window, keys.begin), first_from(window, keys.end)};
   }
 
   void validate(const MaskShape& shape) const override {
-    mask_detail::require_window_of("within", "window", window_, shape.Tq, shape.Tk);
-    mask_.validate(whole_of(window_, shape));
+    if (varies()) {
+      for (std::int64_t b = 0; b < shape.B; ++b) validate_entry(b, shape);
+    } else {
+      mask_detail::require_window_of("within", "window", windows_.front(), shape.Tq, shape.Tk);
+      mask_.validate(whole_of(windows_.front(), shape));
+    }
   }
   void validate_entry(std::int64_t b, const MaskShape& shape) const override {
-    mask_detail::require_window_of("within", "window", window_, shape.Tq, shape.Tk);
-    mask_.node().validate_entry(b, whole_of(window_, shape));
+    mask_detail::require_window_of("within", "window", of(b), shape.Tq, shape.Tk);
+    mask_.node().validate_entry(b, whole_of(of(b), shape));
   }
-  [[nodiscard]] bool varies_by_batch() const override { return mask_.varies_by_batch(); }
+  [[nodiscard]] bool varies_by_batch() const override { return varies() || mask_.varies_by_batch(); }
   [[nodiscard]] bool varies_by_head() const override { return mask_.varies_by_head(); }
   [[nodiscard]] bool is_same(const Node& other) const override {
-    const auto* window = dynamic_cast<const WindowedMask*>(&other);
-    return window != nullptr && window_ == window->window_ && mask_.node().is_same(window->mask_.node());
+    const auto* same = dynamic_cast<const WindowedMask*>(&other);
+    return same != nullptr && windows_ == same->windows_ && mask_.node().is_same(same->mask_.node());
   }
   [[nodiscard]] mask_detail::Binding binding() const override { return mask_.node().binding(); }
   [[nodiscard]] std::string to_string() const override { return mask_.to_string(); }
 
  private:
+  [[nodiscard]] const MatrixWindow& of(std::int64_t b) const { return mask_detail::window_of(windows_, b); }
+  [[nodiscard]] bool varies() const { return windows_.size() > 1; }
+
   // The window's first key that is not before key j of the matrix.
-  [[nodiscard]] std::int64_t first_from(std::int64_t j) const {
-    return j <= window_.first_j ? 0 : mask_detail::keys_among(window_, j - window_.first_j);
+  static std::int64_t first_from(const MatrixWindow& window, std::int64_t j) {
+    return j <= window.first_j ? 0 : mask_detail::keys_among(window, j - window.first_j);
   }
 
   Mask mask_;
-  MatrixWindow window_;
+  std::vector<MatrixWindow> windows_;
 };
 
 }  // namespace
@@ -101,9 +112,11 @@ void mask_detail::require_window_of(std::string_view function, std::string_view 
   require_inside(function, argument, "keys", keys, window.first_j, window.step_j, window.Tk);
 }
 
-Mask within(const Mask& mask, const MatrixWindow& window) {
-  mask_detail::require_window("within", "window", window);
-  return mask.is_all() ? mask : Mask(std::make_shared<const WindowedMask>(mask, window));
+Mask mask_detail::within_each(const Mask& mask, const std::vector<MatrixWindow>& windows) {
+  for (const MatrixWindow& window : windows) require_window("within", "window", window);
+  return mask.is_all() ? mask : Mask(std::make_shared<const WindowedMask>(mask, windows));
 }
+
+Mask within(const Mask& mask, const MatrixWindow& window) { return mask_detail::within_each(mask, {window}); }
 
 }  // namespace qkv

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
+#include "qkv/bias.h"
 #include "qkv/mask.h"
 
 namespace qkv::mask_detail {
@@ -34,6 +36,15 @@ void require_window_of(std::string_view function, std::string_view argument, con
 /// How many keys of a window lie among `count` neighbouring ones of the matrix that start with one of them.
 [[nodiscard]] inline std::int64_t keys_among(const MatrixWindow& window, std::int64_t count) {
   return (count - 1) / window.step_j + 1;
+}
+
+/// within() with a window for each batch entry, each of a matrix of its own. Of one window: for all.
+[[nodiscard]] Mask within_each(const Mask& mask, const std::vector<MatrixWindow>& windows);
+[[nodiscard]] Bias within_each(const Bias& bias, const std::vector<MatrixWindow>& windows);
+
+/// The window of entry b of those.
+[[nodiscard]] inline const MatrixWindow& window_of(const std::vector<MatrixWindow>& windows, std::int64_t b) {
+  return windows.size() == 1 ? windows.front() : windows[static_cast<std::size_t>(b)];
 }
 
 }  // namespace qkv::mask_detail

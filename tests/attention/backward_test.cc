@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -263,6 +264,22 @@ TEST_P(BackwardOn, NamesTheTermsOfABias) {
   EXPECT_EQ(gradients.d_bias[0].shape(), (Shape{2}));
   EXPECT_EQ(gradients.d_bias[1].shape(), (Shape{32, 2}));
   EXPECT_EQ(gradients.d_bias[2].shape(), (Shape{4, 1}));
+}
+
+// A mask is asked about each pair once a walk.
+TEST_P(BackwardOn, WalksOnceForAllTermsOfABias) {
+  const auto asked = [](const Bias& bias) {
+    std::atomic<int> count = 0;
+    const Mask mask = predicate("counted", [&count](const Place&, const MaskShape&) { return ++count > 0; });
+    const GradientWants wants = {.q = false, .k = false, .v = false};
+    static_cast<void>(Sample().run({.bias = bias, .mask = mask}, GetParam(), wants));
+    return count.load();
+  };
+  const Bias few = alibi({0.5, 0.25}) + t5_bias(Tensor(DType::f32, {32, 2}));
+  const int once = asked(alibi({0.5, 0.25}));
+  EXPECT_EQ(asked(few), once);
+  EXPECT_EQ(asked(few + dense_bias(Tensor(DType::f32, {1, 2, 4, 5}))), once);
+  EXPECT_EQ(asked(few + dense_bias(Tensor(DType::f32, {4, 5})) + dense_bias(Tensor(DType::f32, {4, 5}))), once);
 }
 
 TEST(Backward, HasTheTypesOfWhatItIsBy) {

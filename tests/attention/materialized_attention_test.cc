@@ -5,30 +5,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/fused_call.h"
+#include "attention/random_call.h"
 #include "core/error_message.h"
 #include "qkv/attention.h"
 
 namespace qkv::materialized_attention_test {
 namespace {
 
-struct Inputs {
-  Tensor q, k, v;
-};
+using testing_attention::Inputs;
 
 Inputs inputs_of(std::int64_t Hq, std::int64_t Hk, std::int64_t Tq, std::int64_t Tk, std::int64_t D, std::int64_t Dv,
                  DType dtype) {
-  Generator random(5);
-  return {.q = random.randn({2, Hq, Tq, D}).to(dtype),
-          .k = random.randn({2, Hk, Tk, D}).to(dtype),
-          .v = random.randn({2, Hk, Tk, Dv}).to(dtype)};
-}
-
-double largest_difference(const Tensor& a, const Tensor& b) {
-  const std::vector<double> x = a.to_vector();
-  const std::vector<double> y = b.to_vector();
-  double largest = x.size() == y.size() ? 0 : INFINITY;
-  for (std::size_t n = 0; n < std::min(x.size(), y.size()); ++n) largest = std::max(largest, std::fabs(x[n] - y[n]));
-  return largest;
+  return testing_attention::inputs_of({.B = 2, .H = Hq, .Tq = Tq, .Tk = Tk}, {.Hk = Hk, .D = D, .Dv = Dv}, dtype);
 }
 
 TEST(MaterializedAttention, IsAttention) {
@@ -44,7 +33,7 @@ TEST(MaterializedAttention, IsAttention) {
         // Weights are off by D + 8 roundings of a score of at most 20, out by as many again of values of at most 5.
         const double rounding = dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
         const double weight = 2 * (static_cast<double>(x.q.dim(3)) + 8) * 20 + static_cast<double>(x.k.dim(2)) + 4;
-        EXPECT_LE(largest_difference(got, want), 2 * weight * 5 * rounding);
+        EXPECT_LE(testing_attention::largest_difference(got, want), 2 * weight * 5 * rounding);
       }
     }
   }

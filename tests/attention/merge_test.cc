@@ -46,7 +46,7 @@ RC_GTEST_PROP(Merge, GivesTheCallOverAllKeys, ()) {
   const std::int64_t cut = *rc::gen::inRange<std::int64_t>(0, Tk + 1);
   const auto part = [&](std::int64_t begin, std::int64_t end) {
     AttentionOptions options = call.options();
-    options.within = MatrixWindow{.Tq = call.q.dim(2), .Tk = Tk, .first_j = begin};
+    options.within = {{.Tq = call.q.dim(2), .Tk = Tk, .first_j = begin}};
     return attention(call.q, call.k.slice(2, begin, end), call.v.slice(2, begin, end), options);
   };
   const AttentionResult first = part(0, cut);
@@ -106,9 +106,8 @@ TEST(Merge, AddsToAPartInPlace) {
 TEST(Merge, CountsASinkOnceWhereOnePartHasIt) {
   const Inputs inputs = inputs_of({.B = 1, .H = 2, .Tq = 3, .Tk = 6}, {.D = 4, .Dv = 4}, DType::f64);
   const auto part = [&](std::int64_t begin, std::vector<double> sinks) {
-    return attention(
-        inputs.q, inputs.k.slice(2, begin, begin + 3), inputs.v.slice(2, begin, begin + 3),
-        {.mask = causal(), .sinks = std::move(sinks), .within = MatrixWindow{.Tq = 3, .Tk = 6, .first_j = begin}});
+    return attention(inputs.q, inputs.k.slice(2, begin, begin + 3), inputs.v.slice(2, begin, begin + 3),
+                     {.mask = causal(), .sinks = std::move(sinks), .within = {{.Tq = 3, .Tk = 6, .first_j = begin}}});
   };
   const AttentionResult first = part(0, {0.5, 2});
   const AttentionResult second = part(3, {});
@@ -172,22 +171,34 @@ TEST(WithinOption, WantsAWindowThatHoldsQAndK) {
   const auto message = [&](const AttentionOptions& options) {
     return error_message([&] { (void)attention(q, k, k, options); });
   };
-  EXPECT_EQ(message({.within = MatrixWindow{.Tq = 8, .Tk = 8, .first_j = 4}}),
+  EXPECT_EQ(message({.within = {{.Tq = 8, .Tk = 8, .first_j = 4}}}),
             "attention: within: expected 5 keys or more from 4 on, 1 apart, got 4 of 8");
-  EXPECT_EQ(message({.within = MatrixWindow{.Tq = 8, .Tk = 8, .step_i = 0}}),
-            "attention: within: expected step_i >= 1, got 0");
-  EXPECT_EQ(message({.mask = documents({4, 3}), .within = MatrixWindow{.Tq = 8, .Tk = 8}}),
+  EXPECT_EQ(message({.within = {{.Tq = 8, .Tk = 8, .step_i = 0}}}), "attention: within: expected step_i >= 1, got 0");
+  EXPECT_EQ(message({.mask = documents({4, 3}), .within = {{.Tq = 8, .Tk = 8}}}),
             "documents: lengths: expected a sum of 8, the number of keys, got 7");
-  EXPECT_EQ(
-      message({.ragged = Ragged{.q_offsets = {0, 3}, .k_offsets = {0, 5}}, .within = MatrixWindow{.Tq = 8, .Tk = 8}}),
-      "attention: within: expected none with ragged: call each document's window by itself, got one");
+  const MatrixWindow large = {.Tq = 8, .Tk = 8};
+  EXPECT_EQ(message({.within = {large, large}}),
+            "attention: within: expected one, or with ragged one for each document, got 2");
+  const Ragged ragged = {.q_offsets = {0, 1, 3}, .k_offsets = {0, 4, 5}};
+  EXPECT_EQ(message({.ragged = ragged, .within = {large, large, large}}),
+            "attention: within: expected one, or one for each of 2 documents, got 3");
+  EXPECT_EQ(message({.ragged = ragged, .within = {large, {.Tq = 1, .Tk = 8}}}),
+            "attention: within[1]: expected 2 queries or more from 0 on, 1 apart, got 1 of 1");
+  EXPECT_EQ(message({.ragged = ragged, .within = {{.Tq = 8, .Tk = 3}}}),
+            "attention: within: expected 4 keys or more from 0 on, 1 apart, got 3 of 3");
+  EXPECT_EQ(message({.mask = documents({4, 4}), .ragged = ragged, .within = {large, {.Tq = 8, .Tk = 9}}}),
+            "documents: lengths: expected a sum of 9, the number of keys, got 8");
   const TilePlan whole(causal(), {.Tq = 8, .Tk = 8});
-  EXPECT_EQ(message({.mask = causal(), .within = MatrixWindow{.Tq = 8, .Tk = 8}, .plan = &whole}),
+  EXPECT_EQ(message({.mask = causal(), .within = {{.Tq = 8, .Tk = 8}}, .plan = &whole}),
             "attention: plan: expected one of [1, 1, 3, 5] in tiles of 3 x 5, got [1, 1, 8, 8] in tiles of 8 x 8");
   KvCache cache({.format = {.Hk = 1, .D = 4}, .B = 1, .capacity = 8});
   cache.append(k, k);
-  EXPECT_EQ(error_message([&] { (void)decode(q, cache, {.within = MatrixWindow{.Tq = 8, .Tk = 8}}); }),
-            "decode: within: expected none: a cache holds the first keys of each sequence, got one");
+  const auto decoded = [&](const std::vector<MatrixWindow>& within) {
+    return error_message([&] { (void)decode(q, cache, {.within = within}); });
+  };
+  EXPECT_EQ(decoded({large, large}), "decode: within: expected one, or one for each of 1 sequences, got 2");
+  EXPECT_EQ(decoded({{.Tq = 8, .Tk = 8, .step_j = 2}}),
+            "decode: within: expected 5 keys or more from 0 on, 2 apart, got 4 of 8");
 }
 
 class Wide : public testing::TestWithParam<std::string> {};

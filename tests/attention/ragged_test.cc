@@ -1,11 +1,13 @@
 // Documents packed end to end are calls of their own.
 #include <gmock/gmock.h>
 
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "attention/fused_call.h"
+#include "attention/random_call.h"
 #include "core/error_message.h"
 #include "qkv/attention.h"
 
@@ -118,6 +120,46 @@ TEST_P(RaggedBatch, HidesTheKeysOfEachDocumentByItself) {
     EXPECT_EQ(result.out.view().slice(2, kDocuments.q_offsets[n], kDocuments.q_offsets[n + 1]).to_vector(),
               expected.out.to_vector());
   }
+}
+
+// Every second key of each document, and the others: what each document drops and adds is by its own places.
+TEST_P(RaggedBatch, IsWhatWindowsOfItsDocumentsMergeTo) {
+  const Inputs inputs = packed(DType::f32);
+  const auto& [q_offsets, k_offsets] = kDocuments;
+  const AttentionOptions options = {.bias = alibi(), .mask = causal(), .dropout = Dropout{.p = 0.3, .seed = 11}};
+  std::vector<AttentionResult> results;
+  for (const std::int64_t first : {0, 1}) {
+    AttentionOptions part = options;
+    part.target = GetParam();
+    part.ragged = Ragged{.q_offsets = q_offsets, .k_offsets = {0}};
+    std::vector<std::int64_t> places;
+    for (std::size_t n = 0; n + 1 < q_offsets.size(); ++n) {
+      for (std::int64_t j = k_offsets[n] + first; j < k_offsets[n + 1]; j += 2) places.push_back(j);
+      part.ragged->k_offsets.push_back(std::ssize(places));
+      part.within.push_back({.Tq = q_offsets[n + 1] - q_offsets[n],
+                             .Tk = k_offsets[n + 1] - k_offsets[n],
+                             .first_j = first,
+                             .step_j = 2});
+    }
+    const auto chosen = [&](const Tensor& x) {
+      Tensor rows(x.dtype(), {1, x.dim(1), std::ssize(places), x.dim(3)});
+      for (std::size_t n = 0; n < places.size(); ++n) {
+        for (std::int64_t h = 0; h < x.dim(1); ++h) {
+          for (std::int64_t d = 0; d < x.dim(3); ++d) {
+            rows.set({0, h, static_cast<std::int64_t>(n), d}, x.at({0, h, places[n], d}));
+          }
+        }
+      }
+      return rows;
+    };
+    results.push_back(attention(inputs.q, chosen(inputs.k), chosen(inputs.v), part));
+  }
+  const std::array parts = {PartialAttention{results[0].out, results[0].lse},
+                            PartialAttention{results[1].out, results[1].lse}};
+  const AttentionResult got = merge_attention(parts);
+  const AttentionResult expected = run(inputs, options, "reference");
+  EXPECT_LE(largest_difference(got.out, expected.out), 1e-5);
+  EXPECT_LE(largest_difference(got.lse, expected.lse), 1e-5);
 }
 
 TEST_P(RaggedBatch, MayHoldNoDocument) {

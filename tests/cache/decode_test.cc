@@ -125,6 +125,44 @@ RC_GTEST_PROP(DecodeProperty, PagesChangeNoBitOnAnyTarget, ()) {
   }
 }
 
+MatrixWindow any_window(std::int64_t queries, std::int64_t keys) {
+  const auto extent = [](std::int64_t first, std::int64_t step, std::int64_t count) {
+    return first + (count > 0 ? (count - 1) * step + 1 : 0) + any_in(0, 9);
+  };
+  MatrixWindow window = {
+      .first_i = any_in(0, 9), .step_i = any_in(1, 3), .first_j = any_in(0, 99), .step_j = any_in(1, 3)};
+  window.Tq = extent(window.first_i, window.step_i, queries);
+  window.Tk = extent(window.first_j, window.step_j, keys);
+  return window;
+}
+
+// Sequences and matrices of lengths of their own.
+RC_GTEST_PROP(DecodeProperty, HasAWindowForEachSequence, ()) {
+  const KvFormat format{.Hk = any_in(1, 2), .D = any_in(1, 9), .Dv = any_in(0, 5), .dtype = any_cached()};
+  std::vector<std::int64_t> lengths(static_cast<std::size_t>(any_in(1, 3)));
+  for (std::int64_t& length : lengths) length = any_in(0, 200);
+  const Caches caches = any_caches(format, lengths);
+  const Tensor q = any_numbers({std::ssize(lengths), 2 * format.Hk, any_in(1, 4), format.D}, DType::f64);
+  AttentionOptions options = {.bias = alibi(), .mask = (causal() & window(any_in(1, 150))) | prefix(any_in(0, 3))};
+  for (const std::int64_t length : lengths) options.within.push_back(any_window(q.dim(2), length));
+  const AttentionResult result = decode(q, caches.contiguous, options);
+  require_equal(result, decode(q, caches.paged, options));
+  std::vector<AttentionResult> fused;
+  for (const std::string& target : fused_targets()) {
+    AttentionOptions on_target = options;
+    on_target.target = target;
+    fused.push_back(decode(q.to(DType::f32), caches.paged, on_target));
+  }
+  for (std::int64_t b = 0; b < std::ssize(lengths); ++b) {
+    AttentionOptions own = options;
+    own.within = {options.within[static_cast<std::size_t>(b)]};
+    const Inputs inputs = sequence_of(q, caches.contiguous.view(), b);
+    require_equal(entry_of(result, b), attention(inputs.q, inputs.k, inputs.v, own));
+    const Inputs narrow = sequence_of(q.to(DType::f32), caches.contiguous.view(), b);
+    for (const AttentionResult& got : fused) expect_as_reference(narrow, own, entry_of(got, b));
+  }
+}
+
 class DecodeOn : public testing::TestWithParam<std::string> {};
 
 INSTANTIATE_TEST_SUITE_P(Targets, DecodeOn, testing::ValuesIn(fused_targets()),

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "attention/fused_call.h"
+#include "attention/validate.h"
 #include "mask/batch_entry.h"
 
 namespace qkv::testing_attention::shared_prefixes_test {
@@ -48,7 +49,8 @@ std::vector<std::string> runs_of(const Tables& tables, const AttentionOptions& o
   const KvCacheView cache({.k = {memory.data(), rows}, .v = {memory.data(), rows}}, page_table, tables.lengths);
   const Tensor q(DType::f32, {B, 1, tables.Tq, 1});
   const TensorView q_view = q;
-  const DecodeCall call = {.q = q_view, .cache = cache, .options = options};
+  DecodeCall call = {.q = q_view, .cache = cache, .options = options};
+  set_mask_and_bias(options, call.problem);
   return as_text(shared_runs(call, SequencePlans(call)));
 }
 
@@ -150,14 +152,20 @@ TEST_P(SharedPrefixesOn, GiveWhatEachSequenceGivesByItself) {
     if (round % 8 == 7) options.mask = causal() & (window(300) | prefix(260));
     const TensorView q_view = q;
     const KvCacheView view = cache;
-    const DecodeCall call = {.q = q_view, .cache = view, .options = options};
+    for (std::int64_t b = 0; b < cache.B() && round % 4 == 1; ++b) {  // every second key, up to the last
+      options.within.push_back({.Tq = b + Tq, .Tk = 2 * cache.length(b) + b, .first_i = b, .first_j = b, .step_j = 2});
+    }
+    DecodeCall call = {.q = q_view, .cache = view, .options = options};
+    set_mask_and_bias(options, call.problem);
     shared += static_cast<int>(shared_runs(call, SequencePlans(call)).size());
     options.threads = 1;
     const AttentionResult result = decode(q, cache, options);
     for (std::int64_t b = 0; b < cache.B(); ++b) {
       const AttentionResult own = {.out = Tensor(result.out.view().slice(0, b, b + 1)),
                                    .lse = Tensor(result.lse.view().slice(0, b, b + 1))};
-      expect_as_reference(sequence_alone(q, view, b), options, own);
+      AttentionOptions alone = options;
+      if (!options.within.empty()) alone.within = {options.within[static_cast<std::size_t>(b)]};
+      expect_as_reference(sequence_alone(q, view, b), alone, own);
     }
     options.threads = 3;
     const AttentionResult threaded = decode(q, cache, options);

@@ -268,7 +268,7 @@ TEST_P(Extremes, ASoftcapOfAnySizeIsASoftcap) {
   expect(1, kLogKeys);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Extremes, testing::ValuesIn(everywhere(Reference::without)), kName);
+INSTANTIATE_TEST_SUITE_P(Cases, Extremes, testing::ValuesIn(everywhere()), kName);
 
 }  // namespace
 }  // namespace qkv::cases::extremes_test

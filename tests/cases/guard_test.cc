@@ -1,48 +1,18 @@
 // Everything that a call is given stands against pages that may not be touched, before it and behind it.
 #include <gmock/gmock.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstring>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "cases/gradients.h"
+#include "cases/guarded.h"
 #include "cases/run.h"
 
 namespace qkv::cases::guard_test {
 namespace {
 
-enum class Edge : std::uint8_t { front, back };
-
-// `bytes` bytes at the front or the back of whole pages, with a page on either side that faults.
-class Guarded {
- public:
-  Guarded(std::size_t bytes, Edge edge) {
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    const std::size_t inner = (bytes + page - 1) / page * page;
-    size_ = inner + 2 * page;
-    void* const memory = mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc();
-    memory_ = static_cast<std::byte*>(memory);
-    if (inner > 0 && mprotect(memory_ + page, inner, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
-    data_ = memory_ + page + (edge == Edge::front ? 0 : inner - bytes);
-    if (bytes > 0) std::memset(data_, 0xFF, bytes);
-  }
-  Guarded(const Guarded&) = delete;
-  Guarded& operator=(const Guarded&) = delete;
-  ~Guarded() { munmap(memory_, size_); }
-
-  [[nodiscard]] std::byte* data() const { return data_; }
-
- private:
-  std::byte* memory_ = nullptr;
-  std::byte* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
-// A dense tensor there.
+// A dense tensor in guarded memory.
 class GuardedTensor {
  public:
   GuardedTensor(DType dtype, const Shape& shape, Edge edge)
@@ -121,7 +91,7 @@ TEST_P(Guards, AreNotTouchedOnTheWayBack) {
                                                .Tq = Tq,
                                                .Tk = Tk,
                                                .D = D,
-                                               .Dv = 81 - D,
+                                               .Dv = 129 - D,
                                                .mask = "causal_top_left",
                                                .bias = "dense",
                                                .dropout = 0.25},
@@ -138,11 +108,24 @@ TEST_P(Guards, AreNotTouched) {
         const Case one = {.dtype = dtype, .Hk = 2, .group = 2, .Tq = Tq, .Tk = Tk, .D = D, .Dv = D, .mask = mask};
         expect_same_in_guarded_memory(one, edge);
         Case other = one;
-        other.Dv = 81 - D;
+        other.Dv = 129 - D;
         other.bias = "dense";
         other.dropout = 0.25;
         expect_same_in_guarded_memory(other, edge);
       }
+      expect_same_in_guarded_memory({.dtype = dtype,
+                                     .B = 2,
+                                     .Hk = 2,
+                                     .group = 2,
+                                     .Tq = Tq,
+                                     .Tk = Tk,
+                                     .D = D,
+                                     .Dv = 129 - D,
+                                     .mask = "causal",
+                                     .bias = "alibi",
+                                     .softcap = 5,
+                                     .sinks = Sinks::mild},
+                                    edge);
     }
   }
 }
@@ -154,7 +137,8 @@ std::string name_of_parameters(const testing::TestParamInfo<Parameters>& chosen)
 
 INSTANTIATE_TEST_SUITE_P(Cases, Guards,
                          testing::Combine(testing::Values(DType::f32, DType::f16, DType::bf16),
-                                          testing::Values(1, 7, 33, 64, 80), testing::Values(Edge::front, Edge::back)),
+                                          testing::Values(1, 7, 33, 64, 80, 128),
+                                          testing::Values(Edge::front, Edge::back)),
                          name_of_parameters);
 
 // Padding behind each sequence, NaN and unmapped: keys beyond key_lengths are never read, whole tiles or not.

@@ -8,15 +8,18 @@
 #include <vector>
 
 #include "cases/run.h"
+#include "cases/stretches.h"
 #include "qkv/backward.h"
 #include "qkv/gradient_probe.h"
 
 namespace qkv::cases {
 namespace {
 
-struct Lengths {
-  std::int64_t queries;
-  std::int64_t keys;
+// A document: some queries and keys of an entry, and where they lie if they are a window.
+struct Share {
+  Stretch queries;
+  Stretch keys;
+  std::vector<MatrixWindow> within = {};
 };
 
 bool fits(const AttentionOptions& options, const MaskShape& shape) {
@@ -29,43 +32,59 @@ bool fits(const AttentionOptions& options, const MaskShape& shape) {
   }
 }
 
-std::vector<Lengths> lengths_of(const Case& one, const AttentionOptions& options) {
+enum class Documents : std::uint8_t { shorter, windows };
+
+std::vector<Share> shares_of(const Case& one, const AttentionOptions& options, Documents are) {
   std::mt19937_64 engine(one.seed + 2);
-  std::vector<Lengths> lengths;
+  std::vector<Share> shares;
   for (std::int64_t n = 0; n < one.B; ++n) {
-    const Lengths cut = {static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(one.Tq + 1)),
-                         static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(one.Tk + 1))};
-    const bool whole = !fits(options, {.B = one.B, .H = one.Hq(), .Tq = cut.queries, .Tk = cut.keys});
-    lengths.push_back(whole ? Lengths{one.Tq, one.Tk} : cut);
+    Share share = {.queries = {.count = static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(one.Tq + 1))},
+                   .keys = {.count = static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(one.Tk + 1))}};
+    if (!fits(options, {.B = one.B, .H = one.Hq(), .Tq = share.queries.count, .Tk = share.keys.count})) {
+      share = {.queries = {.count = one.Tq}, .keys = {.count = one.Tk}};
+    }
+    if (are == Documents::windows) {
+      const auto any_of = [&](std::int64_t extent) {
+        const std::vector<Stretch> all = stretches_of(extent, engine);
+        return all[engine() % all.size()];
+      };
+      const Stretch queries = any_of(share.queries.count);
+      const Stretch keys = any_of(share.keys.count);
+      share = {queries, keys, {window_of(share.queries.count, share.keys.count, queries, keys)}};
+    }
+    shares.push_back(share);
   }
-  return lengths;
+  return shares;
 }
 
-Ragged ragged_of(const std::vector<Lengths>& lengths) {
+Ragged ragged_of(const std::vector<Share>& shares) {
   Ragged ragged = {.q_offsets = {0}, .k_offsets = {0}};
-  for (const Lengths& length : lengths) {
-    ragged.q_offsets.push_back(ragged.q_offsets.back() + length.queries);
-    ragged.k_offsets.push_back(ragged.k_offsets.back() + length.keys);
+  for (const Share& share : shares) {
+    ragged.q_offsets.push_back(ragged.q_offsets.back() + share.queries.count);
+    ragged.k_offsets.push_back(ragged.k_offsets.back() + share.keys.count);
   }
   return ragged;
 }
 
-// Copies the first places of axis 2 of an entry of `from` to axis 2 of the one entry of `to`, from `begin` on.
-void copy_rows(const TensorView& from, std::int64_t b, std::int64_t begin, std::int64_t count,
-               const MutableTensorView& to) {
+// Copies axis 2 of an entry of `from` to axis 2 of the one entry of `to`, from `begin` on.
+void copy_rows(const TensorView& from, std::int64_t b, std::int64_t begin, const MutableTensorView& to) {
   std::vector<double> row(static_cast<std::size_t>(from.dim(3)));
   for (std::int64_t h = 0; h < from.dim(1); ++h) {
-    for (std::int64_t t = 0; t < count; ++t) {
+    for (std::int64_t t = 0; t < from.dim(2); ++t) {
       from.load_row(std::array{b, h, t}, row);
       to.store_row(std::array{std::int64_t{0}, h, begin + t}, row);
     }
   }
 }
 
-Tensor packed(const TensorView& x, const std::vector<std::int64_t>& offsets) {
-  Tensor tensor(x.dtype(), {1, x.dim(1), offsets.back(), x.dim(3)});
-  for (std::size_t n = 0; n + 1 < offsets.size(); ++n) {
-    copy_rows(x, static_cast<std::int64_t>(n), offsets[n], offsets[n + 1] - offsets[n], tensor);
+Tensor packed(const TensorView& x, const std::vector<Share>& shares, Stretch Share::* rows) {
+  std::int64_t length = 0;
+  for (const Share& share : shares) length += (share.*rows).count;
+  Tensor tensor(x.dtype(), {1, x.dim(1), length, x.dim(3)});
+  std::int64_t begin = 0;
+  for (std::size_t n = 0; n < shares.size(); ++n) {
+    copy_rows(rows_of(x, shares[n].*rows), static_cast<std::int64_t>(n), begin, tensor);
+    begin += (shares[n].*rows).count;
   }
   return tensor;
 }
@@ -129,11 +148,11 @@ struct Sum {
 
 class RaggedCase {
  public:
-  explicit RaggedCase(const Case& one)
+  RaggedCase(const Case& one, Documents are)
       : one_(one),
         inputs_(Inputs::of(one)),
-        lengths_(lengths_of(one, inputs_.options)),
-        ragged_(ragged_of(lengths_)),
+        shares_(shares_of(one, inputs_.options, are)),
+        ragged_(ragged_of(shares_)),
         d_out_(normal(one.dtype, {one.B, one.Hq(), one.Tq, one.Dv}, one.seed + 1)) {}
 
   [[nodiscard]] std::string fault_on(const std::string& target) const {
@@ -142,8 +161,11 @@ class RaggedCase {
     options.threads = one_.threads;
     AttentionOptions whole = options;
     whole.ragged = ragged_;
-    const Results got = run(packed(inputs_.q.view(), ragged_.q_offsets), packed(inputs_.k.view(), ragged_.k_offsets),
-                            packed(inputs_.v.view(), ragged_.k_offsets), packed(d_out_, ragged_.q_offsets), whole);
+    for (const Share& share : shares_)
+      whole.within.insert(whole.within.end(), share.within.begin(), share.within.end());
+    const Results got =
+        run(packed(inputs_.q.view(), shares_, &Share::queries), packed(inputs_.k.view(), shares_, &Share::keys),
+            packed(inputs_.v.view(), shares_, &Share::keys), packed(d_out_, shares_, &Share::queries), whole);
     std::vector<Sum> sums = empty_sums(got.backward);
     for (std::int64_t n = 0; n < one_.B; ++n) {
       const Results expected = batched(n, options);
@@ -172,11 +194,12 @@ class RaggedCase {
     return n < gradients.d_bias.size() ? gradients.d_bias[n] : gradients.d_sinks;
   }
 
-  // All entries at this one's lengths; the others' d_out is 0.
-  [[nodiscard]] Results batched(std::int64_t b, const AttentionOptions& options) const {
-    const auto [queries, keys] = lengths_[static_cast<std::size_t>(b)];
-    return run(inputs_.q.view().view().slice(2, 0, queries), inputs_.k.view().view().slice(2, 0, keys),
-               inputs_.v.view().view().slice(2, 0, keys), d_out_of(b), options);
+  // All entries in the share of this one; the others' d_out is 0.
+  [[nodiscard]] Results batched(std::int64_t b, AttentionOptions options) const {
+    const Share& share = shares_[static_cast<std::size_t>(b)];
+    options.within = share.within;
+    return run(rows_of(inputs_.q.view().view(), share.queries), rows_of(inputs_.k.view().view(), share.keys),
+               rows_of(inputs_.v.view().view(), share.keys), d_out_of(b), options);
   }
 
   // Of a result that a document has to itself.
@@ -196,12 +219,16 @@ class RaggedCase {
 
   // Sums of the same terms in two orders.
   [[nodiscard]] bool is_near_d_q(std::int64_t b, const Tensor& got, const Results& expected) const {
-    const auto [queries, keys] = lengths_[static_cast<std::size_t>(b)];
+    const Share& share = shares_[static_cast<std::size_t>(b)];
+    const std::int64_t queries = share.queries.count;
+    const std::int64_t keys = share.keys.count;
     const Tensor d_out = d_out_of(b);
-    const TensorView q = inputs_.q.view().view().slice(2, 0, queries);
-    const TensorView k = inputs_.k.view().view().slice(2, 0, keys);
-    const TensorView v = inputs_.v.view().view().slice(2, 0, keys);
-    const GradientProbe probe(d_out, q, k, v, expected.forward.out, expected.forward.lse, inputs_.options);
+    const TensorView q = rows_of(inputs_.q.view().view(), share.queries);
+    const TensorView k = rows_of(inputs_.k.view().view(), share.keys);
+    const TensorView v = rows_of(inputs_.v.view().view(), share.keys);
+    AttentionOptions options = inputs_.options;
+    options.within = share.within;
+    const GradientProbe probe(d_out, q, k, v, expected.forward.out, expected.forward.lse, options);
     const std::int64_t begin = ragged_.q_offsets[static_cast<std::size_t>(b)];
     for (std::int64_t h = 0; h < one_.Hq(); ++h) {
       for (std::int64_t i = 0; i < queries; ++i) {
@@ -230,23 +257,23 @@ class RaggedCase {
   }
 
   [[nodiscard]] Tensor d_out_of(std::int64_t b) const {
-    const std::int64_t queries = lengths_[static_cast<std::size_t>(b)].queries;
-    Tensor d_out(one_.dtype, {one_.B, one_.Hq(), queries, one_.Dv});
-    copy_rows(d_out_, b, 0, queries, MutableTensorView(d_out).slice(0, b, b + 1));
+    const Stretch& queries = shares_[static_cast<std::size_t>(b)].queries;
+    Tensor d_out(one_.dtype, {one_.B, one_.Hq(), queries.count, one_.Dv});
+    copy_rows(rows_of(d_out_.view(), queries), b, 0, MutableTensorView(d_out).slice(0, b, b + 1));
     return d_out;
   }
 
   [[nodiscard]] std::string in_words(const std::string& target, std::int64_t n, const std::string& name) const {
-    const auto [queries, keys] = lengths_[static_cast<std::size_t>(n)];
+    const Share& share = shares_[static_cast<std::size_t>(n)];
     std::ostringstream text;
-    text << target << ": " << name << " of document " << n << " of a ragged batch, " << queries << " x " << keys
-         << ", is not that of the batch";
+    text << target << ": " << name << " of document " << n << " of a ragged batch, " << share.queries.count << " x "
+         << share.keys.count << (share.within.empty() ? "" : " in a window") << ", is not that of the batch";
     return text.str();
   }
 
   const Case& one_;
   Inputs inputs_;
-  std::vector<Lengths> lengths_;
+  std::vector<Share> shares_;
   Ragged ragged_;
   Tensor d_out_;
 };
@@ -254,10 +281,12 @@ class RaggedCase {
 }  // namespace
 
 std::string ragged_fault(const Case& one) {
-  const RaggedCase ragged(one);
-  for (const std::string& target : targets(one.dtype)) {
-    std::string fault = ragged.fault_on(target);
-    if (!fault.empty()) return fault;
+  for (const Documents are : {Documents::shorter, Documents::windows}) {
+    const RaggedCase ragged(one, are);
+    for (const std::string& target : targets(one.dtype)) {
+      std::string fault = ragged.fault_on(target);
+      if (!fault.empty()) return fault;
+    }
   }
   return {};
 }

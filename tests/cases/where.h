@@ -18,13 +18,11 @@ struct Where {
   }
 };
 
-enum class Reference : std::uint8_t { with, without };
-
-/// Each fused target in each dtype that it serves, after the reference where that is wanted.
-inline std::vector<Where> everywhere(Reference reference = Reference::with) {
+/// The reference and each fused target in each dtype that it serves.
+inline std::vector<Where> everywhere() {
   std::vector<Where> all;
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-    if (reference == Reference::with) all.push_back({"reference", dtype});
+    all.push_back({"reference", dtype});
     for (const std::string& target : targets(dtype)) all.push_back({target, dtype});
   }
   return all;

@@ -11,58 +11,12 @@
 #include "cases/gradients.h"
 #include "cases/judge.h"
 #include "cases/scores.h"
+#include "cases/stretches.h"
 #include "qkv/backward.h"
+#include "qkv/decode.h"
 
 namespace qkv::cases {
 namespace {
-
-// Rows first, first + step, … of an axis.
-struct Stretch {
-  std::int64_t first = 0;
-  std::int64_t step = 1;
-  std::int64_t count = 0;
-};
-
-std::vector<Stretch> stretches_of(std::int64_t extent, std::mt19937_64& engine) {
-  const auto below = [&](std::int64_t n) {
-    return static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(n));
-  };
-  std::vector<Stretch> all;
-  const std::int64_t way = below(4);
-  if (way == 0) return {{.count = extent}};
-  if (way == 1) {
-    const std::int64_t step = 2 + below(2);
-    for (std::int64_t first = 0; first < step; ++first) {
-      all.push_back(
-          {.first = first, .step = step, .count = std::max<std::int64_t>(0, (extent - first + step - 1) / step)});
-    }
-    return all;
-  }
-  std::vector<std::int64_t> ends = {below(extent + 1), below(extent + 1), extent};
-  std::ranges::sort(ends);
-  std::int64_t first = 0;
-  for (const std::int64_t end : ends) {
-    all.push_back({.first = first, .count = end - first});
-    first = end;
-  }
-  return all;
-}
-
-TensorView rows_of(const TensorView& x, const Stretch& rows) {
-  constexpr int kAxis = 2;
-  if (rows.count == 0) return x.slice(kAxis, 0, 0);
-  const TensorView span = x.slice(kAxis, rows.first, rows.first + (rows.count - 1) * rows.step + 1);
-  Shape shape = span.shape();
-  Strides strides = span.strides();
-  shape[kAxis] = rows.count;
-  strides[kAxis] *= rows.step;
-  return {span.data(), span.dtype(), shape, strides};
-}
-
-MutableTensorView rows_of(const MutableTensorView& x, const Stretch& rows) {
-  const TensorView view = rows_of(x.view(), rows);
-  return {const_cast<void*>(view.data()), view.dtype(), view.shape(), view.strides()};
-}
 
 struct Cut {
   std::vector<Stretch> queries;
@@ -83,13 +37,8 @@ struct WindowOptions {
   WindowOptions(const Case& one, const AttentionOptions& whole, std::string_view target, const Stretch& queries,
                 const Stretch& keys, bool first_keys)
       : options(whole) {
-    const MatrixWindow window = {.Tq = one.Tq,
-                                 .Tk = one.Tk,
-                                 .first_i = queries.first,
-                                 .step_i = queries.step,
-                                 .first_j = keys.first,
-                                 .step_j = keys.step};
-    options.within = window;
+    const MatrixWindow window = window_of(one.Tq, one.Tk, queries, keys);
+    options.within = {window};
     options.target = target;
     options.threads = one.threads;
     if (!first_keys) options.sinks = {};
@@ -101,37 +50,93 @@ struct WindowOptions {
   WindowOptions& operator=(const WindowOptions&) = delete;
 };
 
+// The results of windows of the same queries, to be merged.
+class Parts {
+ public:
+  template <class Run>  // run(out, lse, options)
+  void add(const TensorView& q, std::int64_t Dv, const Run& run) {
+    const DType sums = q.dtype() == DType::f64 ? DType::f64 : DType::f32;
+    Tensor out(sums, {q.dim(0), q.dim(1), q.dim(2), Dv});
+    Tensor lse(sums, {q.dim(0), q.dim(1), q.dim(2)});
+    run(MutableTensorView(out), MutableTensorView(lse));
+    results_.push_back({.out = std::move(out), .lse = std::move(lse)});
+  }
+  void merge_into(const MutableTensorView& out, const MutableTensorView& lse, int threads) const {
+    std::vector<PartialAttention> parts;
+    for (const AttentionResult& result : results_) parts.push_back({.out = result.out, .lse = result.lse});
+    merge_attention_into(out, lse, parts, threads);
+  }
+
+ private:
+  std::vector<AttentionResult> results_;
+};
+
+void add_windows(std::string_view target, const Case& one, const Inputs& inputs, const TensorView& q,
+                 const Stretch& queries, Parts& parts) {
+  const bool wide = q.dtype() == DType::f64;
+  const Tensor wide_k = wide ? Tensor(inputs.k.view(), DType::f64) : Tensor();
+  const Tensor wide_v = wide ? Tensor(inputs.v.view(), DType::f64) : Tensor();
+  const std::vector<Stretch> cut = Cut::of(one).keys;
+  for (const Stretch& keys : cut) {
+    WindowOptions window(one, inputs.options, target, queries, keys, &keys == &cut.front());
+    const TensorView k = rows_of(wide ? wide_k.view() : inputs.k.view().view(), keys);
+    const TensorView v = rows_of(wide ? wide_v.view() : inputs.v.view().view(), keys);
+    std::vector<std::byte> scratch(attention_scratch_bytes(q, k, v, window.options), std::byte{0xFF});
+    window.options.scratch = scratch;
+    parts.add(q, one.Dv, [&](const MutableTensorView& out, const MutableTensorView& lse) {
+      attention_into(out, lse, q, k, v, window.options);
+    });
+  }
+}
+
+// Each sequence's keys in stretches of its own, as many for all: some are empty.
+std::vector<std::vector<Stretch>> cut_of_sequences(const Case& one) {
+  std::mt19937_64 engine(one.seed + 5);
+  std::vector<std::vector<Stretch>> parts;
+  for (std::int64_t b = 0; b < one.B; ++b) {
+    const std::vector<Stretch> own = stretches_of(one.Tk, engine);
+    parts.resize(std::max(parts.size(), own.size()));
+    for (std::size_t n = 0; n < own.size(); ++n) {
+      parts[n].resize(static_cast<std::size_t>(one.B));
+      parts[n][static_cast<std::size_t>(b)] = own[n];
+    }
+  }
+  return parts;
+}
+
+// The tokens of each sequence in several caches.
+void add_caches(std::string_view target, const Case& one, const Inputs& inputs, const TensorView& q,
+                const Stretch& queries, Parts& parts) {
+  auto storage = static_cast<Storage>(one.seed % 2);
+  AttentionOptions options = inputs.options;
+  options.target = target;
+  options.threads = one.threads;
+  for (const std::vector<Stretch>& stretches : cut_of_sequences(one)) {
+    const CachePart cache(*inputs.cache, stretches, storage);
+    storage = storage == Storage::paged ? Storage::contiguous : Storage::paged;
+    options.within.clear();
+    for (const Stretch& keys : stretches) options.within.push_back(window_of(one.Tq, one.Tk, queries, keys));
+    std::vector<std::byte> scratch(decode_scratch_bytes(q, cache.view(), options), std::byte{0xFF});
+    options.scratch = scratch;
+    parts.add(q, one.Dv, [&](const MutableTensorView& out, const MutableTensorView& lse) {
+      decode_into(out, lse, q, cache.view(), options);
+    });
+    options.scratch = {};
+    options.sinks = {};  // they count in the first
+  }
+}
+
 Written run_in_windows(std::string_view target, const Case& one, const Inputs& inputs, DType dtype) {
-  const auto as = [&](const Placed& x) { return Tensor(x.view(), dtype); };
-  const bool wide = dtype == DType::f64;
-  const Tensor wide_q = wide ? as(inputs.q) : Tensor();
-  const Tensor wide_k = wide ? as(inputs.k) : Tensor();
-  const Tensor wide_v = wide ? as(inputs.v) : Tensor();
-  const TensorView q = wide ? wide_q : TensorView(inputs.q.view());
-  const TensorView k = wide ? wide_k : TensorView(inputs.k.view());
-  const TensorView v = wide ? wide_v : TensorView(inputs.v.view());
-  const DType sums = wide ? DType::f64 : DType::f32;
+  const Tensor wide_q = dtype == DType::f64 ? Tensor(inputs.q.view(), dtype) : Tensor();
+  const TensorView q = dtype == DType::f64 ? wide_q.view() : inputs.q.view().view();
+  const DType sums = dtype == DType::f64 ? DType::f64 : DType::f32;
   Written run = {.out = Placed(dtype, {one.B, one.Hq(), one.Tq, one.Dv}, one.out),
                  .lse = Placed(sums, {one.B, one.Hq(), one.Tq}, one.out)};
-  const Cut cut = Cut::of(one);
-  for (const Stretch& queries : cut.queries) {
-    std::vector<Tensor> results;  // out and lse of each part
-    for (const Stretch& keys : cut.keys) {
-      WindowOptions window(one, inputs.options, target, queries, keys, &keys == &cut.keys.front());
-      const TensorView part_q = rows_of(q, queries);
-      const TensorView part_k = rows_of(k, keys);
-      const TensorView part_v = rows_of(v, keys);
-      std::vector<std::byte> scratch(attention_scratch_bytes(part_q, part_k, part_v, window.options), std::byte{0xFF});
-      window.options.scratch = scratch;
-      Tensor out(sums, {one.B, one.Hq(), queries.count, one.Dv});
-      Tensor lse(sums, {one.B, one.Hq(), queries.count});
-      attention_into(out, lse, part_q, part_k, part_v, window.options);
-      results.push_back(std::move(out));
-      results.push_back(std::move(lse));
-    }
-    std::vector<PartialAttention> parts;
-    for (std::size_t n = 0; n < results.size(); n += 2) parts.push_back({.out = results[n], .lse = results[n + 1]});
-    merge_attention_into(rows_of(run.out.view(), queries), rows_of(run.lse.view(), queries), parts, one.threads);
+  for (const Stretch& queries : Cut::of(one).queries) {
+    Parts parts;
+    const auto add = inputs.cache ? &add_caches : &add_windows;
+    add(target, one, inputs, rows_of(q, queries), queries, parts);
+    parts.merge_into(rows_of(run.out.view(), queries), rows_of(run.lse.view(), queries), one.threads);
   }
   return run;
 }

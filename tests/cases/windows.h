@@ -9,7 +9,8 @@ namespace qkv::cases {
 
 /// Cuts queries and keys by the seed: not at all, into stretches (some of them empty), or every second or third. Calls
 /// each window of queries with each of keys, on every target and on the reference, merges by (out, lse) over the
-/// windows of keys, and holds the whole result to the reference of the uncut call. Empty where all is well.
+/// windows of keys, and holds the whole result to the reference of the uncut call. Over a cache, each sequence's keys
+/// are cut by themselves, into caches that are contiguous and in pages in turn. Empty where all is well.
 [[nodiscard]] std::string windows_fault(const Case& one);
 
 /// The same of the gradients: d_q is summed over windows of keys, d_k and d_v over those of queries, those of biases

@@ -20,17 +20,27 @@ void for_each_random_case(std::uint64_t seed, int count, const Body& body) {
     std::array<std::uint8_t, kCaseBytes> bytes{};
     for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(engine());
     Case one = case_from(bytes);
-    one.cache = Cache::none;
     if (one.B * one.Hq() * one.Tq * one.Tk * one.D <= kMostProducts) body(one);
   }
 }
 
 TEST(Windows, MergeToTheWholeCall) {
-  for_each_random_case(4, 300, [](const Case& one) { EXPECT_EQ(windows_fault(one), "") << to_text(one); });
+  for_each_random_case(4, 300, [](Case one) {
+    one.cache = Cache::none;
+    EXPECT_EQ(windows_fault(one), "") << to_text(one);
+  });
+}
+
+TEST(Windows, OfCachesMergeToTheWholeCall) {
+  for_each_random_case(6, 300, [](Case one) {
+    if (one.cache == Cache::none) one.cache = static_cast<Cache>(1 + one.seed % (kCaches - 1));
+    EXPECT_EQ(windows_fault(one), "") << to_text(one);
+  });
 }
 
 TEST(Windows, HaveTheWholeCallsGradients) {
   for_each_random_case(5, 150, [](Case one) {
+    one.cache = Cache::none;
     one.values = Values::normal;
     one.specials = 0;
     EXPECT_EQ(window_gradients_fault(one), "") << to_text(one);

@@ -1,5 +1,5 @@
-# cmake -D SOURCE=… -D FOLDER=… -D GENERATOR=… -D COMPILER=… [-D TOOLCHAIN=… -D EMULATOR=…] -D fmt_DIR=…
-# -D utf8cpp_DIR=… -P build.cmake: builds the engine and exact_digits with another compiler and compares
+# cmake -D SOURCE=… -D FOLDER=… -D GENERATOR=… -D COMPILER=… -D TARGETS=… [-D TOOLCHAIN=… -D EMULATOR=…]
+# -D fmt_DIR=… -D utf8cpp_DIR=… -P build.cmake: builds the engine and exact_digits with another compiler and compares
 # what the program prints. FOLDER is kept, so that a second run builds what changed.
 find_program(compiler ${COMPILER})
 if(EMULATOR)
@@ -16,7 +16,7 @@ endif()
 # The libraries that are headers alone are the same for every processor.
 execute_process(
   COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${FOLDER} -G ${GENERATOR} ${choice} -D CMAKE_BUILD_TYPE=Release
-          -D QKV_ENGINE_ONLY=ON -D QKV_TESTS=ON -D fmt_DIR=${fmt_DIR} -D utf8cpp_DIR=${utf8cpp_DIR}
+          -D QKV_ENGINE_ONLY=ON -D QKV_TESTS=ON -D QKV_TARGETS=${TARGETS} -D fmt_DIR=${fmt_DIR} -D utf8cpp_DIR=${utf8cpp_DIR}
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${FOLDER} --target exact_digits COMMAND_ERROR_IS_FATAL ANY)
 set(PROGRAM ${FOLDER}/tests/exact/exact_digits)

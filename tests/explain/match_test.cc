@@ -5,7 +5,7 @@
 
 #include "core/error_message.h"
 #include "model/tower_folder.h"
-#include "qkv/train/trained_model.h"
+#include "train/boxed.h"
 
 namespace qkv::match_test {
 namespace {
@@ -19,7 +19,7 @@ Explanation explained(const TrainedModel& model, const MatchQuestion& question) 
 }
 
 TEST(ExplainMatch, ShowsEachPictureWithItsCaptionsAndMaps) {
-  const TrainedModel towers = TrainedModel::read(trained_model_path("towers"));
+  const TrainedModel& towers = tests::boxed("towers");
   const MatchQuestion question{.title = "match",
                                .pictures = {noise(1), noise(2)},
                                .names = {"one.png", "two.png"},
@@ -69,7 +69,7 @@ TEST(ExplainMatch, OfOthersShowsTheColoursAsTheyWereAndOnePadding) {
 }
 
 TEST(ExplainMatch, NamesWhatDoesNotBelongTogether) {
-  const TrainedModel towers = TrainedModel::read(trained_model_path("towers"));
+  const TrainedModel& towers = tests::boxed("towers");
   const MatchQuestion question{.pictures = {noise(1)}, .names = {"p"}, .captions = {"a red circle"}};
   const PairMatch match = match_pairs(towers, question.pictures, question.captions);
   MatchQuestion other = question;
@@ -80,7 +80,7 @@ TEST(ExplainMatch, NamesWhatDoesNotBelongTogether) {
   other.captions.emplace_back("a circle");
   EXPECT_EQ(error_message([&] { static_cast<void>(explain_match(towers, other, match)); }),
             "explain_match: match: expected that of 1 pictures and 2 captions, one or more of each, got [1, 1]");
-  const TrainedModel captioner = TrainedModel::read(trained_model_path("shapes"));
+  const TrainedModel& captioner = tests::boxed("shapes");
   EXPECT_EQ(error_message([&] { static_cast<void>(explain_match(captioner, question, match)); }),
             "explain_match: model: expected a two-tower model, got one of kind captioner");
 }

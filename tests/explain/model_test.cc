@@ -11,14 +11,14 @@
 #include "qkv/nn/trace.h"
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/text/train_tokenizer.h"
-#include "qkv/train/trained_model.h"
+#include "train/boxed.h"
 
 namespace qkv::model_test {
 namespace {
 
 using testing::HasSubstr;
 
-TrainedModel boxed(const std::string& name) { return TrainedModel::read(trained_model_path(name)); }
+using tests::boxed;
 
 const Section& step(const Explanation& explanation, const std::string& id) {
   const auto found = std::ranges::find(explanation.steps, id, &Section::id);
@@ -113,7 +113,7 @@ TEST_P(EachModel, AddsItsPartsUpToTheLogit) {
 }
 
 TEST_P(EachModel, ShowsTheBlocksThatRan) {
-  const TrainedModel model = boxed(GetParam());
+  const TrainedModel& model = boxed(GetParam());
   // From a second pass on, the weights are laid out, whose products may be rounded otherwise.
   static_cast<void>(explain_model(model, {.example = 1, .blocks = true}));
   const Explanation explanation = explain_model(model, {.example = 1, .blocks = true});
@@ -143,7 +143,7 @@ TEST_P(EachModel, ShowsTheBlocksThatRan) {
 }
 
 TEST(ExplainedModel, RemovesAHeadAsZeroColumnsOfItsMapWould) {
-  const TrainedModel model = boxed("english");
+  const TrainedModel& model = boxed("english");
   const Example example = model.task().example(Split::test, 1);
   const Explanation explanation = explain_model(model, {.example = 1});
   const Tensor changes = step(explanation, "removal").heatmaps.at(0).heatmap.values;
@@ -164,7 +164,7 @@ TEST(ExplainedModel, RemovesAHeadAsZeroColumnsOfItsMapWould) {
 }
 
 TEST(ExplainedModel, ShowsTheImageInItsColoursUnderTheWeights) {
-  const TrainedModel model = boxed("shapes");
+  const TrainedModel& model = boxed("shapes");
   const Explanation explanation = explain_model(model, {.example = 0});
   const Tensor image = model.task().example(Split::test, 0).image;
   EXPECT_EQ(step(explanation, "picture").images.at(0).pixels.to_vector(), image.to_vector());
@@ -178,7 +178,7 @@ TEST(ExplainedModel, ShowsTheImageInItsColoursUnderTheWeights) {
 }
 
 TEST(ExplainedModel, LaysOverTheImageWhatEachTokenRestsOn) {
-  const TrainedModel model = boxed("shapes");
+  const TrainedModel& model = boxed("shapes");
   const Explanation explanation = explain_model(model, {.example = 0});
   for (const char* id : {"covered", "relevance"}) {
     const Section& maps = step(explanation, id);
@@ -197,7 +197,7 @@ TEST(ExplainedModel, LaysOverTheImageWhatEachTokenRestsOn) {
 }
 
 TEST(ExplainedModel, LaysOverTheImageWhatACosineRestsOn) {
-  const TrainedModel model = boxed("towers");
+  const TrainedModel& model = boxed("towers");
   const Explanation explanation = explain_model(model, {.example = 0, .captions = {"top left a red circle"}});
   const Section& maps = step(explanation, "rests-on");
   ASSERT_EQ(maps.images.size(), 4U);
@@ -280,7 +280,7 @@ TEST(ExplainedModel, SeesPatternsThatAnyTextMayHave) {
 
 TEST(ExplainedModel, TakesATextOfOnesOwnAsItTakesAnExample) {
   for (const char* name : {"previous", "brackets", "reverse", "addition", "english"}) {
-    const TrainedModel model = boxed(name);
+    const TrainedModel model = TrainedModel::read(trained_model_path(name));  // weights not laid out by other passes
     const Example example = model.task().example(Split::test, 1);
     std::vector<std::int32_t> prompt = example.source.empty() ? example.tokens : example.source;
     if (!example.source.empty()) prompt.pop_back();
@@ -367,7 +367,7 @@ TEST(ExplainedModel, AnswersWhyFromItsOwnScores) {
 }
 
 TEST(ExplainedModel, RefusesWhatHasNoMeaning) {
-  const TrainedModel model = boxed("induction");
+  const TrainedModel& model = boxed("induction");
   const auto refused = [&](const ModelQuestion& question) {
     return error_message([&] { static_cast<void>(explain_model(model, question)); });
   };

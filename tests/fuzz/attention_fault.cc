@@ -12,10 +12,10 @@ namespace qkv::fuzz {
 std::string fault_of(const cases::Case& one) {
   try {
     std::string fault = cases::fault_by_row(one);
+    if (fault.empty()) fault = cases::windows_fault(one);
     if (one.cache != cases::Cache::none) return fault;
     if (fault.empty()) fault = cases::gradient_fault(one);
     if (fault.empty()) fault = cases::ragged_fault(one);
-    if (fault.empty()) fault = cases::windows_fault(one);
     return fault.empty() ? cases::window_gradients_fault(one) : fault;
   } catch (const std::exception& error) {
     return std::string("threw: ") + error.what();

@@ -10,7 +10,7 @@
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/softmax.h"
 #include "qkv/insight/texts.h"
-#include "qkv/train/trained_model.h"
+#include "train/boxed.h"
 
 namespace qkv::box_test {
 namespace {
@@ -24,10 +24,10 @@ HeadAnalysis analysed(const TrainedModel& trained, std::int64_t count = 16) {
   return analyze_heads(trained.model(), texts.texts, options);
 }
 
-TrainedModel from_box(std::string_view name) { return TrainedModel::read(trained_model_path(name)); }
+using tests::boxed;
 
 TEST(BoxOfModels, HasTheInductionHeadOfInduction) {
-  const HeadAnalysis analysis = analysed(from_box("induction"));
+  const HeadAnalysis analysis = analysed(boxed("induction"));
   ASSERT_EQ(analysis.sites.size(), 1U);
   const SiteHeads& site = analysis.sites.front();
   ASSERT_EQ(site.all.size(), 2U);
@@ -42,7 +42,7 @@ TEST(BoxOfModels, HasTheInductionHeadOfInduction) {
 }
 
 TEST(BoxOfModels, HasThePreviousTokenHeadOfPrevious) {
-  const HeadAnalysis analysis = analysed(from_box("previous"));
+  const HeadAnalysis analysis = analysed(boxed("previous"));
   const HeadStatistics& head = analysis.sites.front().all.front();
   EXPECT_EQ(head.shown.word, "previous");
   EXPECT_GT(head.shown.weight, 0.95);
@@ -52,7 +52,7 @@ TEST(BoxOfModels, HasThePreviousTokenHeadOfPrevious) {
 
 // A head of the last layer that the model hardly leans on, beside one of the first that it does.
 TEST(BoxOfModels, LosesMuchWithoutSomeHeadsAndNothingWithoutOthers) {
-  const HeadAnalysis analysis = analysed(from_box("brackets"));
+  const HeadAnalysis analysis = analysed(boxed("brackets"));
   double least = 1;
   double most = 0;
   for (const HeadStatistics& head : analysis.sites.front().all) {
@@ -64,7 +64,7 @@ TEST(BoxOfModels, LosesMuchWithoutSomeHeadsAndNothingWithoutOthers) {
 }
 
 TEST(BoxOfModels, HasThreeSitesInAnEncoderDecoder) {
-  const HeadAnalysis analysis = analysed(from_box("reverse"));
+  const HeadAnalysis analysis = analysed(boxed("reverse"));
   ASSERT_EQ(analysis.sites.size(), 3U);
   EXPECT_EQ(analysis.sites[2].site, AttentionSite::cross);
   EXPECT_FALSE(analysis.sites[2].all.front().distance);
@@ -72,7 +72,7 @@ TEST(BoxOfModels, HasThreeSitesInAnEncoderDecoder) {
 }
 
 TEST(BoxOfModels, HasPatchesThatAreNoText) {
-  const HeadAnalysis analysis = analysed(from_box("shapes"), 4);
+  const HeadAnalysis analysis = analysed(boxed("shapes"), 4);
   for (const SiteHeads& site : analysis.sites) {
     const bool is_text = site.site == AttentionSite::tokens;
     EXPECT_EQ(site.all.front().distance.has_value(), is_text);
@@ -82,7 +82,7 @@ TEST(BoxOfModels, HasPatchesThatAreNoText) {
 
 // Encoder: next and previous both have rows, and hidden forms are its targets.
 TEST(BoxOfModels, HasAnEncoderWithTargets) {
-  const HeadAnalysis analysis = analysed(from_box("english"));
+  const HeadAnalysis analysis = analysed(boxed("english"));
   const HeadStatistics& head = analysis.sites.front().all.front();
   EXPECT_GT(head.shares[text_pattern_named("next")].rows, 0);
   EXPECT_FALSE(head.repeat_induction);
@@ -95,7 +95,7 @@ TEST(BoxOfModels, ShowThePatternsOfTheirTasks) {
   for (const std::string& name : trained_model_names()) {
     std::filesystem::path card = trained_model_path(name);
     const auto wanted = nlohmann::json::parse(std::ifstream(card.replace_extension(".json")))["patterns"];
-    const std::vector<PatternHead> patterns = pattern_heads(from_box(name), 64);
+    const std::vector<PatternHead> patterns = pattern_heads(boxed(name), 64);
     std::size_t at = 0;
     for (const auto& relation : wanted) {
       if (relation["layers"].empty()) continue;  // of a site that the model has not
@@ -111,12 +111,12 @@ TEST(BoxOfModels, ShowThePatternsOfTheirTasks) {
     EXPECT_EQ(at, patterns.size()) << name;
   }
   EXPECT_GE(found, 18U);
-  EXPECT_TRUE(pattern_heads(from_box("gpt"), 64).empty());  // of prose, not of a task
+  EXPECT_TRUE(pattern_heads(boxed("gpt"), 64).empty());  // of prose, not of a task
 }
 
 // Its texts ask for nothing, so some tokens are masked.
 TEST(AnalyzeHeads, AsksAnEncoderForMaskedTokens) {
-  const TrainedModel trained = from_box("english");
+  const TrainedModel& trained = boxed("english");
   const std::vector<std::string> own = {"the cat sleeps", "the cat sees the dog"};
   const HeadTexts texts = head_texts(trained, own);
   EXPECT_EQ(texts.masks.mask, std::nullopt);  // the task has its own questions
@@ -133,7 +133,7 @@ TEST(AnalyzeHeads, AsksAnEncoderForMaskedTokens) {
 }
 
 TEST(AnalyzeHeads, ReadsTextsByTheirTowerAlone) {
-  const TrainedModel trained = from_box("towers");
+  const TrainedModel& trained = boxed("towers");
   const std::vector<std::string> own = {"top left a red square left of a blue square"};
   const HeadAnalysis analysis = analyze_heads(trained.model(), head_texts(trained, own).texts);
   ASSERT_EQ(analysis.sites.size(), 1U);
@@ -143,13 +143,13 @@ TEST(AnalyzeHeads, ReadsTextsByTheirTowerAlone) {
 }
 
 TEST(AnalyzeHeads, LeavesTheModelsGradientsClear) {
-  const TrainedModel trained = from_box("previous");
+  const TrainedModel& trained = boxed("previous");
   static_cast<void>(analysed(trained, 2));
   for (const Parameter& parameter : trained.model().parameters()) EXPECT_FALSE(parameter.value.has_gradient());
 }
 
 TEST(AnalyzeHeads, GivesTheSameForTextsTogetherAndApart) {
-  const TrainedModel trained = from_box("induction");
+  const TrainedModel& trained = boxed("induction");
   const HeadTexts texts = head_texts(trained, 3);
   LayerHeads apart(1);
   for (const HeadText& text : texts.texts) {
@@ -170,7 +170,7 @@ TEST(AnalyzeHeads, GivesTheSameForTextsTogetherAndApart) {
 
 // The head's output times s: the slope of the text's loss at s = 1.
 TEST(AnalyzeHeads, MeasuresGradientAsTheSlopeOfTheLoss) {
-  const TrainedModel trained = from_box("previous");
+  const TrainedModel& trained = boxed("previous");
   const Model model = trained.model().to(DType::f64);
   const HeadTexts texts = head_texts(trained, 1);
   const HeadText& text = texts.texts.front();
@@ -189,7 +189,7 @@ TEST(AnalyzeHeads, MeasuresGradientAsTheSlopeOfTheLoss) {
 }
 
 TEST(AnalyzeHeads, RefusesNoTextsAndSitesThatAreNone) {
-  const TrainedModel trained = from_box("english");
+  const TrainedModel& trained = boxed("english");
   EXPECT_THAT(error_message([&] { static_cast<void>(analyze_heads(trained.model(), {})); }),
               HasSubstr("texts: expected one or more, got none"));
   const HeadTexts texts = head_texts(trained, 1);
@@ -200,7 +200,7 @@ TEST(AnalyzeHeads, RefusesNoTextsAndSitesThatAreNone) {
 }
 
 TEST(HeadTexts, AreTheReadersOwn) {
-  const TrainedModel trained = from_box("english");
+  const TrainedModel& trained = boxed("english");
   const std::vector<std::string> own = {"the cat sleeps", "the cat sees the dog"};
   const HeadTexts texts = head_texts(trained, own);
   ASSERT_EQ(texts.texts.size(), 2U);
@@ -211,7 +211,7 @@ TEST(HeadTexts, AreTheReadersOwn) {
 
 // Its decoder has rows, and what it writes is what it is asked for.
 TEST(HeadTexts, OfAnEncoderDecoderAreAnswered) {
-  const TrainedModel trained = from_box("translation");
+  const TrainedModel& trained = boxed("translation");
   const std::string sentence =
       trained.task().source_vocabulary().decode(trained.task().example(Split::test, 0).source, SpecialTokens::without);
   const HeadTexts texts = head_texts(trained, std::span(&sentence, 1));
@@ -225,9 +225,9 @@ TEST(HeadTexts, OfAnEncoderDecoderAreAnswered) {
 
 TEST(HeadTexts, RefuseTextsOfAModelThatReadsImages) {
   const std::vector<std::string> own = {"a red square"};
-  EXPECT_THAT(error_message([&] { static_cast<void>(head_texts(from_box("shapes"), own)); }),
+  EXPECT_THAT(error_message([&] { static_cast<void>(head_texts(boxed("shapes"), own)); }),
               HasSubstr("none of a model that reads images"));
-  EXPECT_THAT(error_message([] { static_cast<void>(head_texts(from_box("english"), 0)); }),
+  EXPECT_THAT(error_message([] { static_cast<void>(head_texts(boxed("english"), 0)); }),
               HasSubstr("count: expected 1 or more"));
 }
 

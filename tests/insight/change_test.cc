@@ -7,14 +7,14 @@
 
 #include "core/error_message.h"
 #include "qkv/insight/texts.h"
-#include "qkv/train/trained_model.h"
+#include "train/boxed.h"
 
 namespace qkv::change_test {
 namespace {
 
 using testing::HasSubstr;
 
-TrainedModel from_box(std::string_view name) { return TrainedModel::read(trained_model_path(name)); }
+using tests::boxed;
 
 ChangeQuestion asked(const std::string& text, const std::vector<std::string>& interventions) {
   ChangeQuestion question{.of = {.text = text}};
@@ -27,7 +27,7 @@ LossChange over_examples(const TrainedModel& trained, const std::vector<std::str
 }
 
 TEST(ChangeText, SaysNothingNewWhereNothingIsChanged) {
-  const TextChange change = change_text(from_box("induction"), asked("abcxyzb", {}));
+  const TextChange change = change_text(boxed("induction"), asked("abcxyzb", {}));
   EXPECT_EQ(change.tokens, (std::vector<std::string>{"a", "b", "c", "x", "y", "z", "b"}));
   EXPECT_EQ(change.place, 6);
   EXPECT_EQ(change.answer->shown, "c");
@@ -41,7 +41,7 @@ TEST(ChangeText, SaysNothingNewWhereNothingIsChanged) {
 // One head finds the pair; without it the answer is lost, and so it is without the edge to the answer alone. An edge
 // that carries nothing can go.
 TEST(ChangeText, BreaksInductionByItsHeadAndByItsEdge) {
-  const TrainedModel trained = from_box("induction");
+  const TrainedModel& trained = boxed("induction");
   const TextChange removed = change_text(trained, asked("abcxyzb", {"remove 1.0"}));
   EXPECT_LT(removed.answer->after.probability, 0.1);
   EXPECT_GT(removed.answer->after.rank, 1);
@@ -54,7 +54,7 @@ TEST(ChangeText, BreaksInductionByItsHeadAndByItsEdge) {
 }
 
 TEST(ChangeText, HoldsTheAnswerAgainstWhatTheOtherTextMakesOfIt) {
-  const TrainedModel trained = from_box("induction");
+  const TrainedModel& trained = boxed("induction");
   ChangeQuestion question = asked("abcxyzb", {"patch blocks.1"});
   question.from_text = "abcxyzx";
   const TextChange change = change_text(trained, question);
@@ -66,7 +66,7 @@ TEST(ChangeText, HoldsTheAnswerAgainstWhatTheOtherTextMakesOfIt) {
 }
 
 TEST(ChangeText, LooksWhereItIsAsked) {
-  const TrainedModel trained = from_box("brackets");
+  const TrainedModel& trained = boxed("brackets");
   ChangeQuestion question = asked("([]{})(", {});
   question.of.query = "]";
   question.of.token = "{";
@@ -76,7 +76,7 @@ TEST(ChangeText, LooksWhereItIsAsked) {
 }
 
 TEST(ChangeText, ChangesEachSiteOfAModelThatReadsASource) {
-  const TrainedModel trained = from_box("reverse");
+  const TrainedModel& trained = boxed("reverse");
   for (const std::string site : {"", "source:", "cross:"}) {
     const TextChange change = change_text(trained, asked("hello", {"remove " + site + "0.0"}));
     EXPECT_EQ(change.tokens.front(), "<s>");
@@ -85,7 +85,7 @@ TEST(ChangeText, ChangesEachSiteOfAModelThatReadsASource) {
 }
 
 TEST(ChangeText, ReadsAnExampleOfAModelThatReadsImages) {
-  const TrainedModel trained = from_box("shapes");
+  const TrainedModel& trained = boxed("shapes");
   ChangeQuestion question{.of = {.example = 0}, .interventions = {parse_intervention("remove cross:1.*")}};
   EXPECT_GT(change_text(trained, question).answer->before.probability, 0.5);
   question.of = {.text = "a red square"};
@@ -94,7 +94,7 @@ TEST(ChangeText, ReadsAnExampleOfAModelThatReadsImages) {
 }
 
 TEST(ChangeText, GivesTheCosineOfTwoTowers) {
-  const TrainedModel trained = from_box("towers");
+  const TrainedModel& trained = boxed("towers");
   ChangeQuestion question{.of = {.example = 0}};
   const TextChange same = change_text(trained, question);
   EXPECT_FALSE(same.answer);
@@ -116,7 +116,7 @@ TEST(ChangeText, GivesTheCosineOfTwoTowers) {
 
 // The picture of another example: what is said before anything is read of it stays, the rest is the other's.
 TEST(ChangeText, TakesFromAnotherExample) {
-  const TrainedModel trained = from_box("shapes");
+  const TrainedModel& trained = boxed("shapes");
   ChangeQuestion question{
       .of = {.example = 0, .query = "0"}, .from_example = 0, .interventions = {parse_intervention("patch encoder")}};
   const TextChange same = change_text(trained, question);
@@ -159,7 +159,7 @@ TEST(ChangeText, GivesCosinesOfAModelWithoutScores) {
 }
 
 TEST(ChangeText, RefusesWhatHasNoMeaning) {
-  const TrainedModel trained = from_box("induction");
+  const TrainedModel& trained = boxed("induction");
   const auto message = [&](const ChangeQuestion& question) {
     return error_message([&] { static_cast<void>(change_text(trained, question)); });
   };
@@ -178,20 +178,20 @@ TEST(ChangeText, RefusesWhatHasNoMeaning) {
 }
 
 TEST(ChangeTexts, BreaksATaskByOneHeadAndNotByAnother) {
-  const LossChange induction = over_examples(from_box("induction"), {"remove 1.0"});
+  const LossChange induction = over_examples(boxed("induction"), {"remove 1.0"});
   EXPECT_EQ(induction.texts, 16);
   EXPECT_GT(induction.accuracy_before, 0.98);
   EXPECT_LT(induction.accuracy_after, 0.3);
   EXPECT_GT(induction.loss_after - induction.loss_before, 1);
   EXPECT_EQ(induction.worse, 16);
-  const TrainedModel brackets = from_box("brackets");
+  const TrainedModel& brackets = boxed("brackets");
   EXPECT_LT(over_examples(brackets, {"remove 0.1"}).accuracy_after, 0.9);
   EXPECT_GT(over_examples(brackets, {"remove 2.3"}).accuracy_after, 0.98);
 }
 
 // A head that gives the token before, one that finds the pair, and one to spare.
 TEST(ChangeTexts, BreaksInductionByItsHeadsAndNotByTheOneToSpare) {
-  const TrainedModel trained = from_box("induction3");
+  const TrainedModel& trained = boxed("induction3");
   const LossChange found = over_examples(trained, {"remove 1.0"});
   EXPECT_GT(found.accuracy_before, 0.99);
   EXPECT_LT(found.accuracy_after, 0.3);
@@ -202,7 +202,7 @@ TEST(ChangeTexts, BreaksInductionByItsHeadsAndNotByTheOneToSpare) {
 }
 
 TEST(Sweep, RemovesEachHeadInTurn) {
-  const TrainedModel trained = from_box("brackets");
+  const TrainedModel& trained = boxed("brackets");
   const ChangeQuestion question = asked("([]{", {});
   const Sweep sweep = sweep_heads(trained, question);
   ASSERT_EQ(sweep.maps.size(), 1U);
@@ -217,7 +217,7 @@ TEST(Sweep, RemovesEachHeadInTurn) {
 // All that differs between two texts is at one place until attention carries it on: patched there, the input gives what
 // the other text gives, and at the last layer only the place that is looked at counts.
 TEST(Sweep, FollowsWhatDiffersFromPlaceToPlace) {
-  const TrainedModel trained = from_box("induction");
+  const TrainedModel& trained = boxed("induction");
   ChangeQuestion question = asked("abcxyzb", {});
   question.from_text = "abkxyzb";
   const Sweep sweep = sweep_places(trained, question);
@@ -235,7 +235,7 @@ TEST(Sweep, FollowsWhatDiffersFromPlaceToPlace) {
 }
 
 TEST(ChangeReport, HasTables) {
-  const TrainedModel trained = from_box("induction");
+  const TrainedModel& trained = boxed("induction");
   const ChangeQuestion question = asked("abcxyzb", {"remove 1.0", "freeze norms"});
   const std::string table = change_table(change_text(trained, question), question, "induction");
   EXPECT_THAT(table, HasSubstr("induction: remove 1.0, freeze norms\n"));

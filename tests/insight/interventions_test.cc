@@ -9,14 +9,14 @@
 #include "core/error_message.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/insight/texts.h"
-#include "qkv/train/trained_model.h"
+#include "train/boxed.h"
 
 namespace qkv::interventions_test {
 namespace {
 
 using testing::HasSubstr;
 
-TrainedModel from_box(std::string_view name) { return TrainedModel::read(trained_model_path(name)); }
+using tests::boxed;
 
 HeadText text_for(const TrainedModel& trained, const std::string& text) {
   return head_texts(trained, std::span(&text, 1)).texts.front();
@@ -89,7 +89,7 @@ TEST(Intervention, RefusesTextsWithoutMeaning) {
 }
 
 TEST(Intervener, ChangesNoBitByAPatchFromTheSameText) {
-  const TrainedModel trained = from_box("brackets");
+  const TrainedModel& trained = boxed("brackets");
   const HeadText text = text_for(trained, "([]{})(");
   const Tensor logits = value_with(trained.model(), text, {});
   for (const std::string patch : {"patch blocks.0", "patch blocks.1@3", "patch blocks.1.attn.heads",
@@ -99,7 +99,7 @@ TEST(Intervener, ChangesNoBitByAPatchFromTheSameText) {
 }
 
 TEST(Intervener, PatchesWhatIsNamedAndNothingElse) {
-  const TrainedModel trained = from_box("brackets");
+  const TrainedModel& trained = boxed("brackets");
   const HeadText text = text_for(trained, "([]{})(");
   const HeadText other = text_for(trained, "{{}}[](");
   const std::string name = "blocks.1.attn.heads";
@@ -116,7 +116,7 @@ TEST(Intervener, PatchesWhatIsNamedAndNothingElse) {
 
 // A state that holds all that reaches the last place makes the logits there those of the other text.
 TEST(Intervener, GivesTheOthersLogitsWhereTheLastStateIsTheOthers) {
-  const TrainedModel trained = from_box("induction");
+  const TrainedModel& trained = boxed("induction");
   const HeadText text = text_for(trained, "abcxyzab");
   const HeadText other = text_for(trained, "abcxyzax");
   const Tensor patched = value_with(trained.model(), text, {"patch blocks.1@7"}, "logits", &other);
@@ -127,7 +127,7 @@ TEST(Intervener, GivesTheOthersLogitsWhereTheLastStateIsTheOthers) {
 }
 
 TEST(Intervener, RemovesHeadsAsAnEditByHandDoes) {
-  const TrainedModel trained = from_box("brackets");
+  const TrainedModel& trained = boxed("brackets");
   const HeadText text = text_for(trained, "([]{})(");
   Trace all({"logits"});
   all.edit("*.heads", [](const Variable& heads) { return heads * 0.0; });
@@ -144,7 +144,7 @@ TEST(Intervener, RemovesHeadsAsAnEditByHandDoes) {
 }
 
 TEST(Intervener, SetsANumberAndNothingElse) {
-  const TrainedModel trained = from_box("gpt");  // rotates queries and keys or not: the key is set as it ran
+  const TrainedModel& trained = boxed("gpt");  // rotates queries and keys or not: the key is set as it ran
   const HeadText text = text_for(trained, "He gave it to his");
   Trace plain({"blocks.1.attn", "logits"});
   run(trained.model(), text, plain);
@@ -169,8 +169,8 @@ TEST(Intervener, SetsANumberAndNothingElse) {
 }
 
 TEST(Intervener, MakesAUniformHeadTheMeanOfTheValuesThatItSees) {
-  const Model model = from_box("brackets").model().to(DType::f64);
-  const HeadText text = text_for(from_box("brackets"), "([]{})(");
+  const Model model = boxed("brackets").model().to(DType::f64);
+  const HeadText text = text_for(boxed("brackets"), "([]{})(");
   const Tensor v = value_with(model, text, {}, "blocks.1.attn.v");
   const Tensor heads = value_with(model, text, {"pattern 1.2=uniform"}, "blocks.1.attn.heads");
   for (std::int64_t i = 0; i < v.dim(2); ++i) {
@@ -183,8 +183,8 @@ TEST(Intervener, MakesAUniformHeadTheMeanOfTheValuesThatItSees) {
 }
 
 TEST(Intervener, GivesEachPatternItsValue) {
-  const Model model = from_box("brackets").model().to(DType::f64);
-  const HeadText text = text_for(from_box("brackets"), "([]{})(");
+  const Model model = boxed("brackets").model().to(DType::f64);
+  const HeadText text = text_for(boxed("brackets"), "([]{})(");
   const Tensor v = value_with(model, text, {}, "blocks.0.attn.v");
   const auto head_with = [&](const std::string& pattern) {
     return value_with(model, text, {"pattern 0.1=" + pattern}, "blocks.0.attn.heads");
@@ -198,7 +198,7 @@ TEST(Intervener, GivesEachPatternItsValue) {
 }
 
 TEST(Intervener, TakesThePatternOfTheOtherText) {
-  const TrainedModel trained = from_box("brackets");
+  const TrainedModel& trained = boxed("brackets");
   const Model model = trained.model().to(DType::f64);
   const HeadText text = text_for(trained, "([]{})(");
   const HeadText other = text_for(trained, "{{}}[](");
@@ -211,8 +211,8 @@ TEST(Intervener, TakesThePatternOfTheOtherText) {
 
 // softmax over the scores that are left, of the call that ran.
 TEST(Intervener, CutsAnEdgeAsAMaskWithoutIt) {
-  const Model model = from_box("brackets").model().to(DType::f64);
-  const HeadText text = text_for(from_box("brackets"), "([]{})(");
+  const Model model = boxed("brackets").model().to(DType::f64);
+  const HeadText text = text_for(boxed("brackets"), "([]{})(");
   Trace trace({"blocks.1.attn", "blocks.1.attn.heads"});
   run(model, text, trace);
   const Tensor scores = trace["blocks.1.attn.biased"];
@@ -232,7 +232,7 @@ TEST(Intervener, CutsAnEdgeAsAMaskWithoutIt) {
 }
 
 TEST(Intervener, CutsEveryHeadOfEveryLayerWhereNoneIsNamed) {
-  const TrainedModel trained = from_box("brackets");
+  const TrainedModel& trained = boxed("brackets");
   const HeadText text = text_for(trained, "([]{})(");
   for (const std::string layer : {"0", "1", "2"}) {
     const Tensor weights = value_with(trained.model(), text, {"cut 5:3"}, "blocks." + layer + ".attn.weights");
@@ -244,7 +244,7 @@ TEST(Intervener, CutsEveryHeadOfEveryLayerWhereNoneIsNamed) {
 }
 
 TEST(Intervener, LeavesWhatIsCutOutOfAPattern) {
-  const TrainedModel trained = from_box("brackets");
+  const TrainedModel& trained = boxed("brackets");
   const HeadText text = text_for(trained, "([]{})(");
   const Tensor weights =
       value_with(trained.model(), text, {"pattern 1.0=uniform", "cut 1.0=2:1"}, "blocks.1.attn.weights");
@@ -255,8 +255,8 @@ TEST(Intervener, LeavesWhatIsCutOutOfAPattern) {
 
 // (x - mean) * weight / divisor + bias, with the divisor of the unchanged run.
 TEST(Intervener, HoldsWhatNormsDivideBy) {
-  const Model model = from_box("brackets").model().to(DType::f64);
-  const HeadText text = text_for(from_box("brackets"), "([]{})(");
+  const Model model = boxed("brackets").model().to(DType::f64);
+  const HeadText text = text_for(boxed("brackets"), "([]{})(");
   const auto state_with = [&](const std::vector<std::string>& interventions, const std::string& name) {
     return Tensor(value_with(model, text, interventions, name).select(1, 6).select(0, 0));
   };
@@ -288,13 +288,13 @@ TEST(Intervener, HoldsWhatNormsDivideBy) {
 }
 
 TEST(Intervener, ChangesNothingByHoldingNormsAlone) {
-  const Model model = from_box("english").model().to(DType::f64);
-  const HeadText text = text_for(from_box("english"), "the cat sleeps");
+  const Model model = boxed("english").model().to(DType::f64);
+  const HeadText text = text_for(boxed("english"), "the cat sleeps");
   EXPECT_LT(largest_difference(value_with(model, text, {}), value_with(model, text, {"freeze norms"})), 1e-9);
 }
 
 TEST(Intervener, RefusesWhatThereIsNot) {
-  const TrainedModel trained = from_box("brackets");
+  const TrainedModel& trained = boxed("brackets");
   const HeadText text = text_for(trained, "([]{})(");
   const HeadText other = text_for(trained, "{{}}[](");
   const HeadText shorter = text_for(trained, "{{}}");
@@ -335,7 +335,7 @@ TEST(Intervener, RefusesWhatThereIsNot) {
 }
 
 TEST(Intervener, RefusesAKeyOfItsOwnAcross) {
-  const TrainedModel trained = from_box("reverse");
+  const TrainedModel& trained = boxed("reverse");
   const HeadTexts texts = head_texts(trained, 1);
   const auto message = [&](const std::string& pattern) {
     Trace trace(std::vector<std::string>{});

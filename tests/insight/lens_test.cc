@@ -10,14 +10,14 @@
 #include "qkv/insight/texts.h"
 #include "qkv/model/embed.h"
 #include "qkv/train/english_trees.h"
-#include "qkv/train/trained_model.h"
+#include "train/boxed.h"
 
 namespace qkv::lens_test {
 namespace {
 
 using testing::HasSubstr;
 
-TrainedModel from_box(std::string_view name) { return TrainedModel::read(trained_model_path(name)); }
+using tests::boxed;
 
 HeadText text_for(const TrainedModel& trained, const std::string& text) {
   return head_texts(trained, std::span(&text, 1)).texts.front();
@@ -33,7 +33,7 @@ std::vector<double> parameter_of(const Model& model, const std::string& name) {
 
 // The last norm and the tied output map, by hand.
 TEST(LogitLens, ReadsTheStateOfEachLayer) {
-  const TrainedModel trained = from_box("induction");
+  const TrainedModel& trained = boxed("induction");
   const LogitLens lens = logit_lens(trained, {.text = "abcxyzb"});
   EXPECT_EQ(lens.layers, (std::vector<std::string>{"input", "0", "1"}));
   EXPECT_EQ(lens.answer, "c");
@@ -84,14 +84,14 @@ void expect_sums(const LogitParts& parts, double tolerance) {
 
 TEST(LogitParts, AddUpToTheLogit) {
   for (const std::string name : {"induction", "brackets", "english", "gpt"}) {
-    const TrainedModel trained = from_box(name);
+    const TrainedModel& trained = boxed(name);
     const HeadText text = trained.has_examples() ? head_texts(trained, 1).texts.front()
                                                  : text_for(trained, english_trees(1).front().text);
     expect_sums(logit_parts(trained.model(), text, 3, 5), 2e-4);
     EXPECT_FALSE(trained.model().parameters().front().value.has_gradient());
   }
   for (const std::string name : {"reverse", "shapes"}) {
-    const TrainedModel trained = from_box(name);
+    const TrainedModel& trained = boxed(name);
     const LogitParts parts = logit_parts(trained.model(), head_texts(trained, 1).texts.front(), 2, 5);
     EXPECT_FALSE(parts.layers.front().cross.empty());
     expect_sums(parts, 2e-4);
@@ -145,7 +145,7 @@ TEST(LogitParts, AddUpInEveryOrderOfNorms) {
 // With norms held, and the feed-forward layer the other text's whatever it reads, a removal of heads of the last layer
 // takes their parts from the logit, and nothing else.
 TEST(LogitParts, AreWhatAPatchChangesWithNormsHeld) {
-  const TrainedModel trained = from_box("brackets");
+  const TrainedModel& trained = boxed("brackets");
   const Model model = trained.model().to(DType::f64);
   const HeadText text = text_for(trained, "([]{})(");
   const HeadText other = text_for(trained, "{{}}[](");
@@ -188,12 +188,12 @@ TEST(LogitParts, RefuseAModelWhoseStreamIsNoSum) {
 }
 
 TEST(LogitLens, RefusesAModelThatSaysNoTokens) {
-  EXPECT_THAT(error_message([] { static_cast<void>(logit_lens(from_box("towers"), {.example = 0})); }),
+  EXPECT_THAT(error_message([] { static_cast<void>(logit_lens(boxed("towers"), {.example = 0})); }),
               HasSubstr("model: expected one that says tokens, got two towers"));
 }
 
 TEST(LensReport, HasTheLensAndTheParts) {
-  const TrainedModel trained = from_box("induction");
+  const TrainedModel& trained = boxed("induction");
   const LensReport report = lens_report(trained, {.text = "abcxyzb", .against = "y"});
   ASSERT_TRUE(report.parts);
   const std::string table = lens_table(report, "induction");
@@ -202,7 +202,7 @@ TEST(LensReport, HasTheLensAndTheParts) {
   EXPECT_THAT(table, HasSubstr("What adds up to the logit of “c” less that of “y”"));
   EXPECT_THAT(table, HasSubstr("head 1.0"));
   EXPECT_EQ(lens_panel(report, "induction").heatmaps.size(), 4U);
-  const LensReport across = lens_report(from_box("reverse"), {.example = 0});
+  const LensReport across = lens_report(boxed("reverse"), {.example = 0});
   EXPECT_EQ(lens_panel(across, "reverse").heatmaps.size(), 6U);
   EXPECT_EQ(across.cross_keys.size(), static_cast<std::size_t>(across.parts->cross_keys.dim(2)));
 }

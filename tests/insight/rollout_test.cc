@@ -6,7 +6,7 @@
 #include "qkv/insight/texts.h"
 #include "qkv/random.h"
 #include "qkv/softmax.h"
-#include "qkv/train/trained_model.h"
+#include "train/boxed.h"
 
 namespace qkv::rollout_test {
 namespace {
@@ -37,7 +37,7 @@ TEST(AttentionRollout, GoesFromTheTopDown) {
 }
 
 TEST(AttentionRollout, OfAModelHasRowsThatSumToOne) {
-  const TrainedModel trained = TrainedModel::read(trained_model_path("brackets"));
+  const TrainedModel& trained = tests::boxed("brackets");
   const HeadTexts texts = head_texts(trained, 1);
   const std::vector<Tensor> rollout = attention_rollout(trained.model(), texts.texts.front());
   ASSERT_EQ(rollout.size(), 3U);
@@ -103,7 +103,7 @@ TEST(AttentionFlow, IsTheLeastCut) {
 }
 
 TEST(AttentionFlow, OfADecoderIsNothingFromWhatFollows) {
-  const TrainedModel trained = TrainedModel::read(trained_model_path("brackets"));
+  const TrainedModel& trained = tests::boxed("brackets");
   const HeadTexts texts = head_texts(trained, 1);
   const Tensor flow = attention_flow(trained.model(), texts.texts.front());
   EXPECT_EQ(flow.at({0, 1}), 0);
@@ -121,7 +121,7 @@ TEST(AttentionRollout, RefusesWhatIsNoSelfAttention) {
   const std::vector<TensorView> layers = {wide};
   EXPECT_THAT(error_message([&] { static_cast<void>(attention_rollout(layers)); }),
               HasSubstr("layers: expected [H, T, T] with one T, got [1, 2, 3]"));
-  const TrainedModel trained = TrainedModel::read(trained_model_path("previous"));
+  const TrainedModel& trained = tests::boxed("previous");
   const HeadTexts texts = head_texts(trained, 1);
   EXPECT_THAT(error_message([&] {
                 static_cast<void>(attention_rollout(trained.model(), texts.texts.front(), AttentionSite::cross));

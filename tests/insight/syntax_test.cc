@@ -6,7 +6,7 @@
 
 #include "qkv/insight/report.h"
 #include "qkv/train/english_trees.h"
-#include "qkv/train/trained_model.h"
+#include "train/boxed.h"
 
 namespace qkv::syntax_test {
 namespace {
@@ -60,7 +60,7 @@ TEST(EnglishTrees, HaveAWordForEachDependency) {
 
 // Determiners look at nouns in the task: some head of its model finds them, and both directions count the same pairs.
 TEST(AnalyzeSyntax, FindsTheHeadOfARelation) {
-  const TrainedModel trained = TrainedModel::read(trained_model_path("english"));
+  const TrainedModel& trained = tests::boxed("english");
   const SyntaxAnalysis analysis = analyze_syntax(trained, english_trees(40));
   EXPECT_EQ(analysis.layers, 2);
   EXPECT_EQ(analysis.heads, 8);
@@ -84,7 +84,7 @@ TEST(AnalyzeSyntax, FindsTheHeadOfARelation) {
 
 // A model whose only head looks at the previous token finds each pair whose other word is the one before.
 TEST(AnalyzeSyntax, OfAPreviousTokenHeadIsTheOffsetMinusOne) {
-  const TrainedModel trained = TrainedModel::read(trained_model_path("previous"));
+  const TrainedModel& trained = tests::boxed("previous");
   ParsedSentence letters{.text = "abcdef", .words = {}, .dependencies = {}};
   for (std::size_t n = 0; n < 6; ++n) {
     letters.words.push_back({n, n + 1});
@@ -112,7 +112,7 @@ TEST(AnalyzeSyntax, OfAPreviousTokenHeadIsTheOffsetMinusOne) {
 }
 
 TEST(AnalyzeSyntax, SaysWhereNoRelationHasEnoughPairs) {
-  const TrainedModel trained = TrainedModel::read(trained_model_path("english"));
+  const TrainedModel& trained = tests::boxed("english");
   const SyntaxAnalysis analysis = analyze_syntax(trained, english_trees(1));
   EXPECT_THAT(syntax_table(analysis, "english", 100),
               HasSubstr("No relation has 100 pairs or more; CSV and JSON have"));
@@ -121,7 +121,7 @@ TEST(AnalyzeSyntax, SaysWhereNoRelationHasEnoughPairs) {
 
 // The letters of a source, and the heads of the encoder that reads them.
 TEST(AnalyzeSyntax, OfAnEncoderDecoderIsOfItsEncoder) {
-  const TrainedModel trained = TrainedModel::read(trained_model_path("reverse"));
+  const TrainedModel& trained = tests::boxed("reverse");
   const ParsedSentence letters{
       .text = "abcdef",
       .words = {{0, 1}, {1, 3}, {3, 6}},
@@ -136,7 +136,7 @@ TEST(AnalyzeSyntax, OfAnEncoderDecoderIsOfItsEncoder) {
 }
 
 TEST(AnalyzeSyntax, CountsPronounsBesideTheTrees) {
-  const TrainedModel trained = TrainedModel::read(trained_model_path("english"));
+  const TrainedModel& trained = tests::boxed("english");
   const std::vector<ParsedSentence> sentences = english_trees(60);
   std::int64_t pronouns = 0;
   for (const ParsedSentence& sentence : sentences) {
@@ -160,7 +160,7 @@ TEST(AnalyzeSyntax, CountsPronounsBesideTheTrees) {
 TEST(AnalyzeSyntax, RefusesOtherKindsAndNoSentences) {
   const auto said = [](std::string_view model, std::span<const ParsedSentence> sentences) -> std::string {
     try {
-      static_cast<void>(analyze_syntax(TrainedModel::read(trained_model_path(model)), sentences));
+      static_cast<void>(analyze_syntax(tests::boxed(model), sentences));
     } catch (const InvalidArgument& error) {
       return error.what();
     }

@@ -10,8 +10,8 @@
 #include "qkv/insight/rollout.h"
 #include "qkv/insight/texts.h"
 #include "qkv/threads.h"
-#include "qkv/train/trained_model.h"
 #include "qkv/watched.h"
+#include "train/boxed.h"
 
 namespace qkv::watch_test {
 namespace {
@@ -50,7 +50,7 @@ std::vector<Analysis> analyses() {
 
 TEST(WatchedThread, StopsEachAnalysisAtAnyQuestion) {
   set_threads(1);  // with more, the number of questions depends on who takes which task
-  const TrainedModel trained = TrainedModel::read(trained_model_path("induction"));
+  const TrainedModel& trained = tests::boxed("induction");
   for (const Analysis& analysis : analyses()) {
     const std::vector<double> expected = analysis.run(trained);
     int asked = 0;

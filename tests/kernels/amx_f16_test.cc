@@ -21,46 +21,6 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-struct Sizes {
-  std::int64_t B = 1;
-  std::int64_t Hk = 1;
-  std::int64_t group = 1;
-  std::int64_t Tq = 37;
-  std::int64_t Tk = 131;
-  std::int64_t D = 24;
-  std::int64_t Dv = 40;
-};
-
-struct Inputs {
-  explicit Inputs(const Sizes& chosen = {}, std::uint64_t seed = 11)
-      : engine(seed),
-        sizes(chosen),
-        q(normal({sizes.B, sizes.Hk * sizes.group, sizes.Tq, sizes.D})),
-        k(normal({sizes.B, sizes.Hk, sizes.Tk, sizes.D})),
-        v(normal({sizes.B, sizes.Hk, sizes.Tk, sizes.Dv})) {}
-
-  Tensor normal(const Shape& shape) {
-    std::normal_distribution<double> draw;
-    Tensor tensor(DType::f64, shape);
-    for (double& value : tensor.values<double>()) value = draw(engine);
-    return tensor.to(DType::f16);
-  }
-
-  [[nodiscard]] Problem problem(double scale = 0.3) const {
-    return {.q = q,
-            .k = k,
-            .shape = {.B = sizes.B, .H = sizes.Hk * sizes.group, .Tq = sizes.Tq, .Tk = sizes.Tk},
-            .group = sizes.group,
-            .scale = scale};
-  }
-
-  std::mt19937_64 engine;
-  Sizes sizes;
-  Tensor q;
-  Tensor k;
-  Tensor v;
-};
-
 void fill(Tensor& tensor, double value) { std::ranges::fill(tensor.values<Half>(), Half(static_cast<float>(value))); }
 
 Results emulated(const Problem& problem, const TensorView& v, int threads = 1) {
@@ -100,7 +60,7 @@ TEST_F(AmxF16, ServesAnyShape) {
         Sizes{.group = 2, .Tq = 33, .Tk = 64, .D = 65, .Dv = 33}, Sizes{.Tq = 130, .Tk = 1, .D = 1, .Dv = 80},
         Sizes{.Tq = 65, .Tk = 700, .D = 64, .Dv = 64}, Sizes{.Hk = 2, .Tq = 64, .Tk = 257, .D = 128, .Dv = 96}}) {
     SCOPED_TRACE("D = " + std::to_string(sizes.D) + ", Dv = " + std::to_string(sizes.Dv));
-    const Inputs inputs(sizes);
+    const Inputs inputs(DType::f16, sizes);
     expect_close(inputs.problem(), inputs.v);
     expect_close(inputs.problem(-0.3), inputs.v);
     expect_close(inputs.problem(0), inputs.v);
@@ -108,7 +68,7 @@ TEST_F(AmxF16, ServesAnyShape) {
 }
 
 TEST_F(AmxF16, ServesEachOption) {
-  const Inputs inputs({.B = 2, .Hk = 2, .group = 2, .Tq = 100, .Tk = 200});
+  const Inputs inputs(DType::f16, {.B = 2, .Hk = 2, .group = 2, .Tq = 100, .Tk = 200});
   std::vector<Problem> problems;
   for (const Mask& mask : {causal(), causal() & window(40), strided(3), key_lengths({200, 77}), none(),
                            documents({50, 80, 70}), causal(Align::top_left)}) {
@@ -140,7 +100,8 @@ TEST_F(AmxF16, ServesRandomCalls) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(engine);
   };
   for (std::uint64_t n = 0; n < 150; ++n) {
-    const Inputs inputs({.B = draw(1, 2),
+    const Inputs inputs(DType::f16,
+                        {.B = draw(1, 2),
                          .Hk = draw(1, 2),
                          .group = draw(1, 4),
                          .Tq = draw(1, 150),
@@ -160,7 +121,7 @@ TEST_F(AmxF16, ServesRandomCalls) {
 }
 
 TEST_F(AmxF16, GivesTheSameBitsOnAnyNumberOfThreads) {
-  const Inputs inputs({.Hk = 2, .group = 2, .Tq = 300, .Tk = 300});
+  const Inputs inputs(DType::f16, {.Hk = 2, .group = 2, .Tq = 300, .Tk = 300});
   const Results one = emulated(inputs.problem(), inputs.v, 1);
   for (const int threads : {2, 3}) {
     const Results many = emulated(inputs.problem(), inputs.v, threads);
@@ -173,7 +134,7 @@ TEST_F(AmxF16, GivesTheSameBitsOnAnyNumberOfThreads) {
 TEST_F(AmxF16, GivesTheSameBitsAsATileUnit) {
   if (std::ranges::count(cpu_instructions(), "amx-fp16") == 0) GTEST_SKIP() << "this processor has no AMX-FP16";
   for (const double scale : {0.3, 0x1p-30, 0x1p10}) {
-    Inputs inputs({.Hk = 2, .group = 2, .Tq = 100, .Tk = 333, .D = 80, .Dv = 72});
+    Inputs inputs(DType::f16, {.Hk = 2, .group = 2, .Tq = 100, .Tk = 333, .D = 80, .Dv = 72});
     inputs.v.set({0, 1, 3, 7}, 0x1p-24);
     Problem problem = inputs.problem(scale);
     problem.mask = causal();
@@ -186,7 +147,7 @@ TEST_F(AmxF16, GivesTheSameBitsAsATileUnit) {
 
 // One key: the result is its value, which must come back as it is.
 TEST_F(AmxF16, KeepsSubnormalAndHugeValues) {
-  Inputs inputs({.Tk = 1, .Dv = 8});
+  Inputs inputs(DType::f16, {.Tk = 1, .Dv = 8});
   inputs.v.store_row(std::vector<std::int64_t>{0, 0, 0},
                      std::vector<double>{0, 0x1p-24, -0x1.8p-20, 65504, -0.1, 1, 3, 0x1p-14});
   const Tensor out = emulated(inputs.problem(), inputs.v).out;
@@ -196,7 +157,7 @@ TEST_F(AmxF16, KeepsSubnormalAndHugeValues) {
 }
 
 TEST_F(AmxF16, CountsSubnormalKeys) {
-  Inputs inputs;
+  Inputs inputs(DType::f16);
   for (auto* tensor : {&inputs.q, &inputs.k}) {
     const Tensor wide = tensor->to(DType::f64);
     for (std::int64_t n = 0; n < wide.size(); ++n) {
@@ -209,7 +170,7 @@ TEST_F(AmxF16, CountsSubnormalKeys) {
 }
 
 TEST_F(AmxF16, KeepsTheLargestScoresFinite) {
-  Inputs inputs({.D = 512});
+  Inputs inputs(DType::f16, {.D = 512});
   fill(inputs.q, 65504);
   fill(inputs.k, 65504);
   expect_close(inputs.problem(1), inputs.v);
@@ -222,7 +183,7 @@ TEST_F(AmxF16, KeepsTheLargestScoresFinite) {
 TEST_F(AmxF16, KeepsWeightsAboveTheirMaximum) {
   for (const double step : {0.5, 2.0, 5.0, 5.5, 6.0, 11.0}) {
     SCOPED_TRACE(step);
-    Inputs inputs({.Tk = 1000, .D = 32});
+    Inputs inputs(DType::f16, {.Tk = 1000, .D = 32});
     fill(inputs.q, 1);
     fill(inputs.k, 0);
     for (std::int64_t j = 0; j < 1000; ++j) inputs.k.set({0, 0, j, 3}, step * static_cast<double>(j >> 6));
@@ -235,7 +196,7 @@ TEST_F(AmxF16, KeepsWeightsAboveTheirMaximum) {
 
 // 2^15 lies between two neighbouring scores, and 8 in exponents of 2 is a little more than half of that.
 TEST_F(AmxF16, RaisesAMaximumThatASmallStepCannotReach) {
-  Inputs inputs({.Tk = 128, .D = 512});
+  Inputs inputs(DType::f16, {.Tk = 128, .D = 512});
   fill(inputs.q, 0x1p15);
   fill(inputs.k, 0x1p15);
   for (std::int64_t i = 0; i < inputs.sizes.Tq; ++i) inputs.q.set({0, 0, i, 0}, 0x1p10);
@@ -245,7 +206,7 @@ TEST_F(AmxF16, RaisesAMaximumThatASmallStepCannotReach) {
 
 // 4,000 keys whose weights would be subnormal f16 numbers of four bits.
 TEST_F(AmxF16, KeepsALongTail) {
-  Inputs inputs({.Tk = 4001});
+  Inputs inputs(DType::f16, {.Tk = 4001});
   fill(inputs.q, 1);
   fill(inputs.k, 0);
   fill(inputs.v, 1);
@@ -255,7 +216,7 @@ TEST_F(AmxF16, KeepsALongTail) {
 }
 
 TEST_F(AmxF16, KeepsNanAndInfinityWhereTheyAreVisible) {
-  Inputs inputs;
+  Inputs inputs(DType::f16);
   inputs.k.set({0, 0, 90, 3}, kNan);
   inputs.v.set({0, 0, 110, 5}, kNan);
   inputs.v.set({0, 0, 120, 6}, kInfinity);

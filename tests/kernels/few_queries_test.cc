@@ -1,8 +1,6 @@
 // The fused kernel where a key head has few queries, on every target: read in place from every kind of storage, with
 // the keys cut into pieces.
 #include <gmock/gmock.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cases/guarded.h"
 #include "kernels/cpu/forward_run.h"
 #include "kernels/plain.h"
 #include "qkv/info.h"
@@ -19,29 +18,8 @@
 namespace qkv::kernels::few_queries_test {
 namespace {
 
-// Bytes that end where memory that nobody may touch begins.
-class Guarded {
- public:
-  explicit Guarded(std::int64_t bytes) {
-    const std::int64_t page = sysconf(_SC_PAGESIZE);
-    size_ = (bytes + page - 1) / page * page + page;
-    void* all =
-        mmap(nullptr, static_cast<std::size_t>(size_), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    all_ = static_cast<std::byte*>(all);
-    mprotect(all_ + size_ - page, static_cast<std::size_t>(page), PROT_NONE);
-    data_ = all_ + size_ - page - bytes;
-  }
-  ~Guarded() { munmap(all_, static_cast<std::size_t>(size_)); }
-  Guarded(const Guarded&) = delete;
-  Guarded& operator=(const Guarded&) = delete;
-
-  [[nodiscard]] std::byte* data() const { return data_; }
-
- private:
-  std::byte* all_;
-  std::byte* data_;
-  std::int64_t size_;
-};
+using cases::Edge;
+using cases::Guarded;
 
 struct Call {
   std::string name;
@@ -79,8 +57,9 @@ class Stored {
         width_(width),
         page_rows_(call.page_rows == 0 ? std::max<std::int64_t>(call.Tk, 1) : call.page_rows),
         pages_((call.Tk + page_rows_ - 1) / page_rows_),
-        rows_(std::max<std::int64_t>(1, pages_ * call.Hk * page_rows_ * width * bytes())),
-        scales_(std::max<std::int64_t>(1, pages_ * call.Hk * page_rows_) * 4),
+        rows_(static_cast<std::size_t>(std::max<std::int64_t>(1, pages_ * call.Hk * page_rows_ * width * bytes())),
+              Edge::back),
+        scales_(static_cast<std::size_t>(std::max<std::int64_t>(1, pages_ * call.Hk * page_rows_)) * 4, Edge::back),
         exact_(DType::f32, {1, call.Hk, call.Tk, width}) {
     for (std::int64_t page = 0; page < pages_; ++page) table_.push_back(static_cast<std::int32_t>(pages_ - 1 - page));
     for (std::int64_t h = 0; h < call.Hk; ++h) {
@@ -214,7 +193,7 @@ class Sample {
     const cpu::Target& target = *cpu::find_target(name);
     cpu::ForwardRun run(target, call, threads);
     const std::size_t bytes = run.scratch_bytes();
-    const Guarded scratch(static_cast<std::int64_t>(bytes));
+    const Guarded scratch(bytes, Edge::back);
     run.run({scratch.data(), bytes});
     return results;
   }

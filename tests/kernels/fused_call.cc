@@ -6,6 +6,31 @@
 namespace qkv::kernels {
 namespace {
 
+Tensor normal(std::mt19937_64& engine, const Shape& shape, DType dtype) {
+  std::normal_distribution<double> draw;
+  Tensor tensor(DType::f64, shape);
+  for (double& value : tensor.values<double>()) value = draw(engine);
+  return tensor.to(dtype);
+}
+
+}  // namespace
+
+Inputs::Inputs(DType dtype, const Sizes& chosen, std::uint64_t seed)
+    : engine(seed),
+      sizes(chosen),
+      q(normal(engine, {sizes.B, sizes.Hk * sizes.group, sizes.Tq, sizes.D}, dtype)),
+      k(normal(engine, {sizes.B, sizes.Hk, sizes.Tk, sizes.D}, dtype)),
+      v(normal(engine, {sizes.B, sizes.Hk, sizes.Tk, sizes.Dv}, dtype)) {}
+
+Problem Inputs::problem(double scale) const {
+  return {.q = q,
+          .k = k,
+          .shape = {.B = sizes.B, .H = sizes.Hk * sizes.group, .Tq = sizes.Tq, .Tk = sizes.Tk},
+          .group = sizes.group,
+          .scale = scale};
+}
+namespace {
+
 cpu::KvHeads heads_of(const TensorView& rows, std::int64_t b) {
   const auto bytes = static_cast<std::int64_t>(size_of(rows.dtype()));
   return {.first = {.base = static_cast<const std::byte*>(rows.data()) + b * rows.strides()[0] * bytes,

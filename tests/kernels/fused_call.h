@@ -1,6 +1,8 @@
 // The fused kernel on a problem of the reference, so that both can be asked the same.
 #pragma once
 
+#include <cstdint>
+#include <random>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +12,30 @@
 #include "qkv/tensor.h"
 
 namespace qkv::kernels {
+
+struct Sizes {
+  std::int64_t B = 1;
+  std::int64_t Hk = 1;
+  std::int64_t group = 1;
+  std::int64_t Tq = 37;
+  std::int64_t Tk = 131;
+  std::int64_t D = 24;
+  std::int64_t Dv = 40;
+};
+
+/// Standard normal q, k and v, rounded to a dtype.
+struct Inputs {
+  explicit Inputs(DType dtype, const Sizes& chosen = {}, std::uint64_t seed = 11);
+
+  /// A call without options on q and k.
+  [[nodiscard]] Problem problem(double scale = 0.3) const;
+
+  std::mt19937_64 engine;
+  Sizes sizes;
+  Tensor q;
+  Tensor k;
+  Tensor v;
+};
 
 /// out of q's dtype and lse of f32; k and v are dense.
 [[nodiscard]] Results fused_call(const cpu::Target& target, const Problem& problem, const TensorView& v, int threads);

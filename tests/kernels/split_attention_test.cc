@@ -16,29 +16,11 @@ namespace {
 
 constexpr std::string_view kSplit = "amxf32";
 
-Tensor normal(std::mt19937_64& engine, const Shape& shape) {
-  std::normal_distribution<double> draw;
-  Tensor tensor(DType::f64, shape);
-  for (double& value : tensor.values<double>()) value = draw(engine);
-  return tensor.to(DType::f32);
+Inputs inputs_of(std::int64_t Tq, std::int64_t Tk, std::int64_t D) {
+  return Inputs(DType::f32, {.Tq = Tq, .Tk = Tk, .D = D, .Dv = D}, 7);
 }
 
-struct Inputs {
-  Inputs(std::int64_t Tq, std::int64_t Tk, std::int64_t D)
-      : q(normal(engine, {1, 1, Tq, D})), k(normal(engine, {1, 1, Tk, D})), v(normal(engine, {1, 1, Tk, D})) {}
-
-  [[nodiscard]] Problem problem() const {
-    return {.q = q,
-            .k = k,
-            .shape = {.B = 1, .H = 1, .Tq = q.shape()[2], .Tk = k.shape()[2]},
-            .scale = 1 / std::sqrt(static_cast<double>(q.shape()[3]))};
-  }
-
-  std::mt19937_64 engine{7};
-  Tensor q;
-  Tensor k;
-  Tensor v;
-};
+Problem problem_of(const Inputs& inputs) { return inputs.problem(1 / std::sqrt(static_cast<double>(inputs.sizes.D))); }
 
 class SplitAttention : public testing::Test {
  protected:
@@ -50,10 +32,10 @@ class SplitAttention : public testing::Test {
 
 TEST_F(SplitAttention, ErrsNoMoreThanFusedMultiplyAdds) {
   for (const std::int64_t D : {40, 64, 128, 320}) {
-    const Inputs inputs(128, 1000, D);
-    const Results expected = exact(inputs.problem(), inputs.v);
-    const Results split = fused_call(kSplit, inputs.problem(), inputs.v, 1);
-    const Results fma = fused_call("avx512", inputs.problem(), inputs.v, 1);
+    const Inputs inputs = inputs_of(128, 1000, D);
+    const Results expected = exact(problem_of(inputs), inputs.v);
+    const Results split = fused_call(kSplit, problem_of(inputs), inputs.v, 1);
+    const Results fma = fused_call("avx512", problem_of(inputs), inputs.v, 1);
     SCOPED_TRACE(D);
     EXPECT_NE(error_of(split.out, fma.out), 0);  // another way was taken
     EXPECT_LE(rms_error(split.out, expected.out), rms_error(fma.out, expected.out));
@@ -67,10 +49,10 @@ TEST_F(SplitAttention, LeavesWhatCannotBeSplit) {
   for (const float number : {infinity, -infinity, nan, 3e38F, -0x1p50F, 0x1p-51F, 1e-40F}) {
     for (Tensor Inputs::* const place : {&Inputs::q, &Inputs::k, &Inputs::v}) {
       SCOPED_TRACE(number);
-      Inputs inputs(64, 200, 72);
+      Inputs inputs = inputs_of(64, 200, 72);
       (inputs.*place).set({0, 0, 60, 71}, number);
-      const Results split = fused_call(kSplit, inputs.problem(), inputs.v, 1);
-      const Results fma = fused_call("avx512", inputs.problem(), inputs.v, 1);
+      const Results split = fused_call(kSplit, problem_of(inputs), inputs.v, 1);
+      const Results fma = fused_call("avx512", problem_of(inputs), inputs.v, 1);
       EXPECT_EQ(error_of(split.out, fma.out), 0);
       EXPECT_EQ(error_of(split.lse, fma.lse), 0);
     }
@@ -79,10 +61,10 @@ TEST_F(SplitAttention, LeavesWhatCannotBeSplit) {
 
 // Nor do they change the bits of other blocks, whichever share a task.
 TEST_F(SplitAttention, LeavesBlocksOfSuchNumbersAlone) {
-  Inputs inputs(64 * 20, 100, 24);
-  const Results before = fused_call(kSplit, inputs.problem(), inputs.v, 1);
+  Inputs inputs = inputs_of(64 * 20, 100, 24);
+  const Results before = fused_call(kSplit, problem_of(inputs), inputs.v, 1);
   inputs.q.set({0, 0, 64 * 9 + 5, 3}, 0x1p60F);
-  const Results after = fused_call(kSplit, inputs.problem(), inputs.v, 1);
+  const Results after = fused_call(kSplit, problem_of(inputs), inputs.v, 1);
   const auto rows = [](const Results& results, std::int64_t begin, std::int64_t end) {
     return results.out.view().slice(2, begin, end);
   };
@@ -94,14 +76,14 @@ TEST_F(SplitAttention, LeavesBlocksOfSuchNumbersAlone) {
 // At both ends of what is split, with zeros among them.
 TEST_F(SplitAttention, SplitsNumbersFarFromOne) {
   for (const double size : {0x1p-49, 0x1p45}) {
-    Inputs inputs(64, 300, 64);
+    Inputs inputs = inputs_of(64, 300, 64);
     for (Tensor* tensor : {&inputs.q, &inputs.k, &inputs.v}) {
       for (float& x : tensor->values<float>()) {
         // NOLINTNEXTLINE(bugprone-narrowing-conversions): rounded on purpose
         x = std::fabs(x) < 0.5F ? 0.0F : static_cast<float>(x * size);
       }
     }
-    Problem problem = inputs.problem();
+    Problem problem = problem_of(inputs);
     problem.scale /= size * size;
     const Results expected = exact(problem, inputs.v);
     const Results split = fused_call(kSplit, problem, inputs.v, 1);
@@ -113,7 +95,7 @@ TEST_F(SplitAttention, SplitsNumbersFarFromOne) {
 
 // The second key weighs little, and its value is all there is. Scores are exact.
 TEST_F(SplitAttention, KeepsThePrecisionOfSmallWeights) {
-  Inputs inputs(64, 2, 32);
+  Inputs inputs = inputs_of(64, 2, 32);
   for (float& x : inputs.q.values<float>()) x = 1;
   for (float& x : inputs.k.values<float>()) x = 0;
   for (float& x : inputs.v.values<float>()) x = 0;
@@ -121,7 +103,7 @@ TEST_F(SplitAttention, KeepsThePrecisionOfSmallWeights) {
     inputs.k.set({0, 0, 0, d}, 2.375);  // the other key weighs exp(-76), 2^-109.6
     inputs.v.set({0, 0, 1, d}, 1.1);
   }
-  Problem problem = inputs.problem();
+  Problem problem = problem_of(inputs);
   problem.scale = 1;
   const Results fma = fused_call("avx512", problem, inputs.v, 1);
   const Results split = fused_call(kSplit, problem, inputs.v, 1);

@@ -50,7 +50,7 @@ Part any_part(const MaskShape& whole) {
 
 AttentionOptions options_in(const Sample& sample, const MatrixWindow& window) {
   AttentionOptions options = sample.options;
-  options.within = window;
+  options.within = {window};
   return options;
 }
 

@@ -9,7 +9,7 @@
 
 #include "qkv/model/relation_scores.h"
 #include "qkv/train/examine.h"
-#include "qkv/train/trained_model.h"
+#include "train/boxed.h"
 
 namespace qkv::box_test {
 namespace {
@@ -109,7 +109,7 @@ double loss_of(const TrainedModel& gpt, const std::string& text) {
 
 // docs/gpt.md has its perplexity on what was held out, which is not here.
 TEST(SmallGpt, KnowsEnglishFromItsWords) {
-  const TrainedModel gpt = TrainedModel::read(trained_model_path("gpt"));
+  const TrainedModel& gpt = tests::boxed("gpt");
   EXPECT_LE(std::filesystem::file_size(kBox / "gpt.safetensors"), 12'000'000U);
   EXPECT_EQ(gpt.model().parameters().front().value.dtype(), DType::f16);
   EXPECT_LT(loss_of(gpt, "She was very glad to see them again in the house."),

@@ -9,7 +9,7 @@
 #include "core/error_message.h"
 #include "model/tower_folder.h"
 #include "qkv/model/embed.h"
-#include "qkv/train/trained_model.h"
+#include "train/boxed.h"
 
 namespace qkv::match_test {
 namespace {
@@ -17,7 +17,8 @@ namespace {
 using testing::HasSubstr;
 using tests::TowerFolder;
 
-TrainedModel boxed(const char* name) { return TrainedModel::read(trained_model_path(name)); }
+TextModel opened(const TowerFolder& folder) { return {Model::open(folder.path()), folder.path()}; }
+using tests::boxed;
 
 // A picture of the example's pixels.
 Tensor picture_of(const Example& example) {
@@ -41,7 +42,7 @@ double norm(const TensorView& row) {
 }
 
 TEST(MatchPairs, OfTheBoxFindsTheCaptionOfEachPicture) {
-  const TrainedModel towers = boxed("towers");
+  const TrainedModel& towers = boxed("towers");
   std::vector<Tensor> pictures;
   std::vector<std::string> captions;
   std::vector<Example> examples;
@@ -66,7 +67,7 @@ TEST(MatchPairs, OfTheBoxFindsTheCaptionOfEachPicture) {
 
 TEST(MatchPairs, OfClipIsTheSoftmaxOfItsScaledCosines) {
   const TowerFolder folder("clip");
-  const TrainedModel clip = TrainedModel::read(folder.path());
+  const TextModel clip = opened(folder);
   const std::vector<Tensor> pictures = {noise(8, 8), noise(20, 11)};
   const std::vector<std::string> texts = {"a red circle", "blue square", "circle"};
   const PairMatch match = match_pairs(clip, pictures, texts);
@@ -86,7 +87,7 @@ TEST(MatchPairs, OfClipIsTheSoftmaxOfItsScaledCosines) {
 TEST(MatchPairs, OfSiglipPadsTextsAndTakesEachPairByItself) {
   const TowerFolder folder("siglip");
   folder.put("special_tokens_map.json", R"({"pad_token": {"content": "<pad>"}})");
-  const TrainedModel siglip = TrainedModel::read(folder.path());
+  const TextModel siglip = opened(folder);
   EXPECT_EQ(siglip.example_of("red circle").tokens, (std::vector<std::int32_t>{4, 5, 1, 8, 8, 8, 8, 8, 8}));
   const std::vector<std::string> texts = {"red circle", "a blue square"};
   // From a second pass on, the weights are laid out, whose products may be rounded otherwise.
@@ -107,8 +108,8 @@ TEST(MatchPairs, OfSiglipPadsTextsAndTakesEachPairByItself) {
 
 TEST(MatchPairs, NamesWhatItCannotRead) {
   const TowerFolder folder("siglip");
-  const TrainedModel siglip = TrainedModel::read(folder.path());
-  const auto said = [](const TrainedModel& model, const std::vector<Tensor>& pictures,
+  const TextModel siglip = opened(folder);
+  const auto said = [](const TextModel& model, const std::vector<Tensor>& pictures,
                        const std::vector<std::string>& texts) {
     return error_message([&] { static_cast<void>(match_pairs(model, pictures, texts)); });
   };
@@ -122,11 +123,11 @@ TEST(MatchPairs, NamesWhatItCannotRead) {
             "match_pairs: texts[0]: expected a piece of the vocabulary, got \"pink\"");
 }
 
-TEST(TrainedModel, OfAFileOfOthersDoesNotKnowHowPicturesArePrepared) {
+TEST(TextModel, OfAFileOfOthersDoesNotKnowHowPicturesArePrepared) {
   const TowerFolder folder("clip");
   const std::string path = folder / "own.safetensors";
   Model::open(folder.path()).save(path);
-  const TrainedModel saved = TrainedModel::read(path);
+  const TextModel saved(Model::open(path), path);
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(saved.image_of(noise(8, 8))); }),
               HasSubstr("own.safetensors: a file does not say how its pictures are prepared: give the folder"));
   EXPECT_EQ(error_message([] { static_cast<void>(boxed("copy").image_of(noise(8, 8))); }),

@@ -9,7 +9,7 @@
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/text/train_tokenizer.h"
 #include "qkv/text/vocabulary.h"
-#include "qkv/train/trained_model.h"
+#include "train/boxed.h"
 
 namespace qkv::write_text_test {
 namespace {
@@ -17,18 +17,16 @@ namespace {
 using testing::HasSubstr;
 using tests::TemporaryDirectory;
 
-TrainedModel boxed(const std::string& name) { return TrainedModel::read(trained_model_path(name)); }
+using tests::boxed;
 
 // A model of random parameters over the bytes of UTF-8.
-TrainedModel of_bytes() {
+TextModel of_bytes() {
   const auto tokenizer = parse_tokenizer_json(train_tokenizer("aaaa", {.size = 257}), "tokenizer.json");
   Generator generator(4);
   const Decoder decoder(
       {.vocabulary = tokenizer->size(), .length = 64, .layers = 1, .d_model = 16, .heads = 2, .tied = false},
       generator);
-  const TemporaryDirectory directory;
-  Model(decoder, {.tokens = tokenizer}).save(directory / "m.safetensors");
-  return TrainedModel::read(directory / "m.safetensors");
+  return {Model(decoder, {.tokens = tokenizer}), "m.safetensors"};
 }
 
 TEST(WriteTexts, AnswerAsTheTaskAsks) {
@@ -47,7 +45,7 @@ TEST(WriteTexts, AnswerAsTheTaskAsks) {
 }
 
 TEST(WriteTexts, SayWhatTheyGive) {
-  const TrainedModel model = of_bytes();
+  const TextModel model = of_bytes();
   const std::vector<std::string> prompts = {"ab", "c", "de"};
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     std::vector<std::string> said(3);
@@ -66,7 +64,7 @@ TEST(WriteTexts, SayWhatTheyGive) {
 }
 
 TEST(WriteTexts, HoldTheBeginningOfAStopBack) {
-  const TrainedModel model = of_bytes();
+  const TextModel model = of_bytes();
   const std::vector<std::string> prompts = {"a"};
   const std::string free = write_texts(model, prompts, {.draw = {.most = 12}}).front().text;
   ASSERT_GT(free.size(), 8U);
@@ -84,7 +82,7 @@ TEST(WriteTexts, HoldTheBeginningOfAStopBack) {
 
 // A special token is not shown, and ends a text all the same; so does one with what stands beside it.
 TEST(WriteTexts, StopAtSpecialTokens) {
-  const TrainedModel model = of_bytes();
+  const TextModel model = of_bytes();
   const Tokenizer& tokenizer = model.tokenizer();
   const std::vector<std::string> prompts = {"a"};
   const std::string mark = "<|endoftext|>";
@@ -116,7 +114,7 @@ TEST(WriteTexts, StopAtSpecialTokens) {
 }
 
 // A model of random parameters over a few words; `decoder` is a stage of tokenizer.json.
-TrainedModel of_words(const nlohmann::json& decoder) {
+TextModel of_words(const nlohmann::json& decoder) {
   const nlohmann::json words = {{"a", 0}, {"b", 1}, {"c", 2}, {"d", 3}, {"<s>", 4}, {"?", 5}};
   const nlohmann::json mark = {{"id", 4},         {"content", "<s>"}, {"single_word", false}, {"lstrip", false},
                                {"rstrip", false}, {"special", true},  {"normalized", false}};
@@ -129,9 +127,7 @@ TrainedModel of_words(const nlohmann::json& decoder) {
   const Decoder network(
       {.vocabulary = tokenizer->size(), .length = 64, .layers = 1, .d_model = 16, .heads = 2, .tied = false},
       generator);
-  const TemporaryDirectory directory;
-  Model(network, {.tokens = tokenizer}).save(directory / "m.safetensors");
-  return TrainedModel::read(directory / "m.safetensors");
+  return {Model(network, {.tokens = tokenizer}), "m.safetensors"};
 }
 
 // What a decoder puts between tokens is no part of a special one.
@@ -145,7 +141,7 @@ TEST(WriteTexts, StopAtSpecialTokensOfEveryDecoder) {
       {{{"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", "always"}}, ""},
       {{{"type", "Fuse"}}, ""}};
   for (const auto& [decoder, between] : decoders) {
-    const TrainedModel model = of_words(decoder);
+    const TextModel model = of_words(decoder);
     const std::vector<std::string> prompts = {"a"};
     int tried = 0;
     for (std::uint64_t seed = 0; seed < 300 && tried < 3; ++seed) {
@@ -176,7 +172,7 @@ TEST(WriteTexts, StopAtSpecialTokensOfEveryDecoder) {
 }
 
 TEST(WriteTexts, GiveTheBestBeam) {
-  const TrainedModel model = of_bytes();
+  const TextModel model = of_bytes();
   const std::vector<std::string> prompts = {"a"};
   const WrittenText written = write_texts(model, prompts, {.draw = {.most = 5, .beams = 3}}).front();
   EXPECT_EQ(written.tokens.size(), 5U);
@@ -185,7 +181,7 @@ TEST(WriteTexts, GiveTheBestBeam) {
 
 // 64 tokens are what its examples had; its positions are rotary, and go on.
 TEST(WriteTexts, SayWhatTheirEndWasWrittenWithout) {
-  const TrainedModel model = of_bytes();
+  const TextModel model = of_bytes();
   const std::vector<std::string> prompts = {std::string(60, 'a'), std::string(70, 'b')};
   for (const std::int64_t beams : {1, 3}) {
     const std::vector<WrittenText> written = write_texts(model, prompts, {.draw = {.most = 8, .beams = beams}});
@@ -211,9 +207,7 @@ TEST(WriteTexts, EndWhereTheirPositionsDo) {
                              .positions = Positions::learned,
                              .start = 0},
                             generator);
-  const TemporaryDirectory directory;
-  Model(both, {.tokens = tokenizer}).save(directory / "m.safetensors");
-  const TrainedModel model = TrainedModel::read(directory / "m.safetensors");
+  const TextModel model(Model(both, {.tokens = tokenizer}), "m.safetensors");
   const std::vector<std::string> prompts = {"abc"};
   for (const std::int64_t beams : {1, 2}) {
     const WrittenText written = write_texts(model, prompts, {.draw = {.most = 20, .beams = beams}}).front();
@@ -236,14 +230,14 @@ TEST(WriteTexts, EndNotAtAPieceThatNobodyCalledTheEnd) {
   const TemporaryDirectory directory;
   const auto ends_of = [&](std::vector<std::int64_t> ends) {
     Model(decoder, {.tokens = pieces, .ends = std::move(ends)}).save(directory / "m.safetensors");
-    return TrainedModel::read(directory / "m.safetensors").writing({}).ends;
+    return TextModel(Model::open(directory / "m.safetensors"), "m.safetensors").writing({}).ends;
   };
   EXPECT_THAT(ends_of({}), testing::IsEmpty());
   EXPECT_THAT(ends_of({1}), testing::ElementsAre(1));
 }
 
 TEST(WriteTexts, RefuseWhatHasNoMeaning) {
-  const auto message = [](const TrainedModel& model, const std::vector<std::string>& prompts,
+  const auto message = [](const TextModel& model, const std::vector<std::string>& prompts,
                           const WriteOptions& options) {
     return error_message([&] { static_cast<void>(write_texts(model, prompts, options)); });
   };
