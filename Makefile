@@ -16,7 +16,7 @@ demo:
 	scripts/install-packages build
 	scripts/install-packages studio || echo "Without Node.js the command has no pages; all else is built."
 	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=OFF -D QKV_TARGETS=native
-	cmake --build --preset release --target qkv_cli
+	scripts/build-aloud build/release --target qkv_cli
 	mkdir -p build/demo
 	$(QKV) explain "The cat sat down" --causal --query cat
 	$(QKV) explain "The cat sat down" --causal --quiet --svg build/demo/svg --png build/demo/png
@@ -32,7 +32,7 @@ test:
 	scripts/onnx-vectors
 	scripts/environment build/python-environment python/requirements.txt
 	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF -D QKV_PYTHON=ON -D Python_EXECUTABLE=$(PYTHON)
-	cmake --build --preset release
+	scripts/build-aloud build/release
 	ctest --preset release
 
 test-tiles:

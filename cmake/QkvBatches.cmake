@@ -12,22 +12,27 @@ if(NOT QKV_BATCHES MATCHES "^(large|small|ON|OFF)$")
   message(FATAL_ERROR "QKV_BATCHES: expected large, small or OFF, got \"${QKV_BATCHES}\"")
 endif()
 
-# qkv_batches(<target> [SIZE <files>] [ALONE <folder> …] [TOGETHER <folder> …]): the sources of the target by folder, in
-# batches of up to SIZE, or three times as many where batches are large. What lies in folders of a folder TOGETHER counts as lying in it.
+# qkv_batches(<target> SIZE <files> [ALONE <folder> …] [TOGETHER <folder> …]): the sources of the target by folder, in
+# batches of up to SIZE where batches are large, or 3. What lies in folders of a folder TOGETHER counts as lying in it. A source
+# that has a UNITY_GROUP keeps it where batches are large.
 function(qkv_batches target)
   cmake_parse_arguments(arg "" "SIZE" "ALONE;TOGETHER" ${ARGN})
   if(NOT QKV_BATCHES)
     return()
   endif()
   set(size_of_batch ${arg_SIZE})
-  if(NOT QKV_BATCHES STREQUAL "small")
-    math(EXPR size_of_batch "3 * ${arg_SIZE}")
+  if(QKV_BATCHES STREQUAL "small")
+    set(size_of_batch 3)
   endif()
   get_target_property(sources ${target} SOURCES)
   get_target_property(folder_of_target ${target} SOURCE_DIR)
   set(folders "")
   foreach(source IN LISTS sources)
     if(NOT source MATCHES "\\.cc$")
+      continue()
+    endif()
+    get_property(group SOURCE ${source} TARGET_DIRECTORY ${target} PROPERTY UNITY_GROUP)
+    if(group AND NOT QKV_BATCHES STREQUAL "small")
       continue()
     endif()
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder_of_target} NORMALIZE OUTPUT_VARIABLE path)

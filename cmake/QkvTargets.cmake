@@ -104,7 +104,7 @@ function(qkv_test room)
   qkv_compile_options(test_${room})
   qkv_quick_to_compile(test_${room})
   qkv_precompile(test_${room} tests <fstream> <sstream> <gmock/gmock.h>)
-  qkv_batches(test_${room} SIZE 4)
+  qkv_batches(test_${room} SIZE 12)
   gtest_discover_tests(test_${room} TEST_PREFIX ${room}/ PROPERTIES LABELS ${room} TIMEOUT 300
                        DISCOVERY_MODE PRE_TEST)
 endfunction()

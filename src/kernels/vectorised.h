@@ -42,6 +42,20 @@ __attribute__((target("avx2"), flatten)) void run_unfused(const Body& body) {
 }
 #endif
 
+#if defined(__x86_64__) && !defined(QKV_BUILDS_SCALAR)
+// A build for one machine comes here only where it is carried to another, or told to run the reference: quick to
+// compile.
+template <class Body>
+__attribute__((cold, noinline)) void run_elsewhere(const Body& body) {
+  body();
+}
+#else
+template <class Body>
+void run_elsewhere(const Body& body) {
+  body();
+}
+#endif
+
 /// body(), which computes in the type of T, compiled for the vectors of chosen_loops(). In f32 products and sums are
 /// fused where the vectors can, so that the digits are the target's; in f64 they never are, and every target gives the
 /// same digits.
@@ -60,7 +74,7 @@ void vectorised(const Body& body) {
     if (vectors == Vectors::avx2) return run_avx2(body);
 #endif
   }
-  body();
+  run_elsewhere(body);
 }
 
 }  // namespace qkv::kernels

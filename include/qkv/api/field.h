@@ -147,7 +147,7 @@ class FieldTable {
 
  protected:
   [[nodiscard]] std::string json_of(const void* request, const void* plain) const;
-  void add(FieldInfo info, api_detail::Holder holder, std::ptrdiff_t offset, const void* plain);
+  void add(FieldInfo&& info, api_detail::Holder holder, std::ptrdiff_t offset, const void* plain);
   void add(const FieldTable& part, std::ptrdiff_t offset);
 
  private:

@@ -126,7 +126,7 @@ std::optional<FieldValue> held(const std::optional<Value>& value) {
 
 }  // namespace
 
-void FieldTable::add(FieldInfo info, Holder holder, std::ptrdiff_t offset, const void* plain) {
+void FieldTable::add(FieldInfo&& info, Holder holder, std::ptrdiff_t offset, const void* plain) {
   const void* const value = static_cast<const char*>(plain) + offset;
   as_held(holder, [&]<class Value>(Value*) {
     if (info.type != FieldType::size) info.type = type_of<Value>();

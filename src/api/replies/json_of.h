@@ -11,9 +11,7 @@ namespace qkv::api_detail {
 using Json = nlohmann::ordered_json;
 
 /// Two blanks a level, one line break at the end; bytes that are no UTF-8 become U+FFFD.
-[[nodiscard]] inline std::string text_of(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+[[nodiscard]] std::string text_of(const Json& json);
 
 [[nodiscard]] Json json_of(const Shape& shape);
 

@@ -20,6 +20,18 @@ std::string table_of(const ReplyType& type) {
 
 }  // namespace
 
+ReplyType api_detail::type_of_kind(ReplyType::Kind kind) {
+  ReplyType type;
+  type.kind = kind;
+  return type;
+}
+
+ReplyType api_detail::type_of_kind(ReplyType::Kind kind, ReplyType element) {
+  ReplyType type = type_of_kind(kind);
+  type.of.push_back(std::move(element));
+  return type;
+}
+
 MemberTable::MemberTable(std::string name) : type_(api_detail::type_of_kind(ReplyType::Kind::object)) {
   type_.name = std::move(name);
 }
@@ -28,6 +40,11 @@ void MemberTable::add(std::string_view name, std::string_view meaning, ReplyType
                       Write writer, IsThere is_there) {
   type_.members.push_back({std::string(name), std::string(meaning), std::move(of), is_there != nullptr});
   places_.push_back({offset, writer, is_there});
+}
+
+void MemberTable::add(std::string_view name, std::string_view meaning, ReplyType (*of)(), std::ptrdiff_t offset,
+                      Write writer, IsThere is_there) {
+  add(name, meaning, of(), offset, writer, is_there);
 }
 
 void MemberTable::add(const MemberTable& part, std::ptrdiff_t offset) {

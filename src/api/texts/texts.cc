@@ -8,6 +8,7 @@
 
 #include "api/fields/refuse.h"
 #include "qkv/api/explain.h"
+#include "qkv/model/box.h"
 #include "qkv/model/match.h"
 
 namespace qkv {

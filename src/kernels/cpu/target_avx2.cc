@@ -14,15 +14,19 @@ namespace qkv::kernels::cpu {
 
 using Avx2Workers = Workers<Worker<InOrder<FmaProducts<avx2::Simd>>>, Worker<InOrder<RowProducts<avx2::Simd>>>>;
 
-constinit const Target avx2::kTarget = {.name = "avx2",
-                                        .blocks_a_task = Avx2Workers::blocks_a_task,
-                                        .worker_bytes = Avx2Workers::worker_bytes,
-                                        .run = Avx2Workers::run,
-                                        .merge = Avx2Workers::merge,
-                                        .multiply = TileLoops<avx2::Simd>::multiply,
-                                        .weigh = TileLoops<avx2::Simd>::weigh,
-                                        .backward = backward_target<FmaGradients<avx2::Simd>>(),
-                                        .loops = &kernels::avx2::kLoops,
-                                        .quantised = &kernels::avx2::kQuantised};
+constinit const Target avx2::kTarget = {
+    .name = "avx2",
+    .blocks_a_task = Avx2Workers::blocks_a_task,
+    .worker_bytes = Avx2Workers::worker_bytes,
+    .run = Avx2Workers::run,
+    .merge = Avx2Workers::merge,
+    .multiply = TileLoops<avx2::Simd>::multiply,
+    .weigh = TileLoops<avx2::Simd>::weigh,
+    .backward = backward_target<FmaGradients<avx2::Simd>>(),
+    .loops = &kernels::avx2::kLoops,
+#if !defined(QKV_WITHOUT_QUANTISED)
+    .quantised = &kernels::avx2::kQuantised,
+#endif
+};
 
 }  // namespace qkv::kernels::cpu

@@ -17,15 +17,19 @@ using Avx512FewWorkers =
     Either<Worker<InOrder<RegisterRowProducts<avx512::Simd>>>, Worker<InOrder<RowProducts<avx512::Simd>>>>;
 using Avx512Workers = Workers<Worker<InOrder<FmaProducts<avx512::Simd>>>, Avx512FewWorkers>;
 
-constinit const Target avx512::kTarget = {.name = "avx512",
-                                          .blocks_a_task = Avx512Workers::blocks_a_task,
-                                          .worker_bytes = Avx512Workers::worker_bytes,
-                                          .run = Avx512Workers::run,
-                                          .merge = Avx512Workers::merge,
-                                          .multiply = TileLoops<avx512::Simd>::multiply,
-                                          .weigh = TileLoops<avx512::Simd>::weigh,
-                                          .backward = backward_target<FmaGradients<avx512::Simd>>(),
-                                          .loops = &kernels::avx512::kLoops,
-                                          .quantised = &kernels::avx512::kQuantised};
+constinit const Target avx512::kTarget = {
+    .name = "avx512",
+    .blocks_a_task = Avx512Workers::blocks_a_task,
+    .worker_bytes = Avx512Workers::worker_bytes,
+    .run = Avx512Workers::run,
+    .merge = Avx512Workers::merge,
+    .multiply = TileLoops<avx512::Simd>::multiply,
+    .weigh = TileLoops<avx512::Simd>::weigh,
+    .backward = backward_target<FmaGradients<avx512::Simd>>(),
+    .loops = &kernels::avx512::kLoops,
+#if !defined(QKV_WITHOUT_QUANTISED)
+    .quantised = &kernels::avx512::kQuantised,
+#endif
+};
 
 }  // namespace qkv::kernels::cpu
