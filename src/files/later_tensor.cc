@@ -21,8 +21,7 @@ constexpr std::int64_t kGgufAlignment = 32;
 
 const GgufType& writable_type(const LaterTensor& tensor) {
   const GgufType* type = find_gguf_type(tensor.type);
-  const bool is_known =
-      type != nullptr && ((type->dtype && is_floating(*type->dtype)) || (type->block && can_quantise(*type->block)));
+  const bool is_known = type != nullptr && (type->dtype || (type->block && can_quantise(*type->block)));
   if (is_known) return *type;
   throw InvalidArgument("write_gguf", "\"" + tensor.name + "\"", "F64, F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0 or Q5_1",
                         tensor.type);
@@ -224,16 +223,11 @@ void write_safetensors(StagedFile& file, const std::map<std::string, std::string
   }
 }
 
-double rounding_bound(std::string_view type, std::span<const float> values) {
-  constexpr double kOfHalf = 1.0 / 2048;
-  constexpr double kLeastHalf = 1.0 / (1 << 25);
-  constexpr double kOfBFloat = 1.0 / 256;
-  double most = 0;
-  for (const float value : values) most = std::max(most, std::fabs(static_cast<double>(value)));
-  if (type == "F16") return most * kOfHalf + kLeastHalf;
-  if (type == "BF16") return most * kOfBFloat + std::numeric_limits<float>::min();
+RoundingBound rounding_bound(std::string_view type) noexcept {
+  if (type == "F16") return {.relative = 1.0 / 2048, .least = 1.0 / (1 << 25)};
+  if (type == "BF16") return {.relative = 1.0 / 256, .least = static_cast<double>(std::numeric_limits<float>::min())};
   const GgufType* known = find_gguf_type(type);
-  return known != nullptr && known->block ? quantising_bound(*known->block, most) : 0;
+  return known != nullptr && known->block ? quantising_bound(*known->block) : RoundingBound{};
 }
 
 }  // namespace qkv::files

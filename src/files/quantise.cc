@@ -138,12 +138,12 @@ void quantise(BlockType type, std::span<const float> numbers, std::span<std::byt
   }
 }
 
-double quantising_bound(BlockType type, double most) noexcept {
+RoundingBound quantising_bound(BlockType type) noexcept {
   constexpr double kOfHalf = 1.0 / 2048;  // of a number in 16 bits, half a unit in the last place
   constexpr double kLeastHalf = 1.0 / (1 << 24);
   constexpr double kOfFloat = 16 * static_cast<double>(std::numeric_limits<float>::epsilon());
   // Both scales of a block, and steps of at most 127, at the lower end of what 16 bits hold.
-  return most * (find_quantiser(type)->step + 3 * kOfHalf + kOfFloat) + 128 * kLeastHalf;
+  return {.relative = find_quantiser(type)->step + 3 * kOfHalf + kOfFloat, .least = 128 * kLeastHalf};
 }
 
 }  // namespace qkv::files

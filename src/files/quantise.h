@@ -15,7 +15,13 @@ namespace qkv::files {
 /// reference of GGML. `blocks` has the bytes of the layout for each of its numbers. Allocates nothing.
 void quantise(core::BlockType type, std::span<const float> numbers, std::span<std::byte> blocks) noexcept;
 
-/// How far a number of a block may be from what it was, where `most` is the largest absolute value of the block.
-[[nodiscard]] double quantising_bound(core::BlockType type, double most) noexcept;
+/// How far a number may be from what it was: `relative` times the largest absolute value of its block, and `least`.
+struct RoundingBound {
+  double relative = 0;
+  double least = 0;
+
+  [[nodiscard]] double of(double most) const noexcept { return relative * most + least; }
+};
+[[nodiscard]] RoundingBound quantising_bound(core::BlockType type) noexcept;
 
 }  // namespace qkv::files

@@ -126,17 +126,22 @@ StagedFolder::StagedFolder(std::string path) : path_(std::move(path)) {
 }
 
 StagedFolder::~StagedFolder() {
-  if (!temporary_.empty()) {
-    for (const std::string& file : files_) ::unlink(file.c_str());
-    ::rmdir(temporary_.c_str());
-  }
+  std::error_code none;
+  if (!temporary_.empty()) std::filesystem::remove_all(temporary_, none);
   forget();
 }
 
 std::string StagedFolder::add(const std::string& name) {
-  const std::string& file = files_.emplace_back(temporary_ + "/" + name);
-  if (const auto slot = unfinished::add(file)) slots_.push_back(*slot);
-  return file;
+  for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
+    const std::string folder = temporary_ + "/" + name.substr(0, slash);
+    if (::mkdir(folder.c_str(), 0777) == 0) note(folder);
+  }
+  note(temporary_ + "/" + name);
+  return temporary_ + "/" + name;
+}
+
+void StagedFolder::note(const std::string& name) {
+  if (const auto slot = unfinished::add(name)) slots_.push_back(*slot);
 }
 
 void StagedFolder::appear() {

@@ -60,8 +60,8 @@ class StagedFile {
   Descriptor descriptor_;
 };
 
-/// A folder under a temporary name beside its place. The destructor removes it with the files that it was told of,
-/// unless it has appeared, and so does a signal.
+/// A folder under a temporary name beside its place. The destructor removes it with all that is in it unless it has
+/// appeared; so does a signal, with what it was told of.
 class StagedFolder {
  public:
   /// Throws Error if there is anything at `path` but an empty folder, and for a place that cannot be written to.
@@ -71,17 +71,17 @@ class StagedFolder {
   ~StagedFolder();
 
   [[nodiscard]] const std::string& temporary() const noexcept { return temporary_; }
-  /// Where a file of this name is to be written.
+  /// Where a file of this name is to be written: "1_Pooling/config.json" has its folder then.
   [[nodiscard]] std::string add(const std::string& name);
   /// Throws Error naming the path and the system's reason.
   void appear();
 
  private:
+  void note(const std::string& name);
   void forget() noexcept;
 
   std::string path_;
   std::string temporary_;
-  std::vector<std::string> files_;
   std::vector<std::size_t> slots_;
 };
 

@@ -42,8 +42,9 @@ void remove_all() noexcept {
   for (const Slot& slot : slots) {
     if (slot.state == SlotState::taken) ::unlink(slot.name.data());
   }
-  for (const Slot& slot : slots) {
-    if (slot.state == SlotState::taken) ::rmdir(slot.name.data());
+  // A folder has an earlier slot than those inside.
+  for (std::size_t n = slots.size(); n-- > 0;) {
+    if (slots[n].state == SlotState::taken) ::rmdir(slots[n].name.data());
   }
 }
 

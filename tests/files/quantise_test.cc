@@ -62,8 +62,8 @@ TEST(Quantise, StaysWithinItsBound) {
         most = std::max(most, std::fabs(static_cast<double>(numbers[n])));
         error = std::max(error, std::fabs(static_cast<double>(numbers[n]) - static_cast<double>(back[n])));
       }
-      ASSERT_LE(error, files::quantising_bound(type, most)) << name << " round " << round;
-      nearest = std::max(nearest, error / files::quantising_bound(type, most));
+      ASSERT_LE(error, files::quantising_bound(type).of(most)) << name << " round " << round;
+      nearest = std::max(nearest, error / files::quantising_bound(type).of(most));
     }
     EXPECT_GT(nearest, 0.5) << name << ": the bound says nothing";
   }
