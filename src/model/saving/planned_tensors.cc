@@ -34,7 +34,11 @@ bool is_plain_type(std::string_view word) { return word == "f32" || word == "f16
 
 std::string type_of_dtype(DType dtype) { return type_in_file(name_of(dtype)); }
 
-ChosenType gguf_type_for(std::string_view name, std::span<const std::int64_t> shape,
+std::string_view gguf_scores_map(bool has_output) noexcept {
+  return has_output ? "output.weight" : "token_embd.weight";
+}
+
+ChosenType gguf_type_for(std::string_view name, std::span<const std::int64_t> shape, TensorUse use,
                          const std::optional<std::string>& asked, const std::string& own) {
   const std::string wanted = asked ? type_in_file(*asked) : own;
   if (wanted == "F32") return {wanted};
@@ -43,6 +47,8 @@ ChosenType gguf_type_for(std::string_view name, std::span<const std::int64_t> sh
   if (asked && !is_plain_type(*asked) && shape.back() % kBlock != 0) {
     return {"F16", fmt::format("rows of {} numbers are no whole blocks of {}", shape.back(), kBlock)};
   }
+  const bool is_of_few_bits = asked && (asked->starts_with("q4") || asked->starts_with("q5"));
+  if (is_of_few_bits && use == TensorUse::scores) return {"Q8_0", "the map to scores of tokens"};
   return {wanted};
 }
 

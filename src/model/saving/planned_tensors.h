@@ -24,9 +24,13 @@ struct ChosenType {
   std::string type;
   std::string kept = {};  // why it is not the one that was asked for
 };
+/// Whether a tensor is the map to scores of tokens, which errs more than others in few bits.
+enum class TensorUse : std::uint8_t { any, scores };
 /// Of a tensor of GGUF; `own` is what it had, or f32 for blocks.
-[[nodiscard]] ChosenType gguf_type_for(std::string_view name, std::span<const std::int64_t> shape,
+[[nodiscard]] ChosenType gguf_type_for(std::string_view name, std::span<const std::int64_t> shape, TensorUse use,
                                        const std::optional<std::string>& asked, const std::string& own);
+/// The name of the map to scores in a file that has `output.weight`, or in one that has not.
+[[nodiscard]] std::string_view gguf_scores_map(bool has_output) noexcept;
 
 /// The sum over the parts of a tensor of the squares of the new value, less the old one, and of the old one.
 class TensorError {

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <map>
 
+#include "files/gguf_header.h"
 #include "files/json_text.h"
 #include "files/place.h"
 #include "model/families/later_gguf_model.h"
@@ -13,6 +14,7 @@
 #include "model/saving/same_model.h"
 #include "qkv/error.h"
 #include "qkv/model/embed.h"
+#include "qkv/text/read_tokenizer.h"
 #include "text/gguf_tokenizer_words.h"
 
 namespace qkv::saving {
@@ -82,6 +84,20 @@ std::int64_t rows_of(const Model& model) {
   return std::visit([](const auto& network) { return network.options().vocabulary; }, model.network());
 }
 
+// Of tokenizer.json, or of the SentencePiece file that it was made from, which says more than GGUF can take from there.
+GgufMetadata tokenizer_words(const std::string& folder, const Model& model, std::vector<std::string>& cautions) {
+  try {
+    return text::gguf_tokenizer_words(*model.tokenizers().tokens, rows_of(model), folder, cautions);
+  } catch (const Error&) {
+    for (const char* name : {"tokenizer.model", "spiece.model"}) {
+      const std::string file = (fs::path(folder) / name).string();
+      if (!files::is_there(file)) continue;
+      return text::gguf_tokenizer_words(*read_tokenizer(file), rows_of(model), folder, cautions);
+    }
+    throw;
+  }
+}
+
 void add_tokenizer(GgufMetadata& words, const std::string& folder, const Model& model,
                    std::vector<std::string>& cautions) {
   if (model.tokenizers().tokens == nullptr) {
@@ -89,7 +105,7 @@ void add_tokenizer(GgufMetadata& words, const std::string& folder, const Model& 
     cautions.push_back("the folder has no tokenizer: what opens the file cannot read texts");
     return;
   }
-  words.merge(text::gguf_tokenizer_words(*model.tokenizers().tokens, rows_of(model), folder, cautions));
+  words.merge(tokenizer_words(folder, model, cautions));
   add_special_tokens(words, folder, model);
   if (!model.tokenizers().chat_template.empty()) {
     words["tokenizer.chat_template"] = {"string", model.tokenizers().chat_template};
@@ -120,6 +136,10 @@ std::string type_of_most(const std::vector<files::LaterTensor>& tensors) {
   std::map<std::string, std::int64_t> bytes;
   for (const files::LaterTensor& tensor : tensors) bytes[tensor.type] += files::bytes_of(tensor);
   return std::ranges::max_element(bytes, {}, [](const auto& one) { return one.second; })->first;
+}
+
+TensorUse use_of(std::string_view name, bool has_output) {
+  return name == gguf_scores_map(has_output) ? TensorUse::scores : TensorUse::any;
 }
 
 struct Plan {
@@ -175,9 +195,13 @@ Conversion folder_to_gguf(const std::string& folder, files::StagedFile& out, con
   const ValueOf value = [](const Parameter& parameter) { return Tensor(parameter.value.value()); };
   std::vector<std::string> left_out;
   std::map<std::string, std::size_t> places;  // of parameters in the tensors
-  for (PlacedTensor& tensor : placed_in_gguf(families::gguf_family_named(architecture.name), model, value, left_out)) {
+  std::vector<PlacedTensor> placed =
+      placed_in_gguf(families::gguf_family_named(architecture.name), model, value, left_out);
+  const bool has_output = std::ranges::find(placed, "output.weight", &PlacedTensor::name) != placed.end();
+  for (PlacedTensor& tensor : placed) {
     const std::string own = type_of_dtype(tensor.parts.front().value.dtype());
-    const ChosenType chosen = gguf_type_for(tensor.name, tensor.shape, options.type, own);
+    const ChosenType chosen =
+        gguf_type_for(tensor.name, tensor.shape, use_of(tensor.name, has_output), options.type, own);
     for (const Parameter& part : tensor.parts) places[part.name] = plan.tensors.size();
     plan_tensor(plan, tensor.name, tensor.shape, tensor.values, chosen);
   }
@@ -201,12 +225,16 @@ Conversion gguf_to_gguf(const std::string& path, files::StagedFile& out, const C
   if (!options.type) throw InvalidArgument("convert_model", "type", "a type, for a GGUF file made of another", "none");
   const Gguf file = Gguf::read(path);
   Plan plan{.words = file.metadata(), .tensors = {}, .shown = {}};
+  const bool has_output = file.find("output.weight") != nullptr;
   for (const char* word : {"split.count", "split.no", "split.tensors.count", "general.alignment"})
     plan.words.erase(word);
   for (const GgufEntry& entry : file.entries()) {
-    const Tensor stored = file.load(entry.name);
-    ChosenType chosen{type_of_dtype(stored.dtype())};
-    if (is_floating(stored.dtype())) chosen = gguf_type_for(entry.name, entry.shape, options.type, chosen.type);
+    const files::GgufType* stored = files::find_gguf_type(entry.type);
+    const DType dtype = stored->dtype.value_or(DType::f32);
+    ChosenType chosen{type_of_dtype(dtype)};
+    if (is_floating(dtype)) {
+      chosen = gguf_type_for(entry.name, entry.shape, use_of(entry.name, has_output), options.type, chosen.type);
+    }
     plan_tensor(plan, entry.name, entry.shape, [&file, name = entry.name] { return file.load(name); }, chosen);
   }
   plan.words["general.file_type"] = {"u32", gguf_file_type(type_in_file(*options.type))};
