@@ -52,6 +52,7 @@ test-models:
 	cmake --build --preset release --target test_models qkv_cli
 	build/release/tests/models/test_models --gtest_brief=1
 	! test -x build/models-environment/bin/python || build/models-environment/bin/python tests/models/check_tokenizer_folders.py $(QKV)
+	! test -x build/models-environment/bin/python || build/models-environment/bin/python tests/models/check_converted.py $(QKV) build/models
 
 web:
 	scripts/install-packages build web

@@ -1,15 +1,23 @@
-// qkv check: two files, element by element.
+// qkv check: two files, element by element; or two models on a text.
 #include "qkv/api/check.h"
+
+#include <optional>
+#include <string>
 
 #include "commands.h"
 #include "common_options.h"
 #include "output.h"
+#include "progress.h"
+#include "qkv/api/check_models.h"
+#include "qkv/threads.h"
 #include "terminal.h"
 
 namespace qkv::cli {
 namespace {
 
 struct CheckFlags : CheckRequest {
+  ModelsText models;
+  std::optional<int> threads;
   bool json = false;
   bool quiet = false;
 };
@@ -17,12 +25,32 @@ struct CheckFlags : CheckRequest {
 Fields<CheckFlags> fields_of_check() {
   Fields<CheckFlags> fields;
   fields.add(check_fields());
+  for (const char* of_files : {"rtol", "atol", "nan_differs", "any_dtype"}) {
+    fields.info(of_files).excludes.emplace_back("text_file");
+  }
+  fields.add(&CheckFlags::models, models_text_fields());
+  for (const char* of_models : {"window", "dtype"}) fields.info(of_models).needs.emplace_back("text_file");
+  fields.add(&CheckFlags::threads, threads_field());
   fields.add(&CheckFlags::json, json_field());
   fields.add(&CheckFlags::quiet, quiet_field("Print nothing; the exit code tells"));
+  fields.info("quiet").excludes.emplace_back("text_file");
   return fields;
 }
 
+void run_check_of_models(const CheckFlags& flags) {
+  const CheckModelsFigures figures = [&] {
+    Progress progress;
+    const auto show = [&](std::int64_t done, std::int64_t all) {
+      progress.show(std::to_string(done) + " of " + std::to_string(all) + " tokens");
+    };
+    return check_models({.a = flags.a, .b = flags.b, .text = std::nullopt, .read = flags.models}, show);
+  }();
+  print(flags.json ? reply_as_json(figures) : check_models_as_text(figures, terminal_width()));
+}
+
 void run_check(CheckFlags& flags, const Given& /*all*/) {
+  if (flags.threads) set_threads(*flags.threads);
+  if (!flags.models.text_file.empty()) return run_check_of_models(flags);
   const CheckReply reply = check(flags);
   if (!flags.quiet) print(flags.json ? as_json(flags, reply) : as_text(flags, reply, terminal_width()));
   throw Exit{.code = reply.equal() ? kSuccess : kFailure};
@@ -32,13 +60,16 @@ void run_check(CheckFlags& flags, const Given& /*all*/) {
 
 void add_check(Commands& commands) {
   commands.add({.name = "check",
-                .summary = "Compare two files and print the worst place",
+                .summary = "Compare two files, or two models on a text, and print the worst place",
                 .group = "Attention",
                 .footer = "Equal is |A - B| <= atol + rtol * |B| everywhere, and the same shapes and\n"
                           "element types. Infinities are equal to themselves, NaN to NaN. Archives (.npz,\n"
                           ".safetensors) are compared member by member.\n"
                           "Exit codes: 0 equal, 1 different or unreadable, 2 the request has no meaning.\n\n"
-                          "Example:\n  qkv check o.npy expected.npz:out --rtol 1e-4 --atol 1e-6",
+                          "With --text, A and B are models: how far B's answers are from A's, and in which\n"
+                          "layers that begins. docs/models.md says what the numbers are.\n\n"
+                          "Examples:\n  qkv check o.npy expected.npz:out --rtol 1e-4 --atol 1e-6\n"
+                          "  qkv check smollm2.gguf smollm2-q4_0.gguf --text page.txt",
                 .places = {"a", "b"}},
                fields_of_check(), run_check);
 }

@@ -12,6 +12,7 @@ void add_bench_bottleneck(Commands& commands);
 void add_bench_positions(Commands& commands);
 void add_change(Commands& commands);
 void add_check(Commands& commands);
+void add_convert(Commands& commands);
 void add_cost(Commands& commands);
 void add_embed(Commands& commands);
 void add_explain(Commands& commands);

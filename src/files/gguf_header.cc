@@ -345,6 +345,10 @@ const GgufType* find_gguf_type(std::string_view name) noexcept {
   return found == gguf_types().end() ? nullptr : &*found;
 }
 
+std::uint32_t number_of_gguf_value(std::string_view name) noexcept {
+  return static_cast<std::uint32_t>(std::ranges::find(kValueTypes, name) - kValueTypes.begin());
+}
+
 GgufHeader parse_gguf_header(std::span<const std::byte> bytes, const std::string& source) {
   return GgufReader(bytes, source).read();
 }

@@ -19,6 +19,9 @@ struct GgufType {
 };
 [[nodiscard]] const GgufType* find_gguf_type(std::string_view name) noexcept;
 
+/// As the format numbers the types of metadata: "u32", "list". The name must be one of them.
+[[nodiscard]] std::uint32_t number_of_gguf_value(std::string_view name) noexcept;
+
 struct GgufHeader {
   int version = 0;
   std::vector<GgufEntry> entries;  // by begin

@@ -195,16 +195,28 @@ SafetensorsHeader parse_safetensors_header(std::span<const std::byte> bytes, con
 
 std::string safetensors_header(std::span<const NamedView* const> ordered,
                                const std::map<std::string, std::string>& metadata) {
-  auto json = nlohmann::ordered_json::object();  // in the order of the data, as a reader of the file would like it
-  if (!metadata.empty()) json[std::string(kMetadataKey)] = metadata;
+  std::vector<SafetensorsEntry> entries;
   std::uint64_t at = 0;
   for (const NamedView* tensor : ordered) {
     const TensorView& view = tensor->view;
     const std::uint64_t end = at + static_cast<std::uint64_t>(view.size()) * size_of(view.dtype());
-    json[tensor->name] = {{"dtype", type_name(view.dtype())},
-                          {"shape", std::vector<std::int64_t>(view.shape().begin(), view.shape().end())},
-                          {"data_offsets", {at, end}}};
+    entries.push_back({.name = tensor->name,
+                       .dtype = std::string(type_name(view.dtype())),
+                       .shape = {view.shape().begin(), view.shape().end()},
+                       .begin = at,
+                       .end = end});
     at = end;
+  }
+  return safetensors_header(entries, metadata);
+}
+
+std::string safetensors_header(std::span<const SafetensorsEntry> ordered,
+                               const std::map<std::string, std::string>& metadata) {
+  auto json = nlohmann::ordered_json::object();  // in the order of the data, as a reader of the file would like it
+  if (!metadata.empty()) json[std::string(kMetadataKey)] = metadata;
+  for (const SafetensorsEntry& tensor : ordered) {
+    json[tensor.name] = {
+        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {tensor.begin, tensor.end}}};
   }
   return json.dump();
 }

@@ -29,6 +29,9 @@ struct SafetensorsHeader {
 /// The header's text for tensors that lie one after the other.
 [[nodiscard]] std::string safetensors_header(std::span<const NamedView* const> ordered,
                                              const std::map<std::string, std::string>& metadata);
+/// The same of tensors that are yet to be made.
+[[nodiscard]] std::string safetensors_header(std::span<const SafetensorsEntry> ordered,
+                                             const std::map<std::string, std::string>& metadata);
 
 [[nodiscard]] bool is_utf8(std::string_view text) noexcept;
 

@@ -338,6 +338,51 @@ std::shared_ptr<const Tokenizer> sentence_piece(const GgufKeys& keys, const Sent
 
 }  // namespace
 
+namespace {
+
+// Without what changes no cut, and a sequence of one as that one.
+Json plain_steps(const Json& pre_tokenizer) {
+  if (!pre_tokenizer.is_object()) return Json::array();
+  Json steps = pre_tokenizer.value("type", "") == "Sequence" ? pre_tokenizer.value("pretokenizers", Json::array())
+                                                             : Json::array({pre_tokenizer});
+  for (Json& step : steps) {
+    if (!step.is_object() || step.value("type", "") != "ByteLevel") continue;
+    step = in_bytes(step.value("use_regex", true));
+    step["add_prefix_space"] = false;
+  }
+  return steps;
+}
+
+bool adds_space(const Json& pre_tokenizer) {
+  const Json steps = pre_tokenizer.value("type", "") == "Sequence" ? pre_tokenizer.value("pretokenizers", Json::array())
+                                                                   : Json::array({pre_tokenizer});
+  return std::ranges::any_of(
+      steps, [](const Json& step) { return step.is_object() && step.value("add_prefix_space", false); });
+}
+
+}  // namespace
+
+std::string gguf_pre_tokenizer(const Json& json, const std::string& source) {
+  const auto refuse = [&](const char* part, const std::string& expected) {
+    throw Error(source + ": its tokenizer: " + part + ": expected " + expected + ", as GGUF can hold it");
+  };
+  const Json own = json.value("pre_tokenizer", Json());
+  const Json steps = plain_steps(own);
+  const auto found = std::ranges::find_if(
+      kPreTokenizers, [&](const PreTokenizerName& known) { return plain_steps(pre_tokenizer_of(known.cut)) == steps; });
+  if (found == kPreTokenizers.end()) refuse("pre_tokenizer", "that of GPT-2, StarCoder, Llama 3, Qwen 2 or Tekken");
+  if (adds_space(own)) refuse("pre_tokenizer.add_prefix_space", "false");
+  const Json normalizer = json.value("normalizer", Json());
+  const std::string form = normalizer.is_object() ? normalizer.value("type", "") : "none";
+  const std::string wanted = found->cut == Cut::qwen2 ? "NFC" : "none";
+  if (form != wanted) refuse("normalizer", wanted + " beside this pre_tokenizer");
+  const bool ignores = found->cut == Cut::llama3 || found->cut == Cut::tekken;
+  if (json.at("model").value("ignore_merges", false) != ignores) {
+    refuse("model.ignore_merges", ignores ? "true" : "false");
+  }
+  return std::string(found->name);
+}
+
 std::shared_ptr<const Tokenizer> gguf_tokenizer(const files::GgufKeys& keys, std::vector<std::string>& cautions) {
   const std::string model = keys.text(kModelKey, "none");
   if (model == "none" || model == "no_vocab") return nullptr;

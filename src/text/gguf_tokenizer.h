@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ namespace qkv::text {
 /// another model or pre-tokeniser, too. Adds to `cautions` what the file does not say.
 [[nodiscard]] std::shared_ptr<const Tokenizer> gguf_tokenizer(const files::GgufKeys& keys,
                                                               std::vector<std::string>& cautions);
+
+/// The name in tokenizer.ggml.pre of a pre-tokeniser and what goes with it: the normaliser and ignore_merges. `json` is
+/// a tokenizer.json. Throws Error naming `source` and the part for one that has no name there.
+[[nodiscard]] std::string gguf_pre_tokenizer(const nlohmann::json& json, const std::string& source);
 
 /// Tokens of which each ends a text that the model writes: of the end of a text, a turn and a message.
 [[nodiscard]] std::vector<std::int64_t> gguf_ends(const files::GgufKeys& keys);

@@ -38,9 +38,9 @@ TEST(Frame, ListsItsCommandsHoweverItIsAsked) {
 
 TEST(Frame, TellsItsExitCodes) { EXPECT_THAT(run_qkv({}).out, HasSubstr("130 stopped by Ctrl-C")); }
 
-const std::vector<std::string> kCommands = {"analyze", "attend", "bench", "change",   "check",  "cost",  "embed",
-                                            "explain", "fetch",  "fill",  "generate", "help",   "info",  "lens",
-                                            "mask",    "match",  "probe", "task",     "tokens", "train", "view"};
+const std::vector<std::string> kCommands = {
+    "analyze",  "attend", "bench", "change", "check", "convert", "cost",  "embed", "explain", "fetch", "fill",
+    "generate", "help",   "info",  "lens",   "mask",  "match",   "probe", "task",  "tokens",  "train", "view"};
 
 class EachCommand : public testing::TestWithParam<std::string> {};
 

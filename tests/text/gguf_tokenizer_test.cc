@@ -4,6 +4,9 @@
 
 #include "core/error_message.h"
 #include "files/gguf_bytes.h"
+#include "files/later_tensor.h"
+#include "files/temporary_directory.h"
+#include "text/gguf_tokenizer_words.h"
 
 namespace qkv::gguf_tokenizer_test {
 namespace {
@@ -93,13 +96,60 @@ TEST(GgufTokenizer, ReadsThePiecesOfSentencePiece) {
   EXPECT_THAT(read(bare).tokenizer->encode("ab b").ids, ElementsAre(6, 3, 5));
 }
 
-TEST(GgufTokenizer, TurnsTheMarksOfWordPiecesAround) {
+GgufBytes word_piece() {
   GgufBytes file;
   file.text("tokenizer.ggml.model", "bert");
   file.texts("tokenizer.ggml.tokens", {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "▁un", "able", "▁."});
-  const auto tokenizer = read(file).tokenizer;
+  return file;
+}
+
+TEST(GgufTokenizer, TurnsTheMarksOfWordPiecesAround) {
+  const auto tokenizer = read(word_piece()).tokenizer;
   EXPECT_THAT(tokenizer->encode("Unable . x").ids, ElementsAre(2, 4, 5, 6, 1, 3));
   EXPECT_EQ(tokenizer->piece(5), "##able");
+}
+
+std::shared_ptr<const Tokenizer> written_and_read(const Tokenizer& tokenizer, std::int64_t rows) {
+  const tests::TemporaryDirectory directory;
+  std::vector<std::string> cautions;
+  files::StagedFile file(directory / "m.gguf");
+  files::write_gguf(file, text::gguf_tokenizer_words(tokenizer, rows, "folder", cautions), {}, nullptr);
+  file.finish();
+  EXPECT_THAT(cautions, IsEmpty());
+  const Gguf gguf = Gguf::read(file.temporary());
+  return text::gguf_tokenizer(files::GgufKeys(gguf), cautions);
+}
+
+TEST(GgufTokenizerWords, AreReadAsTheTokenizerThatTheyWereMadeOf) {
+  GgufBytes with_ends = byte_level("smollm");
+  with_ends.boolean("tokenizer.ggml.add_bos_token", true).boolean("tokenizer.ggml.add_eos_token", true);
+  for (const GgufBytes& bytes :
+       {byte_level("gpt-2"), byte_level("smollm"), byte_level("qwen2"), byte_level("tekken"), byte_level("llama-bpe"),
+        byte_level("default"), with_ends, sentence_piece(), word_piece()}) {
+    const auto before = read(bytes).tokenizer;
+    const auto after = written_and_read(*before, before->size());
+    EXPECT_TRUE(have_same_pieces(*before, *after));
+    text::require_same_cuts(*before, *after, "folder");
+    for (const char* text : {"ab 12<|end|><tool>", "ab</s>c<d>", "Unable . x", "a  ab\n12"}) {
+      EXPECT_EQ(before->encode(text).ids, after->encode(text).ids) << text;
+    }
+  }
+}
+
+TEST(GgufTokenizerWords, NameRowsWithoutAPiece) {
+  const auto before = read(byte_level("gpt-2")).tokenizer;
+  const auto after = written_and_read(*before, 12);
+  EXPECT_EQ(after->size(), 12);
+  EXPECT_EQ(after->piece(11), "[PAD11]");
+  const std::string fault = error_message<Error>([&] { static_cast<void>(written_and_read(*before, 3)); });
+  EXPECT_THAT(fault, HasSubstr("expected a token below 3, the rows of the model's table"));
+}
+
+TEST(GgufTokenizerWords, TellsOfCutsThatDiffer) {
+  const auto digits = read(byte_level("smollm")).tokenizer;
+  const auto numbers = read(byte_level("gpt-2")).tokenizer;
+  EXPECT_THAT(error_message<Error>([&] { text::require_same_cuts(*digits, *numbers, "folder"); }),
+              HasSubstr("folder: its tokenizer cuts \"The quick"));
 }
 
 TEST(GgufTokenizer, HasNoneWhereTheFileHasNone) { EXPECT_EQ(read(GgufBytes()).tokenizer, nullptr); }

@@ -5,6 +5,8 @@
 #include "api/fields/refuse.h"
 #include "qkv/api/attend.h"
 #include "qkv/api/change.h"
+#include "qkv/api/check_models.h"
+#include "qkv/api/convert.h"
 #include "qkv/api/cost.h"
 #include "qkv/api/explain.h"
 #include "qkv/api/info.h"
@@ -97,7 +99,9 @@ std::span<const CommandQuestion> command_questions() {
       question("fill", fill_fields(), {R"({"model": "english", "text": "the cats <be> small", "count": 3})"}),
       question("embed", embed_fields(), {R"({"model": "english", "text": "the cats are small", "normalise": true})"}),
       question("match", match_fields(), {}),
+      question("check", check_models_fields(), {R"({"a": "gpt", "b": "gpt", "text": "The cat sat on the mat."})"}),
       question("train", train_run_fields(), {}),
+      question("convert", convert_fields(), {}),
       question("tokens", tokens_fields(),
                {R"({"tokenizer": "english", "text": "the cats are small"})",
                 R"({"tokenizer": "english", "ids": "12 7"})", R"({"tokenizer": "english", "search": "king"})"}),

@@ -5,7 +5,9 @@
 
 #include "qkv/api/attend.h"
 #include "qkv/api/change.h"
+#include "qkv/api/check_models.h"
 #include "qkv/api/contents.h"
+#include "qkv/api/convert.h"
 #include "qkv/api/cost.h"
 #include "qkv/api/explain.h"
 #include "qkv/api/fetch.h"
@@ -60,6 +62,7 @@ std::string described(const CommandReply& one) {
 std::span<const CommandReply> command_replies() {
   static const std::vector<CommandReply> kAll = {
       printed<AttendFigures>("qkv attend --json"),
+      printed<CheckModelsFigures>("qkv check --text --json"),
       printed<ProbeFigures>("qkv probe --json"),
       printed<MaskFigures>("qkv mask EXPR --json"),
       printed<MaskWordList>("qkv mask --json"),
@@ -83,6 +86,7 @@ std::span<const CommandReply> command_replies() {
       printed<TokensText>("qkv tokens --ids --json"),
       printed<VocabularyFigures>("qkv tokens --list --json"),
       printed<FetchFigures>("qkv fetch --json"),
+      printed<ConvertFigures>("qkv convert --json"),
       printed<InfoReply>("qkv info --json"),
       printed<Contents>("qkv info FILE --json"),
       printed<TaskFigures>("qkv task TASK --json"),

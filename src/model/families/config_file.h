@@ -30,6 +30,7 @@ class ConfigFile {
   ConfigFile(nlohmann::json json, std::string path);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] const nlohmann::json& json() const noexcept { return json_; }
   /// False for null too.
   [[nodiscard]] bool has(std::string_view word) const;
   /// True for null too.

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <memory>
 #include <utility>
 
 #include "files/gguf_header.h"
 #include "model/families/gguf_family.h"
+#include "model/families/later_gguf_model.h"
 #include "model/families/loading.h"
 #include "qkv/error.h"
 #include "text/fitted_tokenizer.h"
@@ -103,31 +105,70 @@ ModelTokenizers gguf_tokenizers(const GgufKeys& keys, std::vector<std::string>& 
   return tokenizers;
 }
 
-Model opened(const Gguf& file) {
-  const GgufKeys keys(file);
-  require_model(keys);
-  const GgufFamily& family = gguf_family_of(keys);
-  const ConfigFile config = config_of(keys, family);
-  const GgufWeights weights(family, config, file);
-  const WeightFiles files(types_of(file), [&](const std::string& name) { return weights.load(name); });
+// What reads the parameters; each part borrows those before it.
+class GgufReading {
+ public:
+  explicit GgufReading(const Gguf& file)
+      : file_(file),
+        keys_(file_),
+        family_(sound_family(keys_)),
+        config_(config_of(keys_, family_)),
+        weights_(family_, config_, file_),
+        files_(types_of(file_), [this](const std::string& name) { return weights_.load(name); }),
+        named_{.type = family_.family().type,
+               .prefix = "",
+               .network = family_.family().network,
+               .names = family_.names,
+               .unused = kUnused},
+        stored_(named_, files_),
+        loading(stored_, "", 0) {}
+  GgufReading(const GgufReading&) = delete;
+  GgufReading& operator=(const GgufReading&) = delete;
+
+  [[nodiscard]] const GgufKeys& keys() const noexcept { return keys_; }
+  [[nodiscard]] const GgufFamily& family() const noexcept { return family_; }
+  [[nodiscard]] const ConfigFile& config() const noexcept { return config_; }
+  [[nodiscard]] Model::Network network() const {
+    return named_.network(config_, Init::undrawn(), dtype_of_table(table_of(file_)));
+  }
+
+ private:
   // Frequencies, which follow from the config, and the map of a task of pairs.
   static constexpr std::string_view kUnused[] = {"rope_freqs.weight", "*attn_rot_embd", "*cross_attn_rel_b.weight",
                                                  "cls.*"};
-  const Family named{.type = family.family().type,
-                     .prefix = "",
-                     .network = family.family().network,
-                     .names = family.names,
-                     .unused = kUnused};
-  const StoredWeights stored(named, files);
-  const Model::Network network = named.network(config, Init::undrawn(), dtype_of_table(table_of(file)));
-  std::vector<std::string> cautions = config.remarks();
-  Loading loading(stored, "", 0);
-  for (const Parameter& parameter : Model(network).parameters()) loading.add(parameter);
-  loading.finish(file.source(), "", cautions);
-  ModelTokenizers tokenizers = gguf_tokenizers(keys, cautions);
+
+  static const GgufFamily& sound_family(const GgufKeys& keys) {
+    require_model(keys);
+    return gguf_family_of(keys);
+  }
+
+  Gguf file_;
+  GgufKeys keys_;
+  const GgufFamily& family_;
+  ConfigFile config_;
+  GgufWeights weights_;
+  WeightFiles files_;
+  Family named_;
+  StoredWeights stored_;
+
+ public:
+  Loading loading;
+};
+
+Model with_tokenizers(const GgufReading& reading, const Model::Network& network, std::vector<std::string> cautions) {
+  ModelTokenizers tokenizers = gguf_tokenizers(reading.keys(), cautions);
   Model model(network, std::move(tokenizers));
   for (std::string& what : cautions) model.add_caution(std::move(what));
   return model;
+}
+
+Model opened(const Gguf& file) {
+  GgufReading reading(file);
+  const Model::Network network = reading.network();
+  std::vector<std::string> cautions = reading.config().remarks();
+  for (const Parameter& parameter : Model(network).parameters()) reading.loading.add(parameter);
+  reading.loading.finish(file.source(), "", cautions);
+  return with_tokenizers(reading, network, std::move(cautions));
 }
 
 }  // namespace
@@ -142,6 +183,18 @@ bool is_gguf(const std::string& path) {
 Model model_of_gguf(const Gguf& file) {
   try {
     return opened(file);
+  } catch (const InvalidArgument& unsound) {
+    throw Error(file.source() + ": " + unsound.what());
+  }
+}
+
+LaterGgufModel later_model_of_gguf(const Gguf& file) {
+  try {
+    const auto reading = std::make_shared<GgufReading>(file);
+    return {.model = with_tokenizers(*reading, reading->network(), reading->config().remarks()),
+            .family = &reading->family(),
+            .config = reading->config().json(),
+            .value = [reading](const Parameter& parameter) { return reading->loading.value_of(parameter); }};
   } catch (const InvalidArgument& unsound) {
     throw Error(file.source() + ": " + unsound.what());
   }

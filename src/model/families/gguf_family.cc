@@ -290,6 +290,10 @@ std::string key_of(const files::GgufKeys& keys, std::string_view name) {
   return keys.text("general.architecture") + "." + std::string(name);
 }
 
+const GgufFamily& gguf_family_named(std::string_view architecture) {
+  return *std::ranges::find(gguf_families(), architecture, &GgufFamily::architecture);
+}
+
 const GgufFamily& gguf_family_of(const files::GgufKeys& keys) {
   constexpr std::string_view kKey = "general.architecture";
   const std::string& name = keys.text(kKey);

@@ -28,6 +28,9 @@ struct GgufFamily {
 /// That of general.architecture. Throws Error naming the architecture and those that there are.
 [[nodiscard]] const GgufFamily& gguf_family_of(const files::GgufKeys& keys);
 
+/// The one of this name, which must be there.
+[[nodiscard]] const GgufFamily& gguf_family_named(std::string_view architecture);
+
 /// "llama.block_count"
 [[nodiscard]] std::string key_of(const files::GgufKeys& keys, std::string_view name);
 

@@ -76,24 +76,37 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
-void Loading::add(const Parameter& parameter) {
+Loading::Found Loading::find(const Parameter& parameter) const {
   const ParameterName name(stack_ + parameter.name);
   const WeightName& weight = stored_.weight_of(name);
+  const std::string expected = expected_of(parameter, weight, skipped_of(weight), heads_);
   const std::optional<std::string> stored = stored_.find(weight, name);
   if (!stored) {
-    differences_.push_back(stored_.expected(weight, name) + ": expected " +
-                           expected_of(parameter, weight, skipped_of(weight), heads_) + ", got no such tensor");
-    return;
+    return {{}, {}, stored_.expected(weight, name) + ": expected " + expected + ", got no such tensor"};
   }
-  used_.insert(*stored);
   const Tensor tensor = stored_.files().load(*stored);
   Tensor value = changed(tensor, weight, skipped_of(weight), parameter.value.shape(), heads_);
-  if (!is_floating(value.dtype()) || !(value.shape() == parameter.value.shape())) {
-    differences_.push_back(*stored + ": expected " + expected_of(parameter, weight, skipped_of(weight), heads_) +
-                           ", got " + tensor.shape().to_string() + " of " + std::string(name_of(tensor.dtype())));
-    return;
+  if (is_floating(value.dtype()) && value.shape() == parameter.value.shape()) return {*stored, std::move(value), {}};
+  return {*stored,
+          {},
+          *stored + ": expected " + expected + ", got " + tensor.shape().to_string() + " of " +
+              std::string(name_of(tensor.dtype()))};
+}
+
+void Loading::add(const Parameter& parameter) {
+  Found found = find(parameter);
+  if (!found.stored.empty()) used_.insert(found.stored);
+  if (!found.difference.empty()) {
+    differences_.push_back(std::move(found.difference));
+  } else {
+    values_.emplace_back(parameter.value, std::move(found.value));
   }
-  values_.emplace_back(parameter.value, std::move(value));
+}
+
+Tensor Loading::value_of(const Parameter& parameter) const {
+  Found found = find(parameter);
+  if (!found.difference.empty()) throw Error(found.difference);
+  return std::move(found.value);
 }
 
 void Loading::finish(const std::string& folder, const std::string& hint, std::vector<std::string>& cautions) {

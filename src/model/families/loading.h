@@ -26,6 +26,8 @@ class Loading {
       : stored_(stored), stack_(stack), skipped_(skipped) {}
 
   void add(const Parameter& parameter);
+  /// The value of a parameter, read now. Throws Error naming a tensor that is not there or of another shape.
+  [[nodiscard]] Tensor value_of(const Parameter& parameter) const;
   /// Tensors of these patterns are left out: the caution says what they are.
   void leave_out(std::string_view pattern) { left_out_.emplace_back(pattern); }
   /// The heads of weights that hold q, k and v in one.
@@ -35,6 +37,13 @@ class Loading {
   void finish(const std::string& folder, const std::string& hint, std::vector<std::string>& cautions);
 
  private:
+  // What is read, or what is wrong with it.
+  struct Found {
+    std::string stored;  // its name; empty where there is none
+    Tensor value;
+    std::string difference;
+  };
+  [[nodiscard]] Found find(const Parameter& parameter) const;
   [[nodiscard]] std::int64_t skipped_of(const WeightName& name) const { return name.behind_padding ? skipped_ : 0; }
   [[nodiscard]] bool is_unused(const std::string& name) const;
 

@@ -1,0 +1,79 @@
+// qkv convert: a model in another file or type.
+#include "qkv/api/convert.h"
+
+#include <optional>
+#include <string>
+
+#include "commands.h"
+#include "common_options.h"
+#include "output.h"
+#include "qkv/threads.h"
+#include "terminal.h"
+#include "walk_progress.h"
+
+namespace qkv::cli {
+namespace {
+
+struct ConvertArguments : ConvertRequest {
+  std::optional<int> threads;
+  bool json = false;
+  bool quiet = false;
+};
+
+// A bar for what is written, then one for what is read back.
+class ConvertProgress {
+ public:
+  explicit ConvertProgress(Speech speech) : speech_(speech) {}
+
+  void show(std::string_view stage, std::int64_t done, std::int64_t all) {
+    if (!walk_ || stage != stage_) {
+      walk_.reset();
+      stage_ = stage;
+      walk_.emplace(stage_, speech_, WalkUnit::bytes);
+    }
+    walk_->show(done, all);
+  }
+
+ private:
+  Speech speech_;
+  std::string stage_;
+  std::optional<WalkProgress> walk_;
+};
+
+void run_convert(ConvertArguments& arguments, const Given& /*all*/) {
+  if (arguments.threads) set_threads(*arguments.threads);
+  const ConvertFigures figures = [&] {
+    ConvertProgress progress(arguments.quiet ? Speech::off : Speech::on);
+    return convert(arguments, [&](std::string_view stage, std::int64_t done, std::int64_t all) {
+      progress.show(stage, done, all);
+    });
+  }();
+  for (const std::string& what : figures.cautions) complain("qkv convert", "careful: " + what);
+  print(arguments.json ? reply_as_json(figures) : convert_as_text(figures, terminal_width()));
+}
+
+Fields<ConvertArguments> fields_of_convert() {
+  Fields<ConvertArguments> fields;
+  fields.add(convert_fields());
+  fields.add(&ConvertArguments::threads, threads_field());
+  fields.add(&ConvertArguments::json, json_field());
+  fields.add(&ConvertArguments::quiet, quiet_field("Without progress"));
+  return fields;
+}
+
+}  // namespace
+
+void add_convert(Commands& commands) {
+  commands.add({.name = "convert",
+                .summary = "A model's folder as GGUF, GGUF as a folder, weights in another type",
+                .group = "Models",
+                .footer = "OUT appears whole, after all of it was read back and compared with MODEL, or\n"
+                          "not at all. docs/models.md says what each type holds.\n"
+                          "Examples:\n  qkv convert smollm2 smollm2.gguf --type q8_0\n"
+                          "  qkv convert smollm2.gguf smollm2\n"
+                          "  qkv convert gpt2 gpt2-f16 --type f16",
+                .places = {"model", "out"}},
+               fields_of_convert(), run_convert);
+}
+
+}  // namespace qkv::cli

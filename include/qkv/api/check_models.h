@@ -1,0 +1,67 @@
+// What two models say of one text, and where they part: `qkv check A B --text FILE`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "qkv/api/field.h"
+#include "qkv/api/member.h"
+#include "qkv/insight/compare_models.h"
+
+namespace qkv {
+
+/// Which text two models read, and how.
+struct ModelsText {
+  std::string text_file;
+  std::int64_t window = 512;
+  std::optional<std::string> dtype;
+};
+
+struct CheckModelsRequest {
+  std::string a, b;
+  std::optional<std::string> text;  // in place of a file
+  ModelsText read;
+};
+
+[[nodiscard]] const Fields<ModelsText>& models_text_fields();
+[[nodiscard]] const Fields<CheckModelsRequest>& check_models_fields();
+
+struct CheckedPlace {
+  std::int64_t place = 0;
+  std::string before, expected, a, b;
+  double divergence = 0;
+};
+
+struct CheckedLayer {
+  std::string layer;
+  double error = 0, worst = 0;
+  std::int64_t place = 0;
+  std::string token;
+};
+
+/// What `qkv check --text --json` prints.
+struct CheckModelsFigures {
+  std::string a, b;
+  std::int64_t tokens = 0, predicted = 0;
+  double divergence = 0, worst_divergence = 0, agreement = 0, perplexity_a = 0, perplexity_b = 0;
+  std::vector<CheckedPlace> worst;
+  std::vector<CheckedLayer> layers;
+  std::string worst_layer;
+};
+
+/// Opens both models. Throws InvalidArgument naming the field, otherwise as compare_models().
+[[nodiscard]] CheckModelsFigures check_models(const CheckModelsRequest& request,
+                                              const std::function<void(std::int64_t done, std::int64_t all)>& progress);
+[[nodiscard]] CheckModelsFigures answer(const CheckModelsRequest& request);
+
+/// For people, in lines of at most `width` columns.
+[[nodiscard]] std::string check_models_as_text(const CheckModelsFigures& figures, int width);
+
+[[nodiscard]] const Members<CheckedPlace>& members_of(const CheckedPlace* place);
+[[nodiscard]] const Members<CheckedLayer>& members_of(const CheckedLayer* layer);
+[[nodiscard]] const Members<CheckModelsFigures>& members_of(const CheckModelsFigures* figures);
+
+}  // namespace qkv

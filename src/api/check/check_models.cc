@@ -1,0 +1,113 @@
+#include "qkv/api/check_models.h"
+
+#include <algorithm>
+
+#include "api/fields/refuse.h"
+#include "api/fields/text_file.h"
+#include "qkv/api/models.h"
+
+namespace qkv {
+namespace {
+
+OpenedModel model_of_field(const char* field, const std::string& name) {
+  try {
+    return open_model(name);
+  } catch (const InvalidArgument& wrong) {
+    api_detail::refuse(field, wrong.expected(), wrong.got());
+  } catch (const api_detail::NotThere& missing) {
+    throw api_detail::NotThere(field, missing.what());
+  }
+}
+
+std::string text_of_request(const CheckModelsRequest& request) {
+  if (request.text && !request.read.text_file.empty()) api_detail::refuse("text", "none beside `text_file`", "a text");
+  if (request.text) return *request.text;
+  if (request.read.text_file.empty()) api_detail::refuse("text_file", "a file for both models to read", "none");
+  return api_detail::text_of_file(request.read.text_file);
+}
+
+std::optional<DType> asked_dtype(const ModelsText& read) {
+  if (!read.dtype) return std::nullopt;
+  return *read.dtype == "f64" ? DType::f64 : DType::f32;
+}
+
+}  // namespace
+
+const Fields<ModelsText>& models_text_fields() {
+  using R = ModelsText;
+  static const Fields<R> kFields = [] {
+    Fields<R> fields;
+    const std::string group = "Two models";
+    fields.add(&R::text_file, {.name = "text_file",
+                               .form = "FILE",
+                               .meaning = "A and B are models: what they say of this text",
+                               .group = group,
+                               .option = "text"});
+    fields.add(&R::window, {.name = "window",
+                            .form = "N",
+                            .meaning = "Tokens that they read at once",
+                            .group = group,
+                            .least = 2,
+                            .most = 1 << 20});
+    fields.add(&R::dtype, {.name = "dtype",
+                           .form = "DTYPE",
+                           .meaning = "What both compute in [f32]",
+                           .group = group,
+                           .words = {"f32", "f64"}});
+    fields.give_examples({{"text_file", "text.txt"}, {"window", "256"}, {"dtype", "f64"}});
+    return fields;
+  }();
+  return kFields;
+}
+
+const Fields<CheckModelsRequest>& check_models_fields() {
+  using R = CheckModelsRequest;
+  static const Fields<R> kFields = [] {
+    Fields<R> fields;
+    fields.add(&R::a, {.name = "a", .form = "MODEL", .meaning = "The model that is right", .required = true});
+    fields.add(&R::b, {.name = "b", .form = "MODEL", .meaning = "The one that is compared", .required = true});
+    fields.add(&R::text, {.name = "text", .meaning = "What they read"});
+    fields.add(&R::read, models_text_fields());
+    fields.give_examples({{"a", "gpt"}, {"b", "gpt"}, {"text", "The cat sat on the mat."}});
+    return fields;
+  }();
+  return kFields;
+}
+
+CheckModelsFigures check_models(const CheckModelsRequest& request,
+                                const std::function<void(std::int64_t, std::int64_t)>& progress) {
+  const std::string text = text_of_request(request);
+  const OpenedModel a = model_of_field("a", request.a);
+  const OpenedModel b = model_of_field("b", request.b);
+  const ModelComparison found = api_detail::of_fields(
+      [&] {
+        return compare_models(*a, *b, text,
+                              {.window = request.read.window, .dtype = asked_dtype(request.read), .progress = progress});
+      },
+      [&](const std::string& argument) {
+        return argument == "text" && !request.read.text_file.empty() ? "text_file" : argument;
+      });
+  CheckModelsFigures figures;
+  figures.a = request.a;
+  figures.b = request.b;
+  figures.tokens = found.tokens;
+  figures.predicted = found.predicted;
+  figures.divergence = found.divergence;
+  figures.worst_divergence = found.worst.empty() ? 0 : found.worst.front().divergence;
+  figures.agreement = found.agreement;
+  figures.perplexity_a = found.perplexity_a;
+  figures.perplexity_b = found.perplexity_b;
+  for (const ComparedPlace& place : found.worst) {
+    figures.worst.push_back({place.place, place.before, place.expected, place.a, place.b, place.divergence});
+  }
+  for (const ComparedLayer& layer : found.layers) {
+    figures.layers.push_back({layer.layer, layer.error, layer.worst, layer.place, layer.token});
+  }
+  const auto worst = std::ranges::max_element(figures.layers, {}, &CheckedLayer::error);
+  if (worst != figures.layers.end()) figures.worst_layer = worst->layer;
+  return figures;
+}
+
+CheckModelsFigures answer(const CheckModelsRequest& request) { return check_models(request, {}); }
+
+}  // namespace qkv

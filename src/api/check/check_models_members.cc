@@ -1,0 +1,48 @@
+#include "qkv/api/check_models.h"
+
+namespace qkv {
+
+const Members<CheckedPlace>& members_of(const CheckedPlace* /*type*/) {
+  using P = CheckedPlace;
+  static const auto kMembers = Members<P>("CheckedPlace")
+                                   .add(&P::place, "place", "The last token that was read")
+                                   .add(&P::before, "before", "The tokens up to there, the last eight")
+                                   .add(&P::expected, "expected", "The token that follows in the text")
+                                   .add(&P::a, "a", "The token that A finds likeliest there")
+                                   .add(&P::b, "b", "The token that B finds likeliest there")
+                                   .add(&P::divergence, "divergence", "KL(A || B) of their probabilities, in nats");
+  return kMembers;
+}
+
+const Members<CheckedLayer>& members_of(const CheckedLayer* /*type*/) {
+  using L = CheckedLayer;
+  static const auto kMembers =
+      Members<L>("CheckedLayer")
+          .add(&L::layer, "layer", "input, which block 0 reads, then the number of the block whose output is compared")
+          .add(&L::error, "error", "|B - A| / |A| of a token's residual stream, its mean over the tokens")
+          .add(&L::worst, "worst", "The largest of a token")
+          .add(&L::place, "place", "Which token that is")
+          .add(&L::token, "token", "The token, as people read it");
+  return kMembers;
+}
+
+const Members<CheckModelsFigures>& members_of(const CheckModelsFigures* /*type*/) {
+  using F = CheckModelsFigures;
+  static const auto kMembers =
+      Members<F>("CheckModelsFigures")
+          .add(&F::a, "a", "The model that is right")
+          .add(&F::b, "b", "The one that is compared with it")
+          .add(&F::tokens, "tokens", "Of the text")
+          .add(&F::predicted, "predicted", "Of them, those that a model has predicted: all but the first of a window")
+          .add(&F::divergence, "divergence", "Mean KL(A || B) of their probabilities, in nats")
+          .add(&F::worst_divergence, "worst_divergence", "The largest")
+          .add(&F::agreement, "agreement", "Share of places where both find the same token likeliest")
+          .add(&F::perplexity_a, "perplexity_a", "exp of the mean of -log p of the token that follows, of A")
+          .add(&F::perplexity_b, "perplexity_b", "Of B")
+          .add(&F::worst, "worst", "The places with the largest divergence, at most five")
+          .add(&F::layers, "layers", "From the input up; empty where the two have other layers or widths")
+          .add_if_there(&F::worst_layer, "worst_layer", "The layer with the largest mean error");
+  return kMembers;
+}
+
+}  // namespace qkv

@@ -1,0 +1,60 @@
+#include "qkv/api/convert.h"
+
+#include <algorithm>
+
+#include "api/fields/refuse.h"
+#include "qkv/model/box.h"
+
+namespace qkv {
+
+const Fields<ConvertRequest>& convert_fields() {
+  using R = ConvertRequest;
+  static const Fields<R> kFields = [] {
+    Fields<R> fields;
+    fields.add(&R::model, {.name = "model",
+                           .meaning = "A folder, a GGUF or a safetensors file, or a model of the box",
+                           .required = true});
+    fields.add(&R::out, {.name = "out",
+                         .meaning = "What is written: FILE.gguf, FILE.safetensors, or a folder by any other name",
+                         .required = true});
+    fields.add(&R::type, {.name = "type",
+                          .form = "TYPE",
+                          .meaning = "Of the weights [as they are; f32 for quantised ones]",
+                          .words = convert_types()});
+    fields.add(&R::overwrite, {.name = "overwrite", .meaning = "Replace a file that is there"});
+    fields.give_examples({{"model", "smollm2"}, {"out", "smollm2-q8_0.gguf"}, {"type", "q8_0"}});
+    return fields;
+  }();
+  return kFields;
+}
+
+ConvertFigures convert(const ConvertRequest& request,
+                       const std::function<void(std::string_view, std::int64_t, std::int64_t)>& progress) {
+  Conversion done = api_detail::of_fields([&] {
+    return convert_model(trained_model_path(request.model), request.out,
+                         {.type = request.type, .overwrite = request.overwrite, .progress = progress});
+  });
+  ConvertFigures figures;
+  figures.model = request.model;
+  figures.out = request.out;
+  figures.form = std::move(done.form);
+  figures.bytes = done.bytes;
+  figures.cautions = std::move(done.cautions);
+  for (ConvertedTensor& tensor : done.tensors) {
+    if (figures.worst.empty() || tensor.error > figures.worst_error) {
+      figures.worst = tensor.name;
+      figures.worst_error = tensor.error;
+    }
+    figures.tensors.push_back({.name = std::move(tensor.name),
+                               .type = std::move(tensor.type),
+                               .shape = std::move(tensor.shape),
+                               .bytes = tensor.bytes,
+                               .error = tensor.error,
+                               .kept = std::move(tensor.kept)});
+  }
+  return figures;
+}
+
+ConvertFigures answer(const ConvertRequest& request) { return convert(request, {}); }
+
+}  // namespace qkv

@@ -1,0 +1,186 @@
+#include "model/saving/gguf_words.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "model/overloaded.h"
+#include "qkv/error.h"
+
+namespace qkv::saving {
+namespace {
+
+constexpr std::array<GgufArchitecture, 10> kArchitectures = {{
+    {"llama", "llama"},
+    {"llama", "mistral"},
+    {"qwen2", "qwen2"},
+    {"qwen3", "qwen3"},
+    {"gemma", "gemma"},
+    {"gemma2", "gemma2"},
+    {"gemma3", "gemma3_text"},
+    {"gpt2", "gpt2"},
+    {"bert", "bert"},
+    {"t5", "t5"},
+}};
+
+// Words of one architecture: "llama.block_count".
+class WordsOf {
+ public:
+  explicit WordsOf(std::string_view architecture) : prefix_(std::string(architecture) + ".") {
+    all_.words["general.architecture"] = {"string", std::string(architecture)};
+  }
+
+  void whole(std::string_view name, std::int64_t value) { add(name, {"u32", value}); }
+  void number(std::string_view name, double value) { add(name, {"f32", value}); }
+  void flag(std::string_view name, bool value) { add(name, {"bool", value}); }
+  void text(std::string_view name, std::string value) { add(name, {"string", std::move(value)}); }
+  void whole_of_all(const std::string& key, std::int64_t value) { all_.words[key] = {"u32", value}; }
+  void tensor(std::string name, const Tensor& values) {
+    all_.tensors.push_back({std::move(name), "F32", {values.dim(0)}, [values] { return values; }});
+  }
+  GgufWords take() { return std::move(all_); }
+
+ private:
+  void add(std::string_view name, GgufValue value) { all_.words[prefix_ + std::string(name)] = std::move(value); }
+
+  std::string prefix_;
+  GgufWords all_;
+};
+
+// By how much each frequency is slower than without scaling.
+Tensor slower_by(std::int64_t width, double base, const RotaryScaling& scaling) {
+  const std::vector<double> plain = rotary_frequencies({.dim = width, .base = base});
+  const std::vector<double> scaled = rotary_frequencies({.dim = width, .base = base, .scaling = scaling});
+  Tensor factors(DType::f32, {std::ssize(plain)});
+  for (std::size_t n = 0; n < plain.size(); ++n) factors.values<float>()[n] = static_cast<float>(plain[n] / scaled[n]);
+  return factors;
+}
+
+void add_yarn(WordsOf& words, const YarnScaling& scaling) {
+  words.text("rope.scaling.type", "yarn");
+  words.number("rope.scaling.factor", scaling.factor);
+  words.whole("rope.scaling.original_context_length", scaling.original_max);
+  words.number("rope.scaling.yarn_beta_fast", scaling.beta_fast);
+  words.number("rope.scaling.yarn_beta_slow", scaling.beta_slow);
+  // There it is a product with what `transformers` takes by itself.
+  if (scaling.attention_factor) {
+    words.number("rope.scaling.attn_factor", *scaling.attention_factor / (1 + 0.1 * std::log(scaling.factor)));
+  }
+}
+
+void add_rotary(WordsOf& words, const LayerChoices& choices, std::int64_t width) {
+  words.whole("rope.dimension_count", width);
+  words.number("rope.freq_base", choices.rotary_base);
+  std::visit(Overloaded{[](std::monostate) {}, [](const NtkScaling&) {},
+                        [&](const LinearScaling& scaling) {
+                          words.text("rope.scaling.type", "linear");
+                          words.number("rope.scaling.factor", scaling.factor);
+                        },
+                        [&](const YarnScaling& scaling) { add_yarn(words, scaling); },
+                        [&](const Llama3Scaling& scaling) {
+                          words.tensor("rope_freqs.weight", slower_by(width, choices.rotary_base, scaling));
+                        }},
+             choices.rotary_scaling);
+}
+
+// Every which layer has no window; 0 where that is none, or not regular.
+std::int64_t pattern_of(const std::vector<std::int64_t>& windows) {
+  const auto first = std::ranges::find(windows, 0);
+  const std::int64_t pattern = first - windows.begin() + 1;
+  if (first == windows.end()) return 0;
+  for (std::int64_t n = 0; n < std::ssize(windows); ++n) {
+    if ((windows[static_cast<std::size_t>(n)] == 0) != ((n + 1) % pattern == 0)) return 0;
+  }
+  return pattern;
+}
+
+void add_gemma(WordsOf& words, std::string_view architecture, const DecoderOptions& options) {
+  constexpr std::int64_t kUsualPattern = 6;  // of Gemma 3
+  const LayerChoices& choices = options.choices;
+  if (choices.scale) words.number("attention.scale", *choices.scale);
+  if (!choices.windows.empty()) words.whole("attention.sliding_window", std::ranges::max(choices.windows));
+  if (choices.softcap) words.number("attn_logit_softcapping", *choices.softcap);
+  if (options.logit_softcap) words.number("final_logit_softcapping", *options.logit_softcap);
+  if (choices.local_rotary_base) words.number("rope.freq_base_swa", *choices.local_rotary_base);
+  const std::int64_t pattern = pattern_of(choices.windows);
+  if (architecture == "gemma3" && pattern != 0 && pattern != kUsualPattern) {
+    words.whole("attention.sliding_window_pattern", pattern);
+  }
+}
+
+template <class Options>
+std::int64_t head_width_of(const Options& options) {
+  return options.choices.d_k.value_or(options.heads > 0 ? options.d_model / options.heads : 0);
+}
+
+// What all have alike.
+template <class Options>
+void add_sizes(WordsOf& words, const Options& options, std::int64_t layers) {
+  words.whole("context_length", options.length);
+  words.whole("block_count", layers);
+  words.whole("embedding_length", options.d_model);
+  words.whole("feed_forward_length", options.d_ff.value_or(4 * options.d_model));
+  words.whole("attention.head_count", options.heads);
+  words.whole("vocab_size", options.vocabulary);
+}
+
+void add_decoder(WordsOf& words, std::string_view architecture, const DecoderOptions& options) {
+  add_sizes(words, options, options.layers);
+  if (architecture == "gpt2") return words.number("attention.layer_norm_epsilon", options.choices.epsilon);
+  const std::int64_t width = head_width_of(options);
+  words.whole("attention.head_count_kv", options.choices.kv_heads.value_or(options.heads));
+  words.whole("attention.key_length", width);
+  words.whole("attention.value_length", width);
+  words.number("attention.layer_norm_rms_epsilon", options.choices.epsilon);
+  add_rotary(words, options.choices, width);
+  if (architecture.starts_with("gemma")) add_gemma(words, architecture, options);
+}
+
+void add_encoder(WordsOf& words, const EncoderOptions& options) {
+  add_sizes(words, options, options.layers);
+  words.number("attention.layer_norm_epsilon", options.choices.epsilon);
+  words.flag("attention.causal", options.self_attention == SelfAttention::causal);
+  words.whole_of_all("tokenizer.ggml.token_type_count", options.types);
+}
+
+void add_encoder_decoder(WordsOf& words, const EncoderDecoderOptions& options) {
+  constexpr std::int64_t kLength = 512;  // where the model has no length, as T5 has none
+  add_sizes(words, options, options.encoder_layers);
+  if (options.length == 0) words.whole("context_length", kLength);
+  words.whole("decoder_block_count", options.layers);
+  words.whole("attention.key_length", head_width_of(options));
+  words.whole("attention.value_length", head_width_of(options));
+  words.number("attention.layer_norm_epsilon", options.choices.epsilon);
+  words.number("attention.layer_norm_rms_epsilon", options.choices.epsilon);
+  words.whole("attention.relative_buckets_count", options.choices.t5_buckets);
+  if (options.start) words.whole("decoder_start_token_id", *options.start);
+}
+
+}  // namespace
+
+const GgufArchitecture& gguf_architecture_of(const std::string& model_type, const std::string& source) {
+  const auto found = std::ranges::find(kArchitectures, model_type, &GgufArchitecture::model_type);
+  if (found != kArchitectures.end()) return *found;
+  std::string names;
+  for (const GgufArchitecture& known : kArchitectures) {
+    names += (names.empty() ? "" : ", ") + std::string(known.model_type);
+  }
+  throw Error(source + ": model_type: expected one that GGUF has an architecture for, " + names + ", got " +
+              model_type);
+}
+
+GgufWords gguf_words(const GgufArchitecture& architecture, const Model::Network& network) {
+  WordsOf words(architecture.name);
+  std::visit(Overloaded{[&](const Decoder& decoder) { add_decoder(words, architecture.name, decoder.options()); },
+                        [&](const Encoder& encoder) { add_encoder(words, encoder.options()); },
+                        [&](const EncoderDecoder& both) { add_encoder_decoder(words, both.options()); },
+                        [](const auto& other) {
+                          throw Error("no architecture of GGUF is such a network: " +
+                                      std::string(name_of(static_cast<ModelKind>(Model::Network(other).index()))));
+                        }},
+             network);
+  return words.take();
+}
+
+}  // namespace qkv::saving

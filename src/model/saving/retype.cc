@@ -1,0 +1,167 @@
+// The same tensors, by the same names, in another type.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "files/checksum.h"
+#include "files/json_text.h"
+#include "files/place.h"
+#include "model/families/weight_files.h"
+#include "model/saving/forms.h"
+#include "model/saving/planned_tensors.h"
+#include "model/saving/same_model.h"
+#include "model/weights.h"
+#include "qkv/error.h"
+#include "qkv/files.h"
+#include "qkv/safetensors.h"
+
+namespace qkv::saving {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr const char* kShardIndex = "model.safetensors.index.json";
+
+struct Retyped {
+  std::vector<files::LaterTensor> tensors;
+  std::vector<ConvertedTensor> shown;
+};
+
+Retyped retyped(const Safetensors& file, const ConvertOptions& options) {
+  Retyped all;
+  for (const SafetensorsEntry& entry : file.entries()) {
+    const Tensor stored = file.load(entry.name);
+    const bool changes = options.type && is_floating(stored.dtype());
+    all.tensors.push_back({entry.name, changes ? type_in_file(*options.type) : entry.dtype, entry.shape,
+                           [&file, name = entry.name] { return file.load(name); }});
+    all.shown.push_back({.name = entry.name,
+                         .type = all.tensors.back().type,
+                         .shape = entry.shape,
+                         .bytes = files::bytes_of(all.tensors.back()),
+                         .kept = options.type && !changes ? "no floating numbers" : ""});
+  }
+  return all;
+}
+
+// Writes one file and compares it.
+void write_retyped(const Safetensors& file, files::StagedFile& out, const std::string& temporary,
+                   const std::map<std::string, std::string>& metadata, Conversion& done,
+                   const ConvertOptions& options) {
+  Retyped all = retyped(file, options);
+  const auto progress = [&](std::int64_t at, std::int64_t of_all) {
+    if (options.progress) options.progress("write", at, of_all);
+  };
+  files::write_safetensors(out, metadata, all.tensors, progress);
+  out.finish();
+  const Safetensors back = Safetensors::read(temporary);
+  Conversion part{.form = {}, .bytes = 0, .tensors = std::move(all.shown), .cautions = {}};
+  compare_tensors(
+      part, [&](const std::string& name) { return file.load(name); },
+      [&](const std::string& name) { return back.load(name); }, options);
+  std::ranges::move(part.tensors, std::back_inserter(done.tensors));
+}
+
+std::string dtype_in_config(const std::string& type) {
+  if (type == "f16") return "float16";
+  return type == "bf16" ? "bfloat16" : "float32";
+}
+
+// Weights in other forms stay where they are.
+bool is_weight_file(const fs::path& path) {
+  constexpr std::array<std::string_view, 9> kEnds = {".safetensors", ".bin",  ".pt",   ".pth", ".h5",
+                                                     ".msgpack",     ".onnx", ".gguf", ".ot"};
+  const std::string name = path.filename().string();
+  return std::ranges::any_of(kEnds, [&](std::string_view end) { return name.ends_with(end); }) ||
+         name.ends_with(".index.json");
+}
+
+std::string with_dtype(const std::string& text, const std::string& path, const std::optional<std::string>& type) {
+  if (!type) return text;
+  auto config = nlohmann::ordered_json::parse(text, nullptr, false);
+  if (!config.is_object()) throw Error(path + ": expected a JSON object");
+  for (const char* word : {"dtype", "torch_dtype"}) {
+    if (config.contains(word)) config[word] = dtype_in_config(*type);
+  }
+  return config.dump(2) + "\n";
+}
+
+void copy_files(const std::string& folder, files::StagedFolder& out, const ConvertOptions& options, Conversion& done) {
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const fs::path name = entry.path().lexically_relative(folder);
+    const bool is_hidden =
+        std::ranges::any_of(name, [](const fs::path& part) { return part.string().starts_with('.'); });
+    if (is_hidden || !fs::is_regular_file(entry.status())) continue;
+    if (is_weight_file(name)) {
+      if (!name.string().ends_with(".safetensors") && !name.string().ends_with(".index.json")) {
+        done.cautions.push_back(name.string() + ": not copied, as it holds weights in another form");
+      }
+      continue;
+    }
+    const std::string text = files::read_text(entry.path().string());
+    write_file(out.add(name.string()),
+               name == "config.json" ? with_dtype(text, entry.path().string(), options.type) : text);
+  }
+}
+
+// What model.safetensors.index.json lists, or the one file.
+std::vector<std::string> shards_of(const std::string& folder) {
+  const fs::path index = fs::path(folder) / kShardIndex;
+  if (files::is_there((fs::path(folder) / "model.safetensors").string())) return {"model.safetensors"};
+  std::vector<std::string> shards;
+  const Json json = files::read_json(index.string());
+  for (const auto& [name, shard] : json.at("weight_map").items()) {
+    const auto file = shard.get<std::string>();
+    if (std::ranges::find(shards, file) == shards.end()) shards.push_back(file);
+  }
+  return shards;
+}
+
+void write_index(const std::string& folder, files::StagedFolder& out, const Conversion& done) {
+  Json index = files::read_json((fs::path(folder) / kShardIndex).string());
+  std::int64_t size = 0;
+  for (const ConvertedTensor& tensor : done.tensors) size += tensor.bytes;
+  index["metadata"]["total_size"] = size;
+  write_file(out.add(kShardIndex), index.dump(2) + "\n");
+}
+
+}  // namespace
+
+Conversion folder_to_folder(const std::string& folder, files::StagedFolder& out, const ConvertOptions& options) {
+  if (!options.type) throw InvalidArgument("convert_model", "type", "a type, for a folder made of another", "none");
+  const families::WeightFiles weights(folder);
+  families::refuse_quantised(folder, weights);
+  Conversion done{.form = "a folder", .bytes = 0, .tensors = {}, .cautions = weights.cautions()};
+  copy_files(folder, out, options, done);
+  const std::vector<std::string> shards = shards_of(folder);
+  for (const std::string& shard : shards) {
+    const Safetensors file = Safetensors::read((fs::path(folder) / shard).string());
+    files::StagedFile part(out.add(shard));
+    write_retyped(file, part, part.temporary(), file.metadata(), done, options);
+    part.appear();
+  }
+  if (shards.size() > 1) write_index(folder, out, done);
+  for (const auto& entry : fs::recursive_directory_iterator(out.temporary())) {
+    if (entry.is_regular_file()) done.bytes += static_cast<std::int64_t>(entry.file_size());
+  }
+  return done;
+}
+
+Conversion file_to_file(const std::string& path, files::StagedFile& out, const ConvertOptions& options) {
+  if (!options.type) throw InvalidArgument("convert_model", "type", "a type, for a file made of another", "none");
+  files::require_sound(path);
+  const Safetensors file = Safetensors::read(path);
+  std::map<std::string, std::string> metadata = file.metadata();
+  // Of the bytes as they were.
+  std::erase_if(metadata, [](const auto& word) { return word.first.starts_with("checksum."); });
+  Conversion done{.form = "safetensors", .bytes = 0, .tensors = {}, .cautions = {}};
+  if (metadata.size() != file.metadata().size()) {
+    done.cautions.emplace_back("the new file has no checksum: qkv writes one when a model is trained");
+  }
+  write_retyped(file, out, out.temporary(), metadata, done, options);
+  done.bytes = static_cast<std::int64_t>(fs::file_size(out.temporary()));
+  return done;
+}
+
+}  // namespace qkv::saving

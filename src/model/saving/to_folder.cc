@@ -1,0 +1,182 @@
+// A GGUF file as a folder that `transformers` opens.
+#include <array>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "model/families/later_gguf_model.h"
+#include "model/saving/forms.h"
+#include "model/saving/placed_tensors.h"
+#include "model/saving/planned_tensors.h"
+#include "model/saving/same_model.h"
+#include "qkv/error.h"
+#include "qkv/files.h"
+#include "text/base64.h"
+#include "text/gguf_tokenizer_words.h"
+#include "text/pipeline_tokenizer.h"
+#include "text/sentence_piece.h"
+
+namespace qkv::saving {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr const char* kFolderWeights = "model.safetensors";
+
+struct ClassName {
+  std::string_view model_type;
+  std::string_view name;
+};
+constexpr std::array<ClassName, 9> kClassNames = {{{"llama", "LlamaForCausalLM"},
+                                                   {"qwen2", "Qwen2ForCausalLM"},
+                                                   {"qwen3", "Qwen3ForCausalLM"},
+                                                   {"gemma", "GemmaForCausalLM"},
+                                                   {"gemma2", "Gemma2ForCausalLM"},
+                                                   {"gemma3_text", "Gemma3ForCausalLM"},
+                                                   {"gpt2", "GPT2LMHeadModel"},
+                                                   {"bert", "BertModel"},
+                                                   {"t5", "T5ForConditionalGeneration"}}};
+
+void write_json(files::StagedFolder& out, const char* name, const Json& json) {
+  write_file(out.add(name), json.dump(2) + "\n");
+}
+
+std::optional<std::int64_t> token_under(const Gguf& file, const std::string& name) {
+  const auto found = file.metadata().find("tokenizer.ggml." + name + "_token_id");
+  if (found == file.metadata().end()) return std::nullopt;
+  const auto* id = std::get_if<std::int64_t>(&found->second.value);
+  return id == nullptr ? std::nullopt : std::optional(*id);
+}
+
+// GGUF's names of special tokens and those of tokenizer_config.json.
+constexpr std::array<std::pair<const char*, const char*>, 7> kSpecialNames = {{{"bos", "bos"},
+                                                                               {"eos", "eos"},
+                                                                               {"unknown", "unk"},
+                                                                               {"seperator", "sep"},
+                                                                               {"padding", "pad"},
+                                                                               {"cls", "cls"},
+                                                                               {"mask", "mask"}}};
+
+void add_token_ids(Json& words, const Gguf& file, const Model& model) {
+  for (const char* name : {"bos", "pad"}) {
+    if (const auto id = token_under(file, name == std::string("pad") ? "padding" : name)) {
+      words[std::string(name) + "_token_id"] = *id;
+    }
+  }
+  const std::vector<std::int64_t>& ends = model.tokenizers().ends;
+  if (ends.size() == 1) words["eos_token_id"] = ends.front();
+  if (ends.size() > 1) words["eos_token_id"] = ends;
+}
+
+std::string dtype_word(const std::string& type) {
+  static const std::map<std::string, std::string> kWords = {
+      {"F32", "float32"}, {"F16", "float16"}, {"BF16", "bfloat16"}, {"F64", "float64"}};
+  return kWords.at(type);
+}
+
+// Also in the words of `transformers` before 5, which has the base of rotary positions beside them.
+void add_older_rope(Json& config) {
+  const Json rope = config.value("rope_parameters", Json());
+  if (!rope.is_object()) return;
+  if (rope.contains("full_attention")) {
+    config["rope_theta"] = rope["full_attention"].value("rope_theta", Json());
+    config["rope_local_base_freq"] = rope["sliding_attention"].value("rope_theta", Json());
+    return;
+  }
+  config["rope_theta"] = rope.value("rope_theta", Json());
+  if (rope.value("rope_type", "default") != "default") config["rope_scaling"] = rope;
+}
+
+Json config_of_folder(const families::LaterGgufModel& model, const Gguf& file, const std::string& type) {
+  Json config = model.config;
+  for (const ClassName& known : kClassNames) {
+    if (config.value("model_type", "") == known.model_type) config["architectures"] = {known.name};
+  }
+  config["dtype"] = dtype_word(type);
+  config["torch_dtype"] = dtype_word(type);
+  add_older_rope(config);
+  add_token_ids(config, file, model.model);
+  return config;
+}
+
+// The tokenizer's own file, and beside it tokenizer_config.json with special tokens and the chat template.
+void write_tokenizer(files::StagedFolder& out, const Model& model, const Gguf& file) {
+  const std::shared_ptr<const Tokenizer>& tokenizer = model.tokenizers().tokens;
+  if (tokenizer == nullptr) return;
+  const std::map<std::string, std::string> words = tokenizer->config();
+  Json config = {{"clean_up_tokenization_spaces", false}};
+  if (words.at("kind") == text::kPipelineKind) {
+    write_file(out.add("tokenizer.json"), words.at("json"));
+    config["tokenizer_class"] = "PreTrainedTokenizerFast";
+  } else {
+    const bool is_t5 = std::holds_alternative<EncoderDecoder>(model.network());
+    write_file(out.add(is_t5 ? "spiece.model" : "tokenizer.model"), text::from_base64(words.at("model")).value());
+    config["tokenizer_class"] = is_t5 ? "T5Tokenizer" : "LlamaTokenizer";
+    config["legacy"] = false;
+    if (is_t5) config["extra_ids"] = 0;
+  }
+  const auto flag = [&](const char* name) {
+    const auto found = file.metadata().find(std::string("tokenizer.ggml.") + name);
+    if (found == file.metadata().end()) return;
+    if (const auto* value = std::get_if<bool>(&found->second.value)) config[name] = *value;
+  };
+  flag("add_bos_token");
+  flag("add_eos_token");
+  for (const auto& [theirs, ours] : kSpecialNames) {
+    const auto id = token_under(file, theirs);
+    if (id && *id >= 0 && *id < tokenizer->size()) {
+      config[std::string(ours) + "_token"] = tokenizer->piece(static_cast<std::int32_t>(*id));
+    }
+  }
+  if (!model.tokenizers().chat_template.empty()) config["chat_template"] = model.tokenizers().chat_template;
+  write_json(out, "tokenizer_config.json", config);
+}
+
+std::string folder_type(const Gguf& file, const ConvertOptions& options) {
+  if (options.type) return type_in_file(*options.type);
+  const GgufEntry* table = file.find("token_embd.weight");
+  const bool is_plain = table != nullptr && (table->type == "F16" || table->type == "BF16");
+  return is_plain ? table->type : "F32";
+}
+
+}  // namespace
+
+Conversion gguf_to_folder(const std::string& path, files::StagedFolder& out, const ConvertOptions& options) {
+  const Gguf file = Gguf::read(path);
+  const families::LaterGgufModel model = families::later_model_of_gguf(file);
+  const std::string type = folder_type(file, options);
+  Conversion done{.form = "a folder", .bytes = 0, .tensors = {}, .cautions = model.model.cautions()};
+  std::vector<files::LaterTensor> tensors;
+  std::map<std::string, std::size_t> places;
+  for (PlacedTensor& tensor : placed_in_folder(model.family->family(), model.model, model.value)) {
+    for (const Parameter& part : tensor.parts) places[part.name] = tensors.size();
+    tensors.push_back({tensor.name, type, tensor.shape, std::move(tensor.values)});
+    done.tensors.push_back(
+        {.name = tensor.name, .type = type, .shape = tensor.shape, .bytes = files::bytes_of(tensors.back())});
+  }
+  write_json(out, "config.json", config_of_folder(model, file, type));
+  Json generation = Json::object();
+  add_token_ids(generation, file, model.model);
+  if (!generation.empty()) write_json(out, "generation_config.json", generation);
+  write_tokenizer(out, model.model, file);
+  files::StagedFile weights(out.add(kFolderWeights));
+  const auto progress = [&](std::int64_t at, std::int64_t all) {
+    if (options.progress) options.progress("write", at, all);
+  };
+  files::write_safetensors(weights, {{"format", "pt"}}, tensors, progress);
+  weights.finish();
+  weights.appear();
+  for (const auto& entry : fs::directory_iterator(out.temporary())) {
+    done.bytes += static_cast<std::int64_t>(entry.file_size());
+  }
+  const Model back = Model::open(out.temporary());
+  require_same_config(model.model, back, path, "a folder of " + std::string(model.family->family().type));
+  if (back.tokenizers().tokens)
+    text::require_same_cuts(*model.model.tokenizers().tokens, *back.tokenizers().tokens, path);
+  const ValueOf mapped = [](const Parameter& parameter) { return Tensor(parameter.value.value()); };
+  compare_parameters({model.model, model.value}, {back, mapped}, places, done, options);
+  return done;
+}
+
+}  // namespace qkv::saving

@@ -1,0 +1,250 @@
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "files/gguf_header.h"
+#include "files/json_text.h"
+#include "files/place.h"
+#include "model/families/later_gguf_model.h"
+#include "model/overloaded.h"
+#include "model/saving/forms.h"
+#include "model/saving/gguf_words.h"
+#include "model/saving/placed_tensors.h"
+#include "model/saving/planned_tensors.h"
+#include "model/saving/same_model.h"
+#include "qkv/error.h"
+#include "qkv/model/embed.h"
+#include "qkv/text/read_tokenizer.h"
+#include "text/gguf_tokenizer_words.h"
+
+namespace qkv::saving {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+// Scores of masked tokens have no place in a GGUF file: what is left gives states.
+Model without_head(const Model& model) {
+  const auto* encoder = std::get_if<Encoder>(&model.network());
+  if (encoder == nullptr || encoder->options().head == EncoderHead::none) return model;
+  EncoderOptions options = encoder->options();
+  options.head = EncoderHead::none;
+  const Encoder bare(options, Init::undrawn());
+  std::map<std::string, Variable> values;
+  for (const Parameter& parameter : model.parameters()) values.emplace(parameter.name, parameter.value);
+  for (const Parameter& parameter : bare.parameters()) {
+    parameter.value.replace_value(Tensor(values.at(parameter.name).value()));
+  }
+  return Model(bare, model.tokenizers());
+}
+
+Json json_or_none(const fs::path& path) {
+  if (!files::is_there(path.string())) return Json::object();
+  Json json = files::read_json(path.string());
+  return json.is_object() ? json : Json::object();
+}
+
+// "bos_token" of tokenizer_config.json: a text, or an object with "content".
+std::optional<std::int64_t> token_said(const Json& config, const std::string& word, const Tokenizer& tokenizer) {
+  const auto found = config.find(word);
+  if (found == config.end()) return std::nullopt;
+  const Json piece = found->is_object() ? found->value("content", Json()) : *found;
+  if (!piece.is_string()) return std::nullopt;
+  const auto id = tokenizer.find(piece.get<std::string>());
+  return id ? std::optional<std::int64_t>(*id) : std::nullopt;
+}
+
+// Special tokens by the names that GGUF has for them, where the tokenizer's own template did not say them already.
+void add_special_tokens(GgufMetadata& words, const std::string& folder, const Model& model) {
+  const Json tokenizer_config = json_or_none(fs::path(folder) / "tokenizer_config.json");
+  const Json config = json_or_none(fs::path(folder) / "config.json");
+  const Tokenizer& tokenizer = *model.tokenizers().tokens;
+  const auto add = [&](const std::string& name, std::optional<std::int64_t> id) {
+    if (id && *id >= 0 && *id < tokenizer.size()) {
+      words.try_emplace("tokenizer.ggml." + name + "_token_id", GgufValue{"u32", *id});
+    }
+  };
+  std::vector<std::int64_t> ends = model.tokenizers().ends;
+  const auto own_end = token_said(tokenizer_config, "eos_token", tokenizer);
+  const auto own = own_end ? std::ranges::find(ends, *own_end) : ends.end();
+  if (own != ends.end()) std::rotate(ends.begin(), own, own + 1);
+  constexpr const char* kEndNames[] = {"eos", "eot", "eom"};
+  for (std::size_t n = 0; n < std::min<std::size_t>(ends.size(), 3); ++n) add(kEndNames[n], ends[n]);
+  const std::pair<const char*, const char*> names[] = {{"bos", "bos"},       {"eos", "eos"},     {"unknown", "unk"},
+                                                       {"seperator", "sep"}, {"padding", "pad"}, {"cls", "cls"},
+                                                       {"mask", "mask"}};
+  for (const auto& [theirs, ours] : names) {
+    add(theirs, token_said(tokenizer_config, std::string(ours) + "_token", tokenizer));
+    const Json id = config.value(std::string(ours) + "_token_id", Json());
+    if (id.is_number_integer()) add(theirs, id.get<std::int64_t>());
+  }
+}
+
+std::int64_t rows_of(const Model& model) {
+  return std::visit([](const auto& network) { return network.options().vocabulary; }, model.network());
+}
+
+// Of tokenizer.json, or of the SentencePiece file that it was made from, which says more than GGUF can take from there.
+GgufMetadata tokenizer_words(const std::string& folder, const Model& model, std::vector<std::string>& cautions) {
+  try {
+    return text::gguf_tokenizer_words(*model.tokenizers().tokens, rows_of(model), folder, cautions);
+  } catch (const Error&) {
+    for (const char* name : {"tokenizer.model", "spiece.model"}) {
+      const std::string file = (fs::path(folder) / name).string();
+      if (!files::is_there(file)) continue;
+      return text::gguf_tokenizer_words(*read_tokenizer(file), rows_of(model), folder, cautions);
+    }
+    throw;
+  }
+}
+
+void add_tokenizer(GgufMetadata& words, const std::string& folder, const Model& model,
+                   std::vector<std::string>& cautions) {
+  if (model.tokenizers().tokens == nullptr) {
+    words["tokenizer.ggml.model"] = {"string", std::string("no_vocab")};
+    cautions.push_back("the folder has no tokenizer: what opens the file cannot read texts");
+    return;
+  }
+  words.merge(tokenizer_words(folder, model, cautions));
+  add_special_tokens(words, folder, model);
+  if (!model.tokenizers().chat_template.empty()) {
+    words["tokenizer.chat_template"] = {"string", model.tokenizers().chat_template};
+  }
+}
+
+void add_pooling(GgufMetadata& words, const std::string& folder) {
+  const std::vector<Pooling> pooling = embed_options_of(folder).pooling;
+  const std::map<Pooling, std::int64_t> numbers = {{Pooling::mean, 1}, {Pooling::first, 2}, {Pooling::last, 3}};
+  if (pooling.size() != 1 || !numbers.contains(pooling.front())) return;
+  words["bert.pooling_type"] = {"u32", numbers.at(pooling.front())};
+}
+
+std::string name_of_folder(const std::string& folder) {
+  std::error_code none;
+  const fs::path whole = fs::weakly_canonical(folder, none);
+  return whole.filename().string();
+}
+
+void add_general(GgufMetadata& words, const std::string& folder, const std::string& type) {
+  words["general.type"] = {"string", std::string("model")};
+  words["general.name"] = {"string", name_of_folder(folder)};
+  words["general.file_type"] = {"u32", gguf_file_type(type)};
+  words["general.quantization_version"] = {"u32", std::int64_t{2}};
+}
+
+std::string type_of_most(const std::vector<files::LaterTensor>& tensors) {
+  std::map<std::string, std::int64_t> bytes;
+  for (const files::LaterTensor& tensor : tensors) bytes[tensor.type] += files::bytes_of(tensor);
+  return std::ranges::max_element(bytes, {}, [](const auto& one) { return one.second; })->first;
+}
+
+TensorUse use_of(std::string_view name, bool has_output) {
+  return name == gguf_scores_map(has_output) ? TensorUse::scores : TensorUse::any;
+}
+
+struct Plan {
+  GgufMetadata words;
+  std::vector<files::LaterTensor> tensors;
+  std::vector<ConvertedTensor> shown;
+};
+
+void plan_tensor(Plan& plan, std::string name, std::vector<std::int64_t> shape, std::function<Tensor()> values,
+                 const ChosenType& chosen) {
+  plan.tensors.push_back({std::move(name), chosen.type, std::move(shape), std::move(values)});
+  const files::LaterTensor& tensor = plan.tensors.back();
+  plan.shown.push_back({.name = tensor.name,
+                        .type = tensor.type,
+                        .shape = tensor.shape,
+                        .bytes = files::bytes_of(tensor),
+                        .kept = chosen.kept});
+}
+
+Conversion written(Plan plan, files::StagedFile& out, const ConvertOptions& options) {
+  const auto progress = [&](std::int64_t done, std::int64_t all) {
+    if (options.progress) options.progress("write", done, all);
+  };
+  files::write_gguf(out, plan.words, plan.tensors, progress);
+  out.finish();
+  Conversion done{.form = "GGUF", .bytes = 0, .tensors = std::move(plan.shown), .cautions = {}};
+  done.bytes = static_cast<std::int64_t>(fs::file_size(out.temporary()));
+  return done;
+}
+
+}  // namespace
+
+std::int64_t gguf_file_type(const std::string& type) {
+  static const std::map<std::string, std::int64_t> kNumbers = {{"F32", 0},  {"F16", 1},  {"Q4_0", 2}, {"Q4_1", 3},
+                                                               {"Q8_0", 7}, {"Q5_0", 8}, {"Q5_1", 9}, {"BF16", 32}};
+  const auto found = kNumbers.find(type);
+  return found == kNumbers.end() ? 0 : found->second;
+}
+
+Conversion folder_to_gguf(const std::string& folder, files::StagedFile& out, const ConvertOptions& options) {
+  const Json config = json_or_none(fs::path(folder) / "config.json");
+  const GgufArchitecture& architecture = gguf_architecture_of(config.value("model_type", "none"), folder);
+  const Model opened = Model::open(folder);
+  const Model model = without_head(opened);
+  std::vector<std::string> cautions = opened.cautions();
+  if (model.parameters().size() != opened.parameters().size()) {
+    cautions.emplace_back("the map to scores of masked tokens is left out, as GGUF has none");
+  }
+  GgufWords words = gguf_words(architecture, model.network());
+  Plan plan{.words = std::move(words.words), .tensors = {}, .shown = {}};
+  add_tokenizer(plan.words, folder, model, cautions);
+  if (architecture.name == "bert") add_pooling(plan.words, folder);
+  const ValueOf value = [](const Parameter& parameter) { return Tensor(parameter.value.value()); };
+  std::vector<std::string> left_out;
+  std::map<std::string, std::size_t> places;  // of parameters in the tensors
+  std::vector<PlacedTensor> placed =
+      placed_in_gguf(families::gguf_family_named(architecture.name), model, value, left_out);
+  const bool has_output = std::ranges::find(placed, "output.weight", &PlacedTensor::name) != placed.end();
+  for (PlacedTensor& tensor : placed) {
+    const std::string own = type_of_dtype(tensor.parts.front().value.dtype());
+    const ChosenType chosen =
+        gguf_type_for(tensor.name, tensor.shape, use_of(tensor.name, has_output), options.type, own);
+    for (const Parameter& part : tensor.parts) places[part.name] = plan.tensors.size();
+    plan_tensor(plan, tensor.name, tensor.shape, tensor.values, chosen);
+  }
+  if (!left_out.empty()) throw Error(folder + ": GGUF has no tensor for its " + left_out.front());
+  add_general(plan.words, folder, type_of_most(plan.tensors));
+  for (const files::LaterTensor& tensor : words.tensors) {
+    plan_tensor(plan, tensor.name, tensor.shape, tensor.values, {"F32"});
+  }
+  Conversion done = written(std::move(plan), out, options);
+  const families::LaterGgufModel back = families::later_model_of_gguf(Gguf::read(out.temporary()));
+  require_same_config(model, back.model, folder, "a GGUF file of " + std::string(architecture.name));
+  if (model.tokenizers().tokens) {
+    text::require_same_cuts(*model.tokenizers().tokens, *back.model.tokenizers().tokens, folder);
+  }
+  compare_parameters({model, value}, {back.model, back.value}, places, done, options);
+  done.cautions = std::move(cautions);
+  return done;
+}
+
+Conversion gguf_to_gguf(const std::string& path, files::StagedFile& out, const ConvertOptions& options) {
+  if (!options.type) throw InvalidArgument("convert_model", "type", "a type, for a GGUF file made of another", "none");
+  const Gguf file = Gguf::read(path);
+  Plan plan{.words = file.metadata(), .tensors = {}, .shown = {}};
+  const bool has_output = file.find("output.weight") != nullptr;
+  for (const char* word : {"split.count", "split.no", "split.tensors.count", "general.alignment"})
+    plan.words.erase(word);
+  for (const GgufEntry& entry : file.entries()) {
+    const files::GgufType* stored = files::find_gguf_type(entry.type);
+    const DType dtype = stored->dtype.value_or(DType::f32);
+    ChosenType chosen{type_of_dtype(dtype)};
+    if (is_floating(dtype)) {
+      chosen = gguf_type_for(entry.name, entry.shape, use_of(entry.name, has_output), options.type, chosen.type);
+    }
+    plan_tensor(plan, entry.name, entry.shape, [&file, name = entry.name] { return file.load(name); }, chosen);
+  }
+  plan.words["general.file_type"] = {"u32", gguf_file_type(type_in_file(*options.type))};
+  plan.words["general.quantization_version"] = {"u32", std::int64_t{2}};
+  Conversion done = written(std::move(plan), out, options);
+  const Gguf back = Gguf::read(out.temporary());
+  compare_tensors(
+      done, [&](const std::string& name) { return file.load(name); },
+      [&](const std::string& name) { return back.load(name); }, options);
+  return done;
+}
+
+}  // namespace qkv::saving

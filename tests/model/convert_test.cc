@@ -1,0 +1,295 @@
+// Models of each family from a folder to GGUF and back, and what cannot be converted.
+#include "qkv/model/convert.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/error_message.h"
+#include "model/published_folder.h"
+#include "qkv/files.h"
+#include "qkv/gguf.h"
+#include "qkv/model/model.h"
+
+namespace qkv::convert_test {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using tests::PublishedFolder;
+using tests::TemporaryDirectory;
+
+// Rows of whole blocks, where the family lets them be so.
+constexpr const char* kInBlocks =
+    R"(, "vocab_size": 40, "hidden_size": 32, "intermediate_size": 64, "head_dim": 16, "num_key_value_heads": 1)";
+
+void expect_same(const Model& a, const Model& b) {
+  ModelConfig config_a = a.config(), config_b = b.config();
+  for (ModelConfig* config : {&config_a, &config_b}) config->erase("d_k");  // where it is d_model / heads, some say so
+  EXPECT_EQ(config_a, config_b);
+  const Parameters from = a.parameters();
+  const Parameters into = b.parameters();
+  ASSERT_EQ(from.size(), into.size());
+  for (std::size_t n = 0; n < from.size(); ++n) {
+    EXPECT_EQ(from[n].name, into[n].name);
+    EXPECT_EQ(from[n].value.value().to_vector(), into[n].value.value().to_vector()) << from[n].name;
+  }
+}
+
+std::string refusal(const std::string& model, const std::string& out, const ConvertOptions& options = {}) {
+  return error_message<Error>([&] { static_cast<void>(convert_model(model, out, options)); });
+}
+
+nlohmann::json json_at(const std::string& path) {
+  const std::vector<std::byte> bytes = read_file(path);
+  return nlohmann::json::parse(reinterpret_cast<const char*>(bytes.data()),
+                               reinterpret_cast<const char*>(bytes.data()) + bytes.size());
+}
+
+class EachFamily : public testing::TestWithParam<std::pair<std::string, std::string>> {};
+
+TEST_P(EachFamily, ComesBackFromGgufAsItWas) {
+  const PublishedFolder folder(GetParam().first, GetParam().second);
+  const TemporaryDirectory out;
+  const Conversion there = convert_model(folder.path(), out / "m.gguf");
+  EXPECT_EQ(there.form, "GGUF");
+  EXPECT_THAT(there.tensors, Each(Field(&ConvertedTensor::error, testing::Lt(1e-6))));
+  const Model of_file = Model::open(out / "m.gguf");
+  const Model of_folder = Model::open(folder.path());
+  if (GetParam().first != "gemma" && GetParam().first != "gemma2" && GetParam().first != "gemma3_text") {
+    expect_same(of_file, of_folder);
+  } else {
+    EXPECT_EQ(of_file.config(), of_folder.config());
+  }
+  const Conversion back = convert_model(out / "m.gguf", out / "folder");
+  EXPECT_EQ(back.form, "a folder");
+  expect_same(Model::open(out / "folder"), of_file);
+  EXPECT_THAT(out.names(), ElementsAre("folder", "m.gguf"));
+  EXPECT_EQ(json_at(out / "folder/config.json").at("model_type"),
+            GetParam().first == "mistral" ? "llama" : GetParam().first);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Convert, EachFamily,
+    testing::Values(std::pair("llama", ""), std::pair("llama", R"(, "num_key_value_heads": 1, "rope_theta": 5e5,
+      "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                       "original_max_position_embeddings": 8}, "head_dim": 8)"),
+                    std::pair("llama", R"(, "rope_scaling": {"rope_type": "linear", "factor": 4.0})"),
+                    std::pair("llama", R"(, "attention_bias": true, "mlp_bias": true, "tie_word_embeddings": true)"),
+                    std::pair("mistral", R"(, "sliding_window": null)"), std::pair("qwen2", ""), std::pair("qwen3", ""),
+                    std::pair("gemma", ""), std::pair("gemma2", R"(, "sliding_window": 8)"),
+                    std::pair("gemma3_text", R"(, "sliding_window": 8, "sliding_window_pattern": 2)"),
+                    std::pair("gpt2", ""), std::pair("t5", R"(, "decoder_start_token_id": 0)"),
+                    std::pair("t5", R"(, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": false)")),
+    [](const auto& tested) { return tested.param.first + "_" + std::to_string(tested.index); });
+
+TEST(Convert, LeavesOutTheHeadOfBert) {
+  const PublishedFolder folder("bert");
+  const TemporaryDirectory out;
+  const Conversion done = convert_model(folder.path(), out / "m.gguf");
+  EXPECT_THAT(done.cautions, testing::Contains(HasSubstr("masked tokens is left out")));
+  const Model bert = Model::open(out / "m.gguf");
+  EXPECT_FALSE(bert.scores_tokens());
+  EXPECT_EQ(bert.parameters().front().value.value().to_vector(),
+            Model::open(folder.path()).parameters().front().value.value().to_vector());
+}
+
+class EachType : public testing::TestWithParam<std::string> {};
+
+TEST_P(EachType, HoldsAModelWithinItsBound) {
+  const PublishedFolder folder("llama", kInBlocks);
+  const TemporaryDirectory out;
+  const Conversion done = convert_model(folder.path(), out / "m.gguf", {.type = GetParam()});
+  std::string type = GetParam();
+  std::ranges::transform(type, type.begin(), [](char c) { return static_cast<char>(std::toupper(c)); });
+  double worst = 0;
+  for (const ConvertedTensor& tensor : done.tensors) {
+    const bool is_of_scores = tensor.name == "output.weight" && (type.starts_with("Q4") || type.starts_with("Q5"));
+    EXPECT_EQ(tensor.type, tensor.shape.size() < 2 ? "F32" : is_of_scores ? "Q8_0" : type) << tensor.name;
+    worst = std::max(worst, tensor.error);
+  }
+  EXPECT_LT(worst, 0.2);
+  EXPECT_EQ(worst == 0, GetParam() == "f32");
+  const Gguf file = Gguf::read(out / "m.gguf");
+  EXPECT_EQ(file.find("blk.1.ffn_down.weight")->type, type);
+  // Once more in the same type it is the same file, but for the error of what was rounded already.
+  const Conversion again = convert_model(out / "m.gguf", out / "again.gguf", {.type = GetParam()});
+  EXPECT_EQ(again.tensors.size(), done.tensors.size());
+  expect_same(Model::open(out / "again.gguf"), Model::open(out / "m.gguf"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Convert, EachType, testing::Values("f32", "f16", "bf16", "q8_0", "q4_0", "q5_0"));
+
+TEST(Convert, KeepsRowsThatAreNoWholeBlocks) {
+  const PublishedFolder folder("llama");
+  const TemporaryDirectory out;
+  const Conversion done = convert_model(folder.path(), out / "m.gguf", {.type = "q4_0"});
+  EXPECT_EQ(done.tensors.front().type, "F16");
+  EXPECT_EQ(done.tensors.front().kept, "rows of 8 numbers are no whole blocks of 32");
+}
+
+TEST(Convert, WritesWeightsInAnotherType) {
+  PublishedFolder folder("gpt2");
+  folder.put("tokenizer_config.json", R"({"model_max_length": 16})");
+  folder.put("config.json",
+             R"({"model_type": "gpt2", "vocab_size": 9, "n_embd": 8, "n_layer": 2, "n_head": 2, "n_positions": 16,
+                 "dtype": "float32", "architectures": ["GPT2LMHeadModel"]})");
+  std::filesystem::create_directory(folder / "1_Pooling");
+  folder.put("1_Pooling/config.json", "{}");
+  folder.put("pytorch_model.bin", "a pickle");
+  const TemporaryDirectory out;
+  const Conversion done = convert_model(folder.path(), out / "half", {.type = "f16"});
+  EXPECT_THAT(done.cautions, ElementsAre("pytorch_model.bin: not copied, as it holds weights in another form"));
+  EXPECT_EQ(json_at(out / "half/config.json").at("dtype"), "float16");
+  EXPECT_TRUE(std::filesystem::exists(out / "half/1_Pooling/config.json"));
+  EXPECT_TRUE(std::filesystem::exists(out / "half/tokenizer_config.json"));
+  const Model half = Model::open(out / "half");
+  EXPECT_EQ(half.parameters().front().value.dtype(), DType::f16);
+  EXPECT_EQ(half.config(), Model::open(folder.path()).config());
+}
+
+TEST(Convert, WritesAModelFileInAnotherType) {
+  const TemporaryDirectory out;
+  Generator draw(3);
+  const Model model(Decoder({.vocabulary = 11, .layers = 1, .d_model = 16, .heads = 2}, draw));
+  model.save(out / "m.safetensors");
+  const Conversion done = convert_model(out / "m.safetensors", out / "half.safetensors", {.type = "bf16"});
+  EXPECT_EQ(done.form, "safetensors");
+  const Model half = Model::open(out / "half.safetensors");
+  EXPECT_EQ(half.config(), model.config());
+  EXPECT_EQ(half.parameters().front().value.dtype(), DType::bf16);
+}
+
+TEST(Convert, RefusesPlacesThatAreNotFree) {
+  const PublishedFolder folder("llama");
+  const TemporaryDirectory out;
+  EXPECT_EQ(refusal(folder.path(), folder / "m.gguf"),
+            "convert_model: out: expected a place outside of `model`, got " + (folder / "m.gguf"));
+  EXPECT_THAT(refusal(folder.path(), folder / "new/../deep", {.type = "f16"}), HasSubstr("outside of `model`"));
+  write_file(out / "m.gguf", "mine");
+  EXPECT_EQ(refusal(folder.path(), out / "m.gguf"),
+            (out / "m.gguf") + ": is there already: choose another name, or ask to overwrite it");
+  EXPECT_THAT(refusal(folder.path(), out.path(), {.type = "f16"}), HasSubstr("a folder is not replaced"));
+  EXPECT_THAT(refusal(folder.path(), out / "none/m.gguf"), HasSubstr("cannot write"));
+  static_cast<void>(convert_model(folder.path(), out / "m.gguf", {.overwrite = true}));
+  EXPECT_THAT(refusal(out / "m.gguf", out / "m.gguf", {.type = "f16", .overwrite = true}), HasSubstr("another file"));
+  EXPECT_THAT(out.names(), ElementsAre("m.gguf"));
+}
+
+TEST(Convert, RefusesWhatTheNewFormCannotHold) {
+  const TemporaryDirectory out;
+  const PublishedFolder roberta("roberta");
+  EXPECT_EQ(refusal(roberta.path(), out / "m.gguf"),
+            roberta.path() +
+                ": model_type: expected one that GGUF has an architecture for, llama, mistral, qwen2, "
+                "qwen3, gemma, gemma2, gemma3_text, gpt2, bert, t5, got roberta");
+  const PublishedFolder windows("mistral", R"(, "sliding_window": 4)");
+  EXPECT_EQ(refusal(windows.path(), out / "m.gguf"),
+            windows.path() + ": a GGUF file of llama cannot hold this model: windows is 4 4, and would be not said");
+  const PublishedFolder gelu("llama", R"(, "hidden_act": "gelu")");
+  EXPECT_THAT(refusal(gelu.path(), out / "m.gguf"), HasSubstr("activation is "));
+  const PublishedFolder llama("llama");
+  EXPECT_THAT(refusal(llama.path(), out / "m", {.type = "q4_0"}),
+              HasSubstr("type: expected f32, f16, bf16, which safetensors hold, got q4_0"));
+  EXPECT_THAT(refusal(llama.path(), out / "m.gguf", {.type = "q4_k"}), HasSubstr("q5_1, got q4_k"));
+  EXPECT_THAT(refusal(llama.path(), out / "m.safetensors"),
+              HasSubstr("expected a folder, or a name that ends in .gguf"));
+  EXPECT_THAT(refusal(llama.path(), out / "m"), HasSubstr("type: expected a type"));
+  PublishedFolder large("llama");
+  large.tensors.at("embed_tokens.weight").set({0, 0}, 1e5);
+  large.write();
+  EXPECT_EQ(refusal(large.path(), out / "m.gguf", {.type = "f16"}),
+            "\"token_embd.weight\": 100000.000000 is among its numbers, which F16 does not hold");
+  EXPECT_THAT(out.names(), IsEmpty());
+}
+
+// A byte-level tokenizer of the letters a to d.
+nlohmann::json byte_level(const char* pre_tokenizer) {
+  return {{"version", "1.0"},
+          {"added_tokens",
+           {{{"id", 6},
+             {"content", "<end>"},
+             {"special", true},
+             {"single_word", false},
+             {"lstrip", false},
+             {"rstrip", false},
+             {"normalized", false}}}},
+          {"normalizer", nullptr},
+          {"pre_tokenizer", nlohmann::json::parse(pre_tokenizer)},
+          {"post_processor", nullptr},
+          {"decoder", {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}}},
+          {"model",
+           {{"type", "BPE"},
+            {"vocab", {{"a", 0}, {"b", 1}, {"c", 2}, {"d", 3}, {"ab", 4}, {"\u0120", 5}}},
+            {"merges", {"a b"}}}}};
+}
+
+constexpr const char* kByteLevel = R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true})";
+
+TEST(Convert, CarriesTokenizerTemplateAndEnds) {
+  const PublishedFolder folder("llama");
+  folder.put("tokenizer.json", byte_level(kByteLevel).dump());
+  folder.put(
+      "tokenizer_config.json",
+      R"({"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": "<end>", "chat_template": "{{ messages }}"})");
+  folder.put("generation_config.json", R"({"eos_token_id": [3, 6]})");
+  const TemporaryDirectory out;
+  static_cast<void>(convert_model(folder.path(), out / "m.gguf"));
+  const Gguf file = Gguf::read(out / "m.gguf");
+  EXPECT_EQ(std::get<std::string>(file.metadata().at("tokenizer.ggml.pre").value), "gpt-2");
+  EXPECT_EQ(std::get<std::int64_t>(file.metadata().at("tokenizer.ggml.eos_token_id").value), 6);
+  EXPECT_EQ(std::get<std::int64_t>(file.metadata().at("tokenizer.ggml.eot_token_id").value), 3);
+  EXPECT_EQ(std::get<std::vector<std::string>>(file.metadata().at("tokenizer.ggml.tokens").value).size(), 9U);
+  static_cast<void>(convert_model(out / "m.gguf", out / "folder"));
+  for (const std::string& path : {out / "m.gguf", out / "folder"}) {
+    const Model model = Model::open(path);
+    ASSERT_NE(model.tokenizers().tokens, nullptr);
+    EXPECT_THAT(model.tokenizers().tokens->encode("ab cd<end>a").ids, ElementsAre(4, 5, 2, 3, 6, 0)) << path;
+    EXPECT_EQ(model.tokenizers().chat_template, "{{ messages }}");
+    EXPECT_THAT(model.tokenizers().ends, testing::UnorderedElementsAre(3, 6));
+  }
+}
+
+TEST(Convert, RefusesTokenizersThatGgufCannotHold) {
+  const PublishedFolder folder("llama");
+  const TemporaryDirectory out;
+  folder.put("tokenizer.json", byte_level(R"({"type": "Sequence", "pretokenizers": [{"type": "Whitespace"},
+      {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true}]})")
+                                   .dump());
+  EXPECT_THAT(refusal(folder.path(), out / "m.gguf"),
+              AllOf(HasSubstr(folder.path()), HasSubstr("its tokenizer: pre_tokenizer: expected that of GPT-2")));
+  folder.put("tokenizer.json",
+             byte_level(R"({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true})").dump());
+  EXPECT_THAT(refusal(folder.path(), out / "m.gguf"), HasSubstr("pre_tokenizer.add_prefix_space: expected false"));
+  nlohmann::json words = byte_level(kByteLevel);
+  words["pre_tokenizer"] = {{"type", "Whitespace"}};
+  words["model"] = {{"type", "WordLevel"}, {"vocab", {{"a", 0}, {"b", 1}}}, {"unk_token", "a"}};
+  folder.put("tokenizer.json", words.dump());
+  EXPECT_THAT(refusal(folder.path(), out / "m.gguf"), HasSubstr("its tokenizer: model WordLevel: expected"));
+  EXPECT_THAT(out.names(), IsEmpty());
+}
+
+TEST(Convert, TellsHowFarItIs) {
+  const PublishedFolder folder("llama");
+  const TemporaryDirectory out;
+  std::vector<std::string> stages;
+  std::int64_t last = 0;
+  static_cast<void>(convert_model(folder.path(), out / "m.gguf",
+                                  {.progress = [&](std::string_view stage, std::int64_t done, std::int64_t all) {
+                                    if (stages.empty() || stages.back() != stage) stages.emplace_back(stage);
+                                    EXPECT_LE(done, all);
+                                    last = all - done;
+                                  }}));
+  EXPECT_THAT(stages, ElementsAre("write", "check"));
+  EXPECT_EQ(last, 0);
+}
+
+}  // namespace
+}  // namespace qkv::convert_test
