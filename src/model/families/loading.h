@@ -35,7 +35,7 @@ class Loading {
   std::set<std::string> used_;
   std::vector<std::string> left_out_;
   std::vector<std::string> differences_;
-  std::vector<std::pair<Variable, Tensor>> values_;
+  std::vector<std::pair<Variable, WeightFiles::Stored>> values_;
 };
 
 }  // namespace qkv::families
