@@ -76,6 +76,11 @@ void say_what_is_left_out(const std::string& path) {
                                        fmt::join(words, ", ")));
 }
 
+void say_how_weights_are_read(const Model& model) {
+  const std::string words = model.quantised_words();
+  if (!words.empty()) complain("qkv generate", words + "; --dtype f32 takes the numbers of both");
+}
+
 // Of all texts together, once.
 void warn_of_limits(const TextModel& model, std::span<const WrittenText> written) {
   const auto say = [](const std::string& what) { complain("qkv generate", "careful: " + what); };
@@ -101,7 +106,7 @@ void run_generate(GenerateArguments& arguments, const Given& given) {
   const Texts texts = prompts_of(arguments);
   const std::vector<std::string>& prompts = texts.texts;
   const std::string path = trained_model_path(arguments.model);
-  const TrainedModel model = opened_model("qkv generate", arguments.model);
+  const TrainedModel model = opened_model("qkv generate", arguments.model, weights_for(arguments));
   WriteOptions write = write_options(arguments, model.model());
   // One text is shown as it grows. A model that reads a source, or images, does not go on with it.
   const bool streams = prompts.size() == 1 && !arguments.json;
@@ -112,6 +117,7 @@ void run_generate(GenerateArguments& arguments, const Given& given) {
     if (std::exchange(has_begun, true)) return;
     say_what_authors_ask(path, write.draw);
     say_what_is_left_out(path);
+    say_how_weights_are_read(model.model());
     if (prompts.size() == 1) warn_outside("qkv generate", model, prompts.front());
     if (streams && goes_on) print(prompts.front());
   };
@@ -137,7 +143,8 @@ void run_generate(GenerateArguments& arguments, const Given& given) {
   if (streams) return;
   for (std::size_t n = 0; n < prompts.size(); ++n) {
     const std::string text = (goes_on ? prompts[n] : "") + written[n].text + "\n";
-    print(arguments.json ? reply_as_line(generate_figures(prompts[n], written[n])) : text);
+    print(arguments.json ? reply_as_line(generate_figures(prompts[n], written[n], model.model().quantised_words()))
+                         : text);
   }
 }
 

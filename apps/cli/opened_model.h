@@ -14,7 +14,8 @@ void say_cautions(std::string_view command, const Model& model);
 
 /// A model of the box, a file or a folder by its name, and its cautions on standard error. Throws as
 /// trained_model_path() and TrainedModel::read().
-[[nodiscard]] TrainedModel opened_model(std::string_view command, const std::string& name);
+[[nodiscard]] TrainedModel opened_model(std::string_view command, const std::string& name,
+                                        QuantisedWeights quantised = QuantisedWeights::as_f32);
 
 /// embed_options_of() a command that reads texts as they are and compares vectors by cosines: its cautions, a default
 /// prompt and another similarity are said on standard error.

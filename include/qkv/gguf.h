@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "qkv/quantised_tensor.h"
 #include "qkv/tensor.h"
 
 namespace qkv {
@@ -68,6 +70,8 @@ class Gguf {
   /// Safetensors::load() does. Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL and IQ4_XS become f32, which it
   /// allocates at each call. Throws Error for a name that is not there, and for a tensor of another type, naming it.
   [[nodiscard]] Tensor load(std::string_view name) const;
+  /// One tensor of those that load() makes f32, in place; nullopt for one in plain numbers. Throws Error as load().
+  [[nodiscard]] std::optional<QuantisedTensor> blocks(std::string_view name) const;
 
  private:
   struct Part {
@@ -79,6 +83,8 @@ class Gguf {
   Gguf() = default;
   void add_part(files::SharedBytes bytes, const std::string& source);
   void index_names();
+  [[nodiscard]] const GgufEntry& entry_of(std::string_view name) const;
+  [[nodiscard]] std::span<const std::byte> data_of(const GgufEntry& entry) const;
 
   int version_ = 0;
   std::vector<Part> parts_;

@@ -25,6 +25,7 @@
 #include "qkv/norm_kind.h"
 #include "qkv/number_text.h"
 #include "qkv/probe.h"
+#include "qkv/quantised_tensor.h"
 #include "qkv/random.h"
 #include "qkv/softmax.h"
 #include "qkv/stage.h"

@@ -7,6 +7,7 @@
 #include "autograd/elementwise.h"
 #include "autograd/node.h"
 #include "core/bytes.h"
+#include "kernels/product/quantised.h"
 
 namespace qkv {
 namespace autograd {
@@ -68,26 +69,38 @@ void scatter(const T* d_out, const Places& places, std::int64_t width, T* d_tabl
   });
 }
 
+void copy_rows(const Value& table, const std::vector<std::int64_t>& rows, Value& out) {
+  const std::int64_t width = table.shape()[1];
+  const auto each = [&](const auto& copy) {
+    for_rows(static_cast<std::int64_t>(rows.size()), width, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t n = begin; n < end; ++n) copy(rows[static_cast<std::size_t>(n)], n * width);
+    });
+  };
+  if (const QuantisedTensor* blocks = table.storage->quantised()) {
+    const kernels::QuantisedWeight weight = kernels::quantised_weight(*blocks);
+    float* write = out.data<float>();
+    return each([&](std::int64_t row, std::int64_t place) { dequantise_row(weight, row, write + place); });
+  }
+  with_real(table.dtype(), [&]<class T>(T) {
+    const T* read = table.data<T>();
+    T* write = out.data<T>();
+    each([&](std::int64_t row, std::int64_t place) { std::copy_n(read + row * width, width, write + place); });
+  });
+}
+
 }  // namespace
 }  // namespace autograd
 
 Variable embedding(const Variable& table, const TensorView& ids) {
   using autograd::Value;
-  const Value from = autograd::dense(autograd::value_of("embedding", "table", table));
+  const Value& stored = autograd::stored_value_of("embedding", "table", table);
+  const Value from = stored.storage->quantised() == nullptr ? autograd::dense(stored) : stored;
   if (from.view.rank() != 2) throw InvalidArgument("embedding", "table", "[N, D]", from.shape().to_string());
   const std::int64_t count = from.shape()[0];
   const std::int64_t width = from.shape()[1];
   std::vector<std::int64_t> rows = autograd::checked_ids(ids, count);
   Value out = autograd::new_value(from.dtype(), ids.shape().inserted(ids.rank(), width));
-  autograd::with_real(from.dtype(), [&]<class T>(T) {
-    const T* read = from.data<T>();
-    T* write = out.data<T>();
-    autograd::for_rows(static_cast<std::int64_t>(rows.size()), width, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t n = begin; n < end; ++n) {
-        std::copy_n(read + rows[static_cast<std::size_t>(n)] * width, width, write + n * width);
-      }
-    });
-  });
+  autograd::copy_rows(from, rows, out);
   return autograd::recorded("embedding", std::move(out), {&table},
                             [rows = std::move(rows), count, width](const Value& d_out, autograd::Gradients& gradients) {
                               const Value d = autograd::dense(d_out);

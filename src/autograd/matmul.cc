@@ -10,6 +10,7 @@
 #include "kernels/product/few_rows.h"
 #include "kernels/product/onednn.h"
 #include "kernels/product/product.h"
+#include "kernels/product/quantised_back.h"
 #include "qkv/autograd/shape.h"
 
 namespace qkv {
@@ -17,6 +18,7 @@ namespace {
 
 using autograd::Gradients;
 using autograd::Kept;
+using autograd::stored_value_of;
 using autograd::Value;
 using autograd::value_of;
 
@@ -73,7 +75,8 @@ void require_linear(const Value& x, const Value& weight, const Value* bias) {
   if (!(bias->shape() == Shape{weight.shape()[0]})) {
     throw InvalidArgument("linear", "bias", Shape{weight.shape()[0]}.to_string(), bias->shape().to_string());
   }
-  if (bias->dtype() != weight.dtype()) {
+  const bool is_quantised = weight.storage->quantised() != nullptr;
+  if (is_quantised ? !autograd::may_serve(bias->dtype(), x.dtype()) : bias->dtype() != weight.dtype()) {
     autograd::require_dtype("linear", "bias", weight.dtype(), "weight", bias->dtype());
   }
 }
@@ -92,11 +95,53 @@ std::shared_ptr<const kernels::PackedWeight> packed_for(const Value& x, const Va
   return rows > 0 ? autograd::KeptWeight::of(weight, dtype) : nullptr;
 }
 
+// The last of three inputs.
+void give_bias(const Value& d, DType dtype, Gradients& gradients) {
+  if (gradients.inputs() != 3 || !gradients.wanted(2)) return;
+  const TensorView all = as_rows(d);
+  Value d_bias = autograd::sum_middle(d, {1, all.dim(0), all.dim(1)}, {.dtype = dtype});
+  d_bias.view = d_bias.view.reshape({all.dim(1)});
+  gradients.give(2, std::move(d_bias));
+}
+
+Variable recorded_linear(Value out, const Variable& x, const Variable& weight, const Variable* bias,
+                         autograd::Backward walk) {
+  if (bias == nullptr) return autograd::recorded("linear", std::move(out), {&x, &weight}, std::move(walk));
+  return autograd::recorded("linear", std::move(out), {&x, &weight, bias}, std::move(walk));
+}
+
+// By the blocks of the weight, which is a constant.
+Variable quantised_linear(const Variable& x, const Variable& weight, const Variable* bias) {
+  const Value rows = autograd::dense(value_of("linear", "x", x));
+  const Value& matrix = stored_value_of("linear", "weight", weight);
+  const Value shift = bias == nullptr ? Value{} : bias_for(rows.dtype(), value_of("linear", "bias", *bias));
+  Value out = autograd::new_value(rows.dtype(), with_last(rows.shape(), matrix.shape()[0]));
+  const Shape shape = out.shape();
+  out.view = as_rows(out);
+  kernels::multiply_quantised("linear", out.writable(), as_rows(rows),
+                              kernels::quantised_weight(*matrix.storage->quantised()),
+                              bias == nullptr ? nullptr : &shift.view);
+  out.view = out.view.reshape(shape);
+  auto walk = [matrix, dtype = bias == nullptr ? DType::f32 : bias->dtype()](const Value& d_out, Gradients& gradients) {
+    const Value d = autograd::dense(d_out);
+    give_bias(d, dtype, gradients);
+    if (!gradients.wanted(0)) return;
+    Value d_x = autograd::new_value(d.dtype(), with_last(d.shape(), matrix.shape()[1]));
+    const Shape whole = d_x.shape();
+    d_x.view = as_rows(d_x);
+    kernels::multiply_back(d_x.writable(), as_rows(d), kernels::quantised_weight(*matrix.storage->quantised()));
+    d_x.view = d_x.view.reshape(whole);
+    gradients.give(0, std::move(d_x));
+  };
+  return recorded_linear(std::move(out), x, weight, bias, std::move(walk));
+}
+
 Variable linear_of(const Variable& x, const Variable& weight, const Variable* bias) {
   const Value rows = autograd::dense(value_of("linear", "x", x));
-  const Value& matrix = value_of("linear", "weight", weight);
+  const Value& matrix = stored_value_of("linear", "weight", weight);
   const Value* shift = bias == nullptr ? nullptr : &value_of("linear", "bias", *bias);
   require_linear(rows, matrix, shift);
+  if (matrix.storage->quantised() != nullptr) return quantised_linear(x, weight, bias);
   const Value dense_shift = shift == nullptr ? Value{} : bias_for(rows.dtype(), *shift);
   Value out = autograd::new_value(rows.dtype(), with_last(rows.shape(), matrix.shape()[0]));
   const Shape shape = out.shape();
@@ -121,12 +166,7 @@ Variable linear_of(const Variable& x, const Variable& weight, const Variable* bi
       kernels::multiply(d_weight.writable(), as_rows(d).transpose(0, 1), as_rows(kept_x.value()));
       gradients.give(1, autograd::in_dtype(d_weight, dtype));
     }
-    if (gradients.inputs() == 3 && gradients.wanted(2)) {
-      const TensorView all = as_rows(d);
-      Value d_bias = autograd::sum_middle(d, {1, all.dim(0), all.dim(1)}, {.dtype = dtype});
-      d_bias.view = d_bias.view.reshape({all.dim(1)});
-      gradients.give(2, std::move(d_bias));
-    }
+    give_bias(d, dtype, gradients);
     if (!gradients.wanted(0)) return;
     static_cast<void>(kept.value());  // throws if the weight was changed since; `used` may be a copy of it
     Value d_x = autograd::new_value(d.dtype(), with_last(d.shape(), used.shape()[1]));
@@ -136,8 +176,7 @@ Variable linear_of(const Variable& x, const Variable& weight, const Variable* bi
     d_x.view = d_x.view.reshape(whole);
     gradients.give(0, std::move(d_x));
   };
-  if (bias == nullptr) return autograd::recorded("linear", std::move(out), {&x, &weight}, std::move(walk));
-  return autograd::recorded("linear", std::move(out), {&x, &weight, bias}, std::move(walk));
+  return recorded_linear(std::move(out), x, weight, bias, std::move(walk));
 }
 
 }  // namespace

@@ -8,7 +8,9 @@
 namespace qkv::autograd {
 namespace {
 
-std::shared_ptr<Node> node_of(const Variable& variable) { return variable.empty() ? nullptr : variable.body()->node; }
+std::shared_ptr<Node> node_of(const Variable& variable) {
+  return variable.requires_gradient() ? variable.body()->node : nullptr;
+}
 
 std::shared_ptr<Node> node_for(std::string_view operation, const Value& out, Backward backward) {
   auto node = std::make_shared<Node>();
@@ -73,6 +75,10 @@ void Gradients::go_on(const Variable& result, Value d_result) {
 }
 
 const Value& value_of(std::string_view operation, std::string_view argument, const Variable& variable) {
+  return plain(stored_value_of(operation, argument, variable));
+}
+
+const Value& stored_value_of(std::string_view operation, std::string_view argument, const Variable& variable) {
   if (variable.empty()) throw InvalidArgument(operation, argument, "a variable", "an empty variable");
   return variable.body()->value;
 }

@@ -80,6 +80,9 @@ struct Body {
 
 /// The value of an argument. Throws InvalidArgument naming operation and argument where it is empty.
 [[nodiscard]] const Value& value_of(std::string_view operation, std::string_view argument, const Variable& variable);
+/// The same, for operations that read a quantised weight in its blocks.
+[[nodiscard]] const Value& stored_value_of(std::string_view operation, std::string_view argument,
+                                           const Variable& variable);
 
 [[nodiscard]] Variable constant(Value value);
 /// A leaf whose gradient is kept.

@@ -132,13 +132,13 @@ Variable slice(const Variable& x, int axis, std::int64_t begin, std::int64_t end
 
 Variable concat(const std::vector<Variable>& parts, int axis) {
   require_parts(parts);
-  const Value& first = parts.front().body()->value;
+  const Value& first = autograd::plain(parts.front().body()->value);
   const int place = axis_of("concat", first.shape(), axis);
   Shape shape = first.shape();
   shape[place] = 0;
   std::vector<std::int64_t> begins;
   for (const Variable& part : parts) {
-    require_beside(first, part.body()->value, place);
+    require_beside(first, autograd::plain(part.body()->value), place);
     begins.push_back(shape[place]);
     shape[place] += part.shape()[place];
   }

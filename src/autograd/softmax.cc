@@ -52,7 +52,7 @@ void for_each_row(const std::array<const Value*, kInputs>& in, Value* out, const
 }
 
 Variable softmax_of_rows(const Variable& x) {
-  const Value from = dense(x.body()->value);
+  const Value from = dense(plain(x.body()->value));
   Value out = new_value(from.dtype(), from.shape());
   with_computed(from.dtype(), [&]<class Real>(Real) {
     for_each_row<Real, 1>(
@@ -84,7 +84,7 @@ Variable softmax_of_rows(const Variable& x) {
 }
 
 Variable log_softmax_of_rows(const Variable& x) {
-  const Value from = dense(x.body()->value);
+  const Value from = dense(plain(x.body()->value));
   Value out = new_value(from.dtype(), from.shape());
   with_computed(from.dtype(), [&]<class Real>(Real) {
     for_each_row<Real, 1>(

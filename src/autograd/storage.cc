@@ -1,6 +1,7 @@
 #include "autograd/storage.h"
 
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "core/block_pool.h"
@@ -12,6 +13,28 @@ namespace qkv::autograd {
 Storage::Storage(std::size_t bytes) : block_(bytes) {}
 
 Storage::Storage(Tensor tensor) : tensor_(std::move(tensor)) {}
+
+struct Dequantised {
+  QuantisedTensor blocks;
+  std::mutex mutex;
+  Value numbers;  // empty until they are asked for
+};
+
+Storage::Storage(QuantisedTensor blocks) : dequantised_(std::make_unique<Dequantised>()) {
+  dequantised_->blocks = std::move(blocks);
+}
+
+Storage::~Storage() = default;
+
+const QuantisedTensor* Storage::quantised() const noexcept {
+  return dequantised_ == nullptr ? nullptr : &dequantised_->blocks;
+}
+
+const Value& Storage::numbers() const {
+  const std::lock_guard lock(dequantised_->mutex);
+  if (dequantised_->numbers.empty()) dequantised_->numbers = value_of(dequantised_->blocks.dequantised());
+  return dequantised_->numbers;
+}
 
 Value new_value(DType dtype, const Shape& shape) {
   auto storage = std::make_shared<Storage>(core::checked_bytes("Variable", shape, size_of(dtype)));
@@ -28,6 +51,16 @@ Value zero_value(DType dtype, const Shape& shape) {
 Value value_of(Tensor tensor) {
   const TensorView view = tensor.view();
   return {.storage = std::make_shared<Storage>(std::move(tensor)), .view = view};
+}
+
+Value value_of(QuantisedTensor blocks) {
+  static constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  const TensorView form = TensorView(&kNone, Shape{1}).broadcast_to(blocks.shape());
+  return {.storage = std::make_shared<Storage>(std::move(blocks)), .view = form};
+}
+
+const Value& plain(const Value& value) {
+  return value.storage == nullptr || value.storage->quantised() == nullptr ? value : value.storage->numbers();
 }
 
 Value dense(const Value& value) { return value.view.is_contiguous() ? value : copied(value.view, value.dtype()); }

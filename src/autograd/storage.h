@@ -5,14 +5,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "core/block_pool.h"
+#include "qkv/quantised_tensor.h"
 #include "qkv/tensor.h"
 
 namespace qkv::autograd {
 
 class KeptWeight;
+struct Dequantised;
+struct Value;
 
 class Storage {
  public:
@@ -20,13 +24,20 @@ class Storage {
   explicit Storage(std::size_t bytes);
   /// Shares the tensor's elements, which may be read only.
   explicit Storage(Tensor tensor);
+  /// A quantised weight, whose numbers are made when they are asked for.
+  explicit Storage(QuantisedTensor blocks);
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
+  ~Storage();
 
   /// The bytes of a block from the pool; null if the storage is a tensor's.
   [[nodiscard]] void* block() const noexcept { return block_.data(); }
   /// True if nobody else holds these bytes and they are writable.
   [[nodiscard]] bool is_private() const { return block() != nullptr || tensor_.is_private(); }
+  /// Null but for a quantised weight.
+  [[nodiscard]] const QuantisedTensor* quantised() const noexcept;
+  /// The numbers of a quantised weight in f32, made at the first call and kept. Safe from several threads.
+  [[nodiscard]] const Value& numbers() const;
   /// Keeps `other` alive as long as this, because views of it exist.
   void keep(std::shared_ptr<const Storage> other) { replaced_ = std::move(other); }
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
@@ -40,10 +51,11 @@ class Storage {
   std::shared_ptr<const Storage> replaced_;
   core::PooledBlock block_;
   std::uint64_t version_ = 0;
+  std::unique_ptr<Dequantised> dequantised_;  // of a quantised weight
   std::atomic<std::shared_ptr<const KeptWeight>> kept_weight_;
 };
 
-/// Elements and their owner. Copying shares.
+/// Elements and their owner. Copying shares. The view of a quantised weight is of f32, and NaN.
 struct Value {
   std::shared_ptr<Storage> storage = nullptr;
   TensorView view = {};
@@ -75,6 +87,9 @@ struct Value {
 [[nodiscard]] Value zero_value(DType dtype, const Shape& shape);
 /// Shares the tensor's elements.
 [[nodiscard]] Value value_of(Tensor tensor);
+[[nodiscard]] Value value_of(QuantisedTensor blocks);
+/// `value` itself, or the numbers of a quantised weight.
+[[nodiscard]] const Value& plain(const Value& value);
 /// `value` itself if it is dense, else a dense copy.
 [[nodiscard]] Value dense(const Value& value);
 /// A copy of the elements of any view, in another dtype if asked for.

@@ -32,6 +32,12 @@ Node& parameter_of(const char* function, const Variable& variable) {
   return *body.node;
 }
 
+Node& parameter_to_replace(const Variable& variable, const Shape& shape) {
+  Node& node = parameter_of("Variable::replace_value", variable);
+  if (shape == node.shape) return node;
+  throw InvalidArgument("Variable::replace_value", "value", node.shape.to_string(), shape.to_string());
+}
+
 }  // namespace
 
 Variable::Variable(Tensor value) : Variable(autograd::constant(checked_value(std::move(value)))) {}
@@ -52,7 +58,13 @@ Variable Variable::parameter(Tensor value) {
   return autograd::parameter(autograd::dense(checked_value(std::move(value))));
 }
 
-const TensorView& Variable::value() const { return body_of("Variable::value", *this).value.view; }
+const TensorView& Variable::value() const { return autograd::plain(body_of("Variable::value", *this).value).view; }
+
+const TensorView& Variable::form() const { return body_of("Variable::value", *this).value.view; }
+
+const QuantisedTensor* Variable::quantised() const noexcept {
+  return empty() || body_->value.storage == nullptr ? nullptr : body_->value.storage->quantised();
+}
 
 double Variable::item() const {
   const TensorView& all = value();
@@ -62,7 +74,7 @@ double Variable::item() const {
   return all.to_vector().front();
 }
 
-bool Variable::requires_gradient() const { return !empty() && body_->node != nullptr; }
+bool Variable::requires_gradient() const { return !empty() && body_->node != nullptr && quantised() == nullptr; }
 
 bool Variable::is_leaf() const { return !requires_gradient() || body_->node->is_parameter(); }
 
@@ -72,20 +84,28 @@ MutableTensorView Variable::mutable_value() const {
     throw InvalidArgument("Variable::mutable_value", "this", "a parameter or a constant",
                           "the result of " + std::string(body.node->operation));
   }
+  if (const QuantisedTensor* blocks = quantised()) {
+    throw InvalidArgument("Variable::mutable_value", "this", "numbers that can be written",
+                          "a quantised weight, " + std::string(blocks->type_name()) + ", which is not trained");
+  }
   body.value.storage->raise_version();
   body.value = autograd::to_be_written(body.value);
   return body.value.writable();
 }
 
 void Variable::replace_value(Tensor value) const {
-  Node& node = parameter_of("Variable::replace_value", *this);
-  if (!(value.shape() == node.shape)) {
-    throw InvalidArgument("Variable::replace_value", "value", node.shape.to_string(), value.shape().to_string());
-  }
+  Node& node = parameter_to_replace(*this, value.shape());
   autograd::Value checked = autograd::dense(checked_value(std::move(value)));
   node.dtype = checked.dtype();
   node.gradient = {};
   body_->value = std::move(checked);
+}
+
+void Variable::replace_value(QuantisedTensor value) const {
+  Node& node = parameter_to_replace(*this, value.shape());
+  node.dtype = DType::f32;
+  node.gradient = {};
+  body_->value = autograd::value_of(std::move(value));
 }
 
 TensorView Variable::gradient() const { return parameter_of("Variable::gradient", *this).gradient.view; }
@@ -106,7 +126,7 @@ Variable Variable::detach() const { return autograd::constant(body_of("Variable:
 
 void Variable::on_gradient(std::function<Variable(const Variable& gradient)> hook) const {
   const Body& body = body_of("Variable::on_gradient", *this);
-  if (body.node == nullptr) {
+  if (!requires_gradient()) {
     throw InvalidArgument("Variable::on_gradient", "this", "a variable that requires a gradient", "a constant");
   }
   body.node->hooks.push_back(std::move(hook));

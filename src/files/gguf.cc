@@ -4,11 +4,9 @@
 #include <bit>
 #include <utility>
 
-#include "core/parallel.h"
 #include "files/elements.h"
 #include "files/gguf_header.h"
 #include "files/mapped_file.h"
-#include "qkv/threads.h"
 
 namespace qkv {
 namespace {
@@ -19,25 +17,6 @@ namespace {
 
 bool lies_aligned(std::span<const std::byte> data, DType dtype) {
   return std::endian::native == std::endian::little && std::bit_cast<std::uintptr_t>(data.data()) % size_of(dtype) == 0;
-}
-
-Tensor dequantised(core::BlockType type, std::span<const std::byte> blocks, const Shape& shape) {
-  constexpr std::int64_t kBlocksOfTask = 4096;
-  const core::BlockLayout& layout = core::layout_of(type);
-  Tensor tensor(DType::f32, shape);
-  const std::span<float> numbers = tensor.values<float>();
-  const std::int64_t count = static_cast<std::int64_t>(blocks.size()) / layout.bytes;
-  core::parallel_for(threads(), (count + kBlocksOfTask - 1) / kBlocksOfTask, [&](int /*worker*/, std::int64_t task) {
-    const std::int64_t first = task * kBlocksOfTask;
-    const std::int64_t some = std::min(kBlocksOfTask, count - first);
-    const auto part = [first, some](std::int64_t each) {
-      return std::pair(static_cast<std::size_t>(first * each), static_cast<std::size_t>(some * each));
-    };
-    const auto [byte, bytes] = part(layout.bytes);
-    const auto [number, size] = part(layout.numbers);
-    core::dequantise(type, blocks.subspan(byte, bytes), numbers.subspan(number, size));
-  });
-  return tensor;
 }
 
 std::string in_five_digits(std::int64_t number) {
@@ -130,21 +109,35 @@ const GgufEntry* Gguf::find(std::string_view name) const noexcept {
   return found == numbers_.end() ? nullptr : &entries_[found->second];
 }
 
+const GgufEntry& Gguf::entry_of(std::string_view name) const {
+  if (const GgufEntry* entry = find(name)) return *entry;
+  fail_part(parts_.front().source, "\"" + std::string(name) + "\"", "there is no such tensor");
+}
+
+std::span<const std::byte> Gguf::data_of(const GgufEntry& entry) const {
+  return parts_[entry.part].bytes.subspan(static_cast<std::size_t>(entry.begin),
+                                          static_cast<std::size_t>(entry.end - entry.begin));
+}
+
+std::optional<QuantisedTensor> Gguf::blocks(std::string_view name) const {
+  const GgufEntry& entry = entry_of(name);
+  const files::GgufType* type = files::find_gguf_type(entry.type);
+  if (!type->block) return std::nullopt;
+  const Shape shape{std::span<const std::int64_t>(entry.shape)};
+  return QuantisedTensor(*type->block, shape, data_of(entry), parts_[entry.part].owner);
+}
+
 Tensor Gguf::load(std::string_view name) const {
-  const GgufEntry* entry = find(name);
-  if (entry == nullptr) {
-    fail_part(parts_.front().source, "\"" + std::string(name) + "\"", "there is no such tensor");
-  }
-  const Part& part = parts_[entry->part];
-  const auto data =
-      part.bytes.subspan(static_cast<std::size_t>(entry->begin), static_cast<std::size_t>(entry->end - entry->begin));
-  const Shape shape{std::span<const std::int64_t>(entry->shape)};
-  const files::GgufType* type = files::find_gguf_type(entry->type);
-  if (type->block) return dequantised(*type->block, data, shape);
+  if (const auto quantised = blocks(name)) return quantised->dequantised();
+  const GgufEntry& entry = entry_of(name);
+  const Part& part = parts_[entry.part];
+  const std::span<const std::byte> data = data_of(entry);
+  const Shape shape{std::span<const std::int64_t>(entry.shape)};
+  const files::GgufType* type = files::find_gguf_type(entry.type);
   if (!type->dtype) {
-    fail_part(part.source, "\"" + entry->name + "\"",
+    fail_part(part.source, "\"" + entry.name + "\"",
               "expected F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL or IQ4_XS, got " +
-                  entry->type + ", which qkv does not read");
+                  entry.type + ", which qkv does not read");
   }
   if (!lies_aligned(data, *type->dtype)) {
     return files::tensor_from_bytes(data, *type->dtype, shape, std::endian::little);

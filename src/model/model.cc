@@ -1,6 +1,7 @@
 #include "qkv/model/model.h"
 
 #include <array>
+#include <set>
 #include <utility>
 
 #include "model/kinds/captioner.h"
@@ -90,8 +91,25 @@ Model Model::to(DType dtype) const {
   other.cautions_ = cautions_;
   const Parameters from = parameters();
   const Parameters into = other.parameters();
-  for (std::size_t n = 0; n < from.size(); ++n) into[n].value.replace_value(Tensor(from[n].value.value(), dtype));
+  for (std::size_t n = 0; n < from.size(); ++n) {
+    const QuantisedTensor* blocks = from[n].value.quantised();
+    into[n].value.replace_value(blocks == nullptr ? Tensor(from[n].value.value(), dtype)
+                                                  : blocks->dequantised().to(dtype));
+  }
   return other;
+}
+
+std::string Model::quantised_words() const {
+  std::set<std::string_view> types;
+  for (const Parameter& parameter : parameters()) {
+    if (const QuantisedTensor* blocks = parameter.value.quantised()) types.insert(blocks->type_name());
+  }
+  std::string names;
+  for (const std::string_view type : types) {
+    const bool is_last = type == *types.rbegin();
+    names += (names.empty() ? "" : is_last ? " and " : ", ") + std::string(type);
+  }
+  return names.empty() ? "" : "weights of " + names + " as in the file, activations in 8 bits";
 }
 
 std::int64_t Model::parameter_count() const {

@@ -23,7 +23,7 @@ Embedding::Embedding(const EmbeddingOptions& options, const Init& init)
     : weight_(init.normal(shape_of(options), options.deviation, options.dtype)) {}
 
 Embedding::Embedding(Variable weight) : weight_(std::move(weight)) {
-  nn::require_table("Embedding", "weight", weight_.value());
+  nn::require_table("Embedding", "weight", weight_.shape(), weight_.dtype());
 }
 
 Variable Embedding::forward(const TensorView& ids, DType dtype) const { return cast(embedding(weight_, ids), dtype); }

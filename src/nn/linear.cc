@@ -23,7 +23,7 @@ Linear::Linear(const LinearOptions& options, const Init& init)
 }
 
 Linear::Linear(Variable weight, Variable bias) : weight_(std::move(weight)), bias_(std::move(bias)) {
-  nn::require_table("Linear", "weight", weight_.value());
+  nn::require_table("Linear", "weight", weight_.shape(), weight_.dtype());
   if (!bias_.empty()) nn::require_shape("Linear", "bias", {out()}, bias_.shape());
 }
 

@@ -42,10 +42,10 @@ void require_sequence(std::string_view function, std::string_view argument, std:
   throw InvalidArgument(function, argument, fmt::format("[T, {0}] or [B, T, {0}]", width), got.shape().to_string());
 }
 
-void require_table(std::string_view function, std::string_view argument, const TensorView& table) {
-  require_floating(function, argument, table.dtype());
-  if (table.rank() != 2 || table.dim(0) == 0 || table.dim(1) == 0) {
-    throw InvalidArgument(function, argument, "rank 2 with extents of 1 or more", table.shape().to_string());
+void require_table(std::string_view function, std::string_view argument, const Shape& shape, DType dtype) {
+  require_floating(function, argument, dtype);
+  if (shape.rank() != 2 || shape[0] == 0 || shape[1] == 0) {
+    throw InvalidArgument(function, argument, "rank 2 with extents of 1 or more", shape.to_string());
   }
 }
 

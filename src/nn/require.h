@@ -19,6 +19,6 @@ void require_width(std::string_view function, std::string_view argument, std::in
 /// A floating [T, width] or [B, T, width].
 void require_sequence(std::string_view function, std::string_view argument, std::int64_t width, const TensorView& got);
 /// A floating table of rows: rank 2 with both extents positive.
-void require_table(std::string_view function, std::string_view argument, const TensorView& table);
+void require_table(std::string_view function, std::string_view argument, const Shape& shape, DType dtype);
 
 }  // namespace qkv::nn

@@ -25,6 +25,10 @@ void require_parameters(std::string_view function, const Parameters& parameters)
     if (!seen.insert(variable.body().get()).second) {
       throw InvalidArgument(function, "parameters", "a variable for each", "that of " + parameter.name + " twice");
     }
+    if (const QuantisedTensor* blocks = variable.quantised()) {
+      throw InvalidArgument(function, "parameters", "f32 or f64, to which Model::to() converts",
+                            parameter.name + " of " + std::string(blocks->type_name()) + ", which is not trained");
+    }
     if (variable.empty() || !variable.is_leaf() || !variable.requires_gradient()) {
       throw InvalidArgument(function, "parameters", "parameters, whose gradients are kept",
                             parameter.name + ", which is none");

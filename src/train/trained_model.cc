@@ -85,9 +85,9 @@ void describe_task(const Task& task, Words& words) {
 TrainedModel::TrainedModel(TextModel model, std::shared_ptr<const Task> task)
     : TextModel(std::move(model)), task_(std::move(task)) {}
 
-TrainedModel TrainedModel::read(const std::string& path) {
+TrainedModel TrainedModel::read(const std::string& path, QuantisedWeights quantised) {
   files::require_file_or_folder(path);
-  Model model = Model::open(path);
+  Model model = Model::open(path, quantised);
   const bool is_of_others = files::is_folder(path) || families::is_gguf(path);
   const Words run = is_of_others ? Words() : words_of("run", Safetensors::read(path).metadata());
   if (!run.contains("task")) return {TextModel(std::move(model), path), nullptr};

@@ -107,6 +107,24 @@ TEST(Gguf, MakesF32OfBlocks) {
   EXPECT_EQ(read.to_vector(), std::vector<double>(64, 2));
 }
 
+TEST(Gguf, HasBlocksInPlace) {
+  const std::string block = gguf_number<std::uint16_t>(0x3C00) + std::string(32, '\2');
+  GgufBytes file;
+  file.tensor({"w", 8, {32, 2}, block + block}).tensor({"plain", 0, {1}, floats({1})});
+  const TemporaryDirectory folder;
+  const std::string path = folder / "m.gguf";
+  write_file(path, file.text_of());
+  const Gguf read = Gguf::read(path);
+  const auto blocks = read.blocks("w");
+  ASSERT_TRUE(blocks);
+  EXPECT_EQ(blocks->type_name(), "Q8_0");
+  EXPECT_EQ(blocks->shape(), (Shape{2, 32}));
+  EXPECT_EQ(blocks->blocks().size(), 68U);
+  EXPECT_EQ(blocks->blocks().data(), read.blocks("w")->blocks().data());
+  EXPECT_FALSE(read.blocks("plain"));
+  EXPECT_THAT(error_message<Error>([&] { static_cast<void>(read.blocks("v")); }), HasSubstr("\"v\": there is no such"));
+}
+
 TEST(Gguf, NamesATypeThatItDoesNotRead) {
   GgufBytes file;
   file.tensor({"w", 16, {256}, std::string(66, '\0')});

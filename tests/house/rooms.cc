@@ -150,6 +150,7 @@ std::string_view room_of_public(std::string_view header) {
       {"nearest_word", "core"},
       {"norm_kind", "core"},
       {"number_text", "core"},
+      {"quantised_tensor", "core"},
       {"random", "core"},
       {"tensor", "core"},
       {"threads", "core"},

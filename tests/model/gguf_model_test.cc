@@ -1,14 +1,18 @@
 // Models of GGUF files that are written here, and what is wrong with files that lie.
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <map>
+#include <optional>
 
 #include "core/error_message.h"
+#include "core/random_blocks.h"
 #include "files/gguf_bytes.h"
 #include "files/temporary_directory.h"
 #include "model/families/gguf.h"
 #include "qkv/files.h"
 #include "qkv/random.h"
+#include "qkv/threads.h"
 
 namespace qkv::gguf_model_test {
 namespace {
@@ -185,6 +189,112 @@ TEST(GgufModel, NamesTensorsThatAreNotThoseOfTheMetadata) {
   flat.tensor({"token_embd.weight", kF32, {16}, std::string(64, '\0')}).tensor({"b", kF32, {1}, std::string(4, '\0')});
   EXPECT_THAT(fault_of(flat), HasSubstr("\"token_embd.weight\": expected a table of tokens, got one of 1 axes"));
 }
+
+// A llama whose weights, but those of its norms, are random blocks of a type.
+GgufBytes llama_in_blocks(core::BlockType type, std::uint32_t number) {
+  constexpr std::uint32_t kWidth = 256;
+  constexpr std::uint32_t kTokens = 64;
+  GgufBytes file;
+  file.text("general.architecture", "llama").u32("llama.context_length", 32).u32("llama.block_count", 2);
+  file.u32("llama.embedding_length", kWidth).u32("llama.feed_forward_length", 2 * kWidth);
+  file.u32("llama.attention.head_count", 8).u32("llama.attention.head_count_kv", 4);
+  file.f32("llama.attention.layer_norm_rms_epsilon", 1e-5F);
+  const float scale = type == core::BlockType::q8_0 ? 0.001F : 0.01F;  // of numbers up to 127
+  const auto weight = [&](const std::string& name, std::int64_t N, std::int64_t K) {
+    const std::vector<std::byte> blocks = tests::random_blocks(type, N, K, scale);
+    file.tensor({name,
+                 number,
+                 {static_cast<std::uint64_t>(K), static_cast<std::uint64_t>(N)},
+                 {reinterpret_cast<const char*>(blocks.data()), blocks.size()}});
+  };
+  const auto norm = [&](const std::string& name) {
+    std::string ones;
+    for (std::uint32_t n = 0; n < kWidth; ++n) ones += gguf_number(1.0F);
+    file.tensor({name, kF32, {kWidth}, ones});
+  };
+  weight("token_embd.weight", kTokens, kWidth);
+  norm("output_norm.weight");
+  for (const std::string block : {"blk.0.", "blk.1."}) {
+    norm(block + "attn_norm.weight");
+    norm(block + "ffn_norm.weight");
+    weight(block + "attn_q.weight", kWidth, kWidth);
+    weight(block + "attn_k.weight", kWidth / 2, kWidth);
+    weight(block + "attn_v.weight", kWidth / 2, kWidth);
+    weight(block + "attn_output.weight", kWidth, kWidth);
+    weight(block + "ffn_gate.weight", 2 * kWidth, kWidth);
+    weight(block + "ffn_up.weight", 2 * kWidth, kWidth);
+    weight(block + "ffn_down.weight", kWidth, 2 * kWidth);
+  }
+  return file;
+}
+
+constexpr std::uint32_t kNumbersOfTypes[] = {2, 3, 6, 7, 8, 10, 11, 12, 13, 14, 20, 23};  // in the order of BlockType
+
+class InBlocks : public testing::TestWithParam<core::BlockType> {
+ protected:
+  void SetUp() override {
+    const GgufBytes file = llama_in_blocks(GetParam(), kNumbersOfTypes[static_cast<std::size_t>(GetParam())]);
+    const Gguf read(file.bytes(), "m.gguf");
+    numbers_ = families::model_of_gguf(read);
+    blocks_ = families::model_of_gguf(read, QuantisedWeights::as_stored);
+  }
+
+  static std::vector<double> logits_of(const Model& model, const TensorView& ids) {
+    const NoGradient constant;
+    return model.forward({.ids = ids}).value().to_vector();
+  }
+
+  [[nodiscard]] static Tensor ids() { return Generator(5).randint(0, 64, {1, 12}); }
+
+  std::optional<Model> numbers_;
+  std::optional<Model> blocks_;
+};
+
+TEST_P(InBlocks, HasTheSameParameters) {
+  const Parameters wanted = numbers_->parameters();
+  const Parameters got = blocks_->parameters();
+  const auto name = std::string(core::layout_of(GetParam()).name);
+  ASSERT_EQ(got.size(), wanted.size());
+  for (std::size_t n = 0; n < got.size(); ++n) {
+    EXPECT_EQ(got[n].value.quantised() != nullptr, got[n].value.rank() == 2) << got[n].name;
+    EXPECT_EQ(wanted[n].value.quantised(), nullptr);
+    EXPECT_EQ(got[n].value.value().to_vector(), wanted[n].value.value().to_vector()) << got[n].name;
+  }
+  EXPECT_EQ(numbers_->quantised_words(), "");
+  EXPECT_EQ(blocks_->quantised_words(), "weights of " + name + " as in the file, activations in 8 bits");
+  EXPECT_EQ(blocks_->parameter_count(), numbers_->parameter_count());
+}
+
+// Each product errs by a 250th of the largest of 32 numbers at most; a pass of two layers by a few of them.
+TEST_P(InBlocks, HasNearlyTheSameLogits) {
+  const std::vector<double> wanted = logits_of(*numbers_, ids());
+  const std::vector<double> got = logits_of(*blocks_, ids());
+  ASSERT_EQ(got.size(), wanted.size());
+  double size = 0;
+  double off = 0;
+  for (std::size_t n = 0; n < got.size(); ++n) {
+    size += wanted[n] * wanted[n];
+    off += (got[n] - wanted[n]) * (got[n] - wanted[n]);
+  }
+  EXPECT_GT(off, 0) << "products of 8 bits";
+  EXPECT_LT(std::sqrt(off / size), 0.02);
+}
+
+TEST_P(InBlocks, HasTheSameBitsOnAnyNumberOfThreads) {
+  const int before = threads();
+  set_threads(1);
+  const std::vector<double> alone = logits_of(*blocks_, ids());
+  set_threads(2);
+  EXPECT_EQ(logits_of(*blocks_, ids()), alone);
+  set_threads(before);
+}
+
+TEST_P(InBlocks, BecomesTheModelInF32) {
+  EXPECT_EQ(logits_of(blocks_->to(DType::f32), ids()), logits_of(*numbers_, ids()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, InBlocks, testing::ValuesIn(tests::block_types()),
+                         [](const auto& one) { return std::string(core::layout_of(one.param).name); });
 
 }  // namespace
 }  // namespace qkv::gguf_model_test

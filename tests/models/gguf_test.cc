@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,7 @@
 #include "models/expected.h"
 #include "models/models_folder.h"
 #include "qkv/model/model.h"
+#include "qkv/threads.h"
 
 namespace qkv::gguf_models_test {
 namespace {
@@ -176,6 +178,93 @@ TEST_F(SmolLm2, WritesTheSame128Tokens) {
     const std::vector<std::int64_t> text = opened.generate({.ids = ids}, {.most = greedy.dim(0)}).front();
     EXPECT_EQ(std::vector<double>(text.begin(), text.end()), greedy.to_vector()) << n;
   }
+}
+
+// By the blocks of the file and activations in 8 bits, against the same file in f32.
+class SmolLm2InBlocks : public SmolLm2 {
+ protected:
+  [[nodiscard]] static Model model_in_blocks() {
+    return Model::open(folder() / "model.gguf", QuantisedWeights::as_stored);
+  }
+
+  // A prompt and the 128 tokens that the model writes after it.
+  [[nodiscard]] static Tensor text(std::int64_t n) {
+    const Safetensors wanted = expected();
+    std::vector<std::int64_t> ids;
+    for (const char* part : {"ids.", "greedy."}) {
+      for (const double id : wanted.load(part + std::to_string(n)).to_vector()) {
+        ids.push_back(static_cast<std::int64_t>(id));
+      }
+    }
+    return Tensor(ids, {1, std::ssize(ids)});
+  }
+
+  // Logarithms of probabilities, [T, V].
+  [[nodiscard]] static std::vector<std::vector<double>> said_by(const Model& model, const Tensor& ids) {
+    const NoGradient constant;
+    const Tensor logits(model.forward({.ids = ids}).value());
+    std::vector<std::vector<double>> all;
+    for (std::int64_t t = 0; t < logits.dim(1); ++t) {
+      std::vector<double>& row = all.emplace_back(static_cast<std::size_t>(logits.dim(2)));
+      logits.view().load_row(std::array<std::int64_t, 2>{0, t}, row);
+      const double largest = std::ranges::max(row);
+      double sum = 0;
+      for (const double logit : row) sum += std::exp(logit - largest);
+      for (double& logit : row) logit -= largest + std::log(sum);
+    }
+    return all;
+  }
+};
+
+TEST_F(SmolLm2InBlocks, ReadsAllMapsAndTheTableInTheirBlocks) {
+  const Model blocks = model_in_blocks();
+  for (const Parameter& parameter : blocks.parameters()) {
+    EXPECT_EQ(parameter.value.quantised() != nullptr, parameter.value.rank() == 2) << parameter.name;
+  }
+  EXPECT_THAT(blocks.quantised_words(), testing::EndsWith(" as in the file, activations in 8 bits"));
+}
+
+TEST_F(SmolLm2InBlocks, SaysNearlyWhatItsNumbersSay) {
+  const Model numbers = model();
+  const Model blocks = model_in_blocks();
+  double divergence = 0;
+  double surprise = 0;
+  double surprise_in_blocks = 0;
+  std::int64_t count = 0;
+  std::int64_t agree = 0;
+  for (std::int64_t n = 0; n < kPrompts; ++n) {
+    const Tensor ids = text(n);
+    const auto wanted = said_by(numbers, ids);
+    const auto got = said_by(blocks, ids);
+    for (std::size_t t = 0; t + 1 < wanted.size(); ++t) {
+      for (std::size_t v = 0; v < wanted[t].size(); ++v) {
+        divergence += std::exp(wanted[t][v]) * (wanted[t][v] - got[t][v]);
+      }
+      const auto next = static_cast<std::size_t>(ids.at({0, static_cast<std::int64_t>(t) + 1}));
+      surprise -= wanted[t][next];
+      surprise_in_blocks -= got[t][next];
+      agree +=
+          std::ranges::max_element(wanted[t]) - wanted[t].begin() == std::ranges::max_element(got[t]) - got[t].begin();
+      ++count;
+    }
+  }
+  const auto all = static_cast<double>(count);
+  RecordProperty("divergence", std::to_string(divergence / all));
+  EXPECT_GT(divergence, 0);
+  EXPECT_LT(divergence / all, 5e-3);
+  EXPECT_NEAR(surprise_in_blocks / all, surprise / all, 5e-3) << "perplexity within 0.5 %";
+  EXPECT_GT(static_cast<double>(agree) / all, 0.96);
+}
+
+TEST_F(SmolLm2InBlocks, HasTheSameBitsOnAnyNumberOfThreads) {
+  const Model blocks = model_in_blocks();
+  const Tensor ids = text(0);
+  const int before = threads();
+  set_threads(1);
+  const auto alone = said_by(blocks, ids);
+  set_threads(2);
+  EXPECT_EQ(said_by(blocks, ids), alone);
+  set_threads(before);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace qkv::oracle {
 
 Tensor matmul(const TensorView& a, const TensorView& b) {
-  nn::require_table("oracle::matmul", "b", b);
+  nn::require_table("oracle::matmul", "b", b.shape(), b.dtype());
   nn::require_width("oracle::matmul", "a", b.dim(0), a.shape());
   const auto K = static_cast<std::size_t>(b.dim(0));
   const auto N = static_cast<std::size_t>(b.dim(1));

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error_message.h"
+#include "core/random_blocks.h"
 #include "qkv/random.h"
 #include "qkv/threads.h"
 
@@ -169,6 +170,11 @@ TEST(Optimizer, RefusesWhatHasNoMeaning) {
             "make_sgd: parameters: expected parameters, whose gradients are kept, got c, which is none");
   EXPECT_EQ(error_message([&] { static_cast<void>(make_adamw({parameter_of("h", Tensor(DType::bf16, {1}))})); }),
             "make_adamw: parameters: expected f32 or f64, to which Model::to() converts, got h of bf16");
+  const Parameter quantised = parameter_of("w", Tensor(DType::f32, {2, 32}));
+  quantised.value.replace_value(tests::random_weight(core::BlockType::q4_1, 2, 32));
+  EXPECT_EQ(error_message([&] { static_cast<void>(make_adamw({quantised})); }),
+            "make_adamw: parameters: expected f32 or f64, to which Model::to() converts, got w of Q4_1, which is not "
+            "trained");
   EXPECT_EQ(error_message([&] { static_cast<void>(make_sgd({parameter_of("h", Tensor(DType::f16, {1}))})); }),
             "make_sgd: parameters: expected f32 or f64, to which Model::to() converts, got h of f16");
   EXPECT_EQ(error_message([&] { make_sgd({x})->step(-1); }),

@@ -16,7 +16,7 @@ namespace qkv {
 using OpenedModel = std::shared_ptr<const TextModel>;
 
 /// The model of this name or path. Throws InvalidArgument naming `model`, or Error where its file cannot be read.
-[[nodiscard]] OpenedModel open_model(const std::string& name);
+[[nodiscard]] OpenedModel open_model(const std::string& name, QuantisedWeights quantised = QuantisedWeights::as_f32);
 
 /// head_texts() of the first `count` held-out examples of the model's task; of a model without examples of its own as
 /// many sentences of the task english. Throws InvalidArgument naming count if it is below 1, and trained if the model

@@ -33,6 +33,8 @@ struct WriteRequest {
 };
 
 struct GenerateRequest : WriteRequest {
+  GenerateRequest() { dtype = "file"; }
+
   std::string model;
   std::optional<std::string> text;
   std::int64_t samples = 1;
@@ -68,6 +70,9 @@ struct EmbeddedTexts {
 /// The field of an argument of write_texts() that is no prompt: tokens of most.
 [[nodiscard]] std::string field_of_writing(const std::string& argument);
 
+/// How the request has its model opened.
+[[nodiscard]] QuantisedWeights weights_for(const GenerateRequest& request);
+
 /// With ends and dtype as the model needs them.
 [[nodiscard]] WriteOptions write_options(const WriteRequest& request, const Model& model);
 
@@ -101,13 +106,16 @@ struct FillFigures {
 /// What `qkv generate --json` prints, a line for each text.
 struct GenerateFigures {
   std::string end, prompt, text;
+  std::string weights;  // Model::quantised_words()
   std::vector<std::int32_t> tokens;
 };
 
 /// Of fill_gaps() of the text, by the model's own pieces.
 [[nodiscard]] FillFigures fill_figures(const std::string& text, const std::vector<FilledMask>& masks,
                                        const Tokenizer& pieces);
-[[nodiscard]] GenerateFigures generate_figures(const std::string& prompt, const WrittenText& written);
+/// `weights` is Model::quantised_words().
+[[nodiscard]] GenerateFigures generate_figures(const std::string& prompt, const WrittenText& written,
+                                               std::string weights = {});
 
 /// Each opens the model.
 [[nodiscard]] EmbedFigures answer(const EmbedRequest& request);

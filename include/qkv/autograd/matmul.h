@@ -15,6 +15,9 @@ namespace qkv {
 /// dtype: that of x, or f32 where x is bf16 or f16 (mixed precision), or bf16 or f16 where x is f32 (parameters stored
 /// small). The weight is then converted for the product, in memory from the pool. Sums are in f32; the gradients of
 /// weight and bias have their dtype. Throws InvalidArgument naming x, weight or bias.
+///
+/// A quantised weight is multiplied in its blocks, by x in 8 bits (docs/decisions/0019-quantised-products.md), with x
+/// and bias of f32, bf16 or f16. It is a constant; the gradient of x is that of the product with x as it is.
 [[nodiscard]] Variable linear(const Variable& x, const Variable& weight);
 [[nodiscard]] Variable linear(const Variable& x, const Variable& weight, const Variable& bias);
 

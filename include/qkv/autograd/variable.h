@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "qkv/quantised_tensor.h"
 #include "qkv/tensor.h"
 
 namespace qkv {
@@ -36,13 +37,14 @@ class Variable {
 
   [[nodiscard]] bool empty() const noexcept { return body_ == nullptr; }
   /// The value; results of reshape, permute, slice and the like share elements with their argument and have strides.
+  /// The numbers of a quantised parameter are made f32 at the first call, and kept.
   [[nodiscard]] const TensorView& value() const;
-  [[nodiscard]] const Shape& shape() const { return value().shape(); }
-  [[nodiscard]] DType dtype() const { return value().dtype(); }
-  [[nodiscard]] int rank() const { return value().rank(); }
+  [[nodiscard]] const Shape& shape() const { return form().shape(); }
+  [[nodiscard]] DType dtype() const { return form().dtype(); }
+  [[nodiscard]] int rank() const { return form().rank(); }
   /// Extent of an axis; a negative axis counts from the end.
-  [[nodiscard]] std::int64_t dim(int axis) const { return value().dim(axis); }
-  [[nodiscard]] std::int64_t size() const { return value().size(); }
+  [[nodiscard]] std::int64_t dim(int axis) const { return form().dim(axis); }
+  [[nodiscard]] std::int64_t size() const { return form().size(); }
   /// The only element. Throws InvalidArgument unless the size is 1.
   [[nodiscard]] double item() const;
 
@@ -60,6 +62,12 @@ class Variable {
   /// memory; for models whose parameters come from a file. Clears the gradient; views of the old value become invalid.
   /// Throws InvalidArgument naming value, or if this is not a parameter.
   void replace_value(Tensor value) const;
+  /// By a quantised weight, read where it lies, of f32 for all who ask for its dtype. linear() and embedding() read its
+  /// blocks; all other operations its numbers, as value(). It is not trained: operations take it as a constant, and
+  /// mutable_value() throws.
+  void replace_value(QuantisedTensor value) const;
+  /// The blocks of a quantised parameter; null for all other variables.
+  [[nodiscard]] const QuantisedTensor* quantised() const noexcept;
 
   /// The sum of the gradients that backward() computed for this parameter, of the value's shape and dtype; no elements
   /// (shape [0], null data) if there are none yet. Throws InvalidArgument if this is not a parameter.
@@ -81,6 +89,9 @@ class Variable {
   [[nodiscard]] const std::shared_ptr<const autograd::Body>& body() const noexcept { return body_; }
 
  private:
+  // Shape and dtype of the value, of which a quantised parameter has no elements.
+  [[nodiscard]] const TensorView& form() const;
+
   std::shared_ptr<const autograd::Body> body_;
 };
 

@@ -44,6 +44,12 @@ struct ModelTokenizers {
 /// A config in words: {"kind", "decoder"}, {"heads", "4"}. Two models with the same config have the same parameters.
 using ModelConfig = std::map<std::string, std::string>;
 
+/// What becomes of weights that a GGUF file has in blocks of short numbers.
+enum class QuantisedWeights : std::uint8_t {
+  as_f32,     // their numbers in f32: seven to eight times the memory of 4 bits
+  as_stored,  // the blocks in the mapped file; products with them take activations in 8 bits
+};
+
 class Model {
  public:
   /// In the order of ModelKind.
@@ -55,11 +61,11 @@ class Model {
 
   /// What save() wrote, or a folder as others publish models in: config.json with model.safetensors, or with shards and
   /// their index, of the families in docs/models.md; or a GGUF file. The file is mapped: parameters are read where they
-  /// lie, in their dtype, and nothing is drawn; quantised ones become f32, which is allocated. Throws Error naming the
+  /// lie, in their dtype, and nothing is drawn; quantised ones become what `quantised` says. Throws Error naming the
   /// file: as Safetensors::read() and Gguf::read(), for a file without a config, and with the first differences if
   /// tensors are missing, surplus, of another shape than the config says or in whole numbers. Tensors under
   /// "optimizer/" do not count.
-  [[nodiscard]] static Model open(const std::string& path);
+  [[nodiscard]] static Model open(const std::string& path, QuantisedWeights quantised = QuantisedWeights::as_f32);
   /// The same of a file that is open; `path` stands in messages.
   [[nodiscard]] static Model of_file(const Safetensors& file, const std::string& path);
   /// One safetensors file with parameters, config and tokenizers, and `more` among its metadata. It appears whole or
@@ -81,7 +87,11 @@ class Model {
   /// The tokens of a text as the model reads them: filled up with tokenizers().padding, if it has one, to its length.
   /// Throws InvalidArgument naming tokens if there are more than that already.
   [[nodiscard]] std::vector<std::int32_t> padded(std::vector<std::int32_t> tokens) const;
-  /// The same model with its parameters copied into another dtype: optimisers take f32 and f64 alone.
+  /// How quantised parameters are computed with, for people: "weights of Q4_1 and Q8_0 as in the file, activations in
+  /// 8 bits". Empty where all parameters are plain numbers.
+  [[nodiscard]] std::string quantised_words() const;
+  /// The same model with its parameters, quantised ones too, copied into another dtype: optimisers take f32 and f64
+  /// alone.
   [[nodiscard]] Model to(DType dtype) const;
   /// By the arithmetic of the config.
   [[nodiscard]] std::int64_t parameter_count() const;

@@ -20,7 +20,8 @@ class TrainedModel : public TextModel {
  public:
   /// What `qkv train` wrote as model.safetensors or as a checkpoint; or any model that Model::open() opens, which then
   /// has no task. Throws Error as Model::open() does, and for a model of no task that has no tokenizer.
-  [[nodiscard]] static TrainedModel read(const std::string& path);
+  [[nodiscard]] static TrainedModel read(const std::string& path,
+                                         QuantisedWeights quantised = QuantisedWeights::as_f32);
 
   /// What examples() come from. Throws Error as examples().
   [[nodiscard]] const Task& task() const;

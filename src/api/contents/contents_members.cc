@@ -47,7 +47,8 @@ const Members<Contents>& members_of(const Contents* /*type*/) {
           .add(&C::types, "types", "The largest first")
           .add(&C::tensors, "tensors", "In the order of their data")
           .add(&C::numbers, "numbers", "Of all tensors")
-          .add(&C::memory, "memory", "Bytes that the quantised tensors take when the model is opened");
+          .add(&C::memory, "memory",
+               "Bytes that the quantised tensors take as f32, as all but `qkv generate` open them");
   return kMembers;
 }
 

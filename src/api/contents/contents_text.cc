@@ -103,7 +103,9 @@ std::string contents_as_text(const Contents& contents, int width, ContentsLines 
                             width);
   if (contents.memory > 0) {
     text += api_detail::prose(
-        fmt::format("opened, its quantised tensors take {} as f32", size_of_bytes(contents.memory)), width);
+        fmt::format("opened, its quantised tensors take {} as f32; qkv generate reads them as they are in the file",
+                    size_of_bytes(contents.memory)),
+        width);
   }
   if (contents.files.size() > 1) {
     text += "\nfiles\n";

@@ -21,9 +21,9 @@ std::vector<AboutModel> api_detail::models_of_the_box() {
   return models;
 }
 
-OpenedModel open_model(const std::string& name) {
+OpenedModel open_model(const std::string& name, QuantisedWeights quantised) {
   return api_detail::of_model(
-      [&] { return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name))); });
+      [&] { return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name), quantised)); });
 }
 
 std::vector<ParsedSentence> trees_to_look_at(std::int64_t count) { return english_trees(count); }

@@ -148,6 +148,11 @@ const Fields<GenerateRequest>& generate_fields() {
     fields.add(
         &R::samples,
         {.name = "samples", .form = "N", .meaning = "Texts after each prompt", .least = 1, .most = kMostSamples});
+    fields.info("dtype").words = {"file", "f32", "bf16"};
+    fields.info("dtype").meaning =
+        "What is computed in: f32 or bf16, quantised weights by their numbers; file: f32, quantised weights as they "
+        "are "
+        "in their file, by activations in 8 bits";
     fields.give_examples({{"model", "gpt"}, {"text", "The cat"}});
     return fields;
   }();
@@ -184,6 +189,10 @@ EmbeddedTexts embed(const EmbedRequest& request, const TextModel& model, const s
   options.cut = [&](std::size_t, std::int64_t) { ++embedded.cut; };
   embedded.rows = embed_texts(model.model(), texts, options);
   return embedded;
+}
+
+QuantisedWeights weights_for(const GenerateRequest& request) {
+  return request.dtype == "file" ? QuantisedWeights::as_stored : QuantisedWeights::as_f32;
 }
 
 WriteOptions write_options(const WriteRequest& request, const Model& model) {
@@ -224,12 +233,13 @@ std::string field_of_writing(const std::string& argument) {
 std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given) {
   if (!request.text) refuse("text", "a text", "none");
   require_effect(request, given);
-  const OpenedModel model = open_model(request.model);
+  const OpenedModel model = open_model(request.model, weights_for(request));
   const std::vector<std::string> prompts(static_cast<std::size_t>(request.samples), *request.text);
   const std::vector<WrittenText> written = api_detail::of_fields(
       [&] { return write_texts(*model, prompts, write_options(request, model->model())); }, field_of_writing);
   std::vector<GenerateFigures> all;
-  for (const WrittenText& one : written) all.push_back(generate_figures(*request.text, one));
+  for (const WrittenText& one : written)
+    all.push_back(generate_figures(*request.text, one, model->model().quantised_words()));
   return all;
 }
 

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "qkv/api/texts.h"
 #include "qkv/picture/terminal.h"
 
@@ -17,8 +19,12 @@ FillFigures fill_figures(const std::string& text, const std::vector<FilledMask>&
   return figures;
 }
 
-GenerateFigures generate_figures(const std::string& prompt, const WrittenText& written) {
-  return {.end = std::string(name_of(written.end)), .prompt = prompt, .text = written.text, .tokens = written.tokens};
+GenerateFigures generate_figures(const std::string& prompt, const WrittenText& written, std::string weights) {
+  return {.end = std::string(name_of(written.end)),
+          .prompt = prompt,
+          .text = written.text,
+          .weights = std::move(weights),
+          .tokens = written.tokens};
 }
 
 const Members<EmbedFigures>& members_of(const EmbedFigures* /*type*/) {
@@ -57,6 +63,7 @@ const Members<GenerateFigures>& members_of(const GenerateFigures* /*type*/) {
                                    .add(&F::end, "end", "Why it ended: token, stop, length or positions")
                                    .add(&F::prompt, "prompt", "What it goes on with, or answers")
                                    .add(&F::text, "text", "Without its prompt, its end and its stop")
+                                   .add_if_there(&F::weights, "weights", "How quantised ones are computed with")
                                    .add(&F::tokens, "tokens", "That were written; also those behind a stop");
   return kMembers;
 }

@@ -23,7 +23,7 @@ using core::BlockType;
 
 // Up to here, reading the weight as it lies is faster than laying it side by side first.
 constexpr std::int64_t kMostFewRows = 6;
-constexpr std::int64_t kLeastWork = std::int64_t{1} << 20;  // multiply-adds of a task: some 10 microseconds
+constexpr std::int64_t kLeastWork = std::int64_t{1} << 18;  // multiply-adds of a task: some 10 microseconds
 constexpr std::int64_t kColumnsOfTask = 64;                 // of many rows: what fits a core's second-level cache
 
 std::int64_t group_of(BlockType type) {
@@ -148,6 +148,11 @@ void multiply_many(const QuantisedLoops& loops, const QuantisedProduct& product)
 }
 
 }  // namespace
+
+QuantisedWeight quantised_weight(const QuantisedTensor& weight) {
+  const Shape& shape = weight.shape();
+  return {.type = weight.type(), .N = shape[0], .K = shape[1], .blocks = weight.blocks().data()};
+}
 
 std::int64_t row_bytes(const QuantisedWeight& weight) noexcept {
   const core::BlockLayout& layout = core::layout_of(weight.type);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/block_type.h"
+#include "qkv/quantised_tensor.h"
 #include "qkv/tensor.h"
 
 namespace qkv::kernels {
@@ -16,6 +17,9 @@ struct QuantisedWeight {
   std::int64_t K;
   const std::byte* blocks;
 };
+
+/// Of a tensor [N, K], which has to live as long.
+[[nodiscard]] QuantisedWeight quantised_weight(const QuantisedTensor& weight);
 
 [[nodiscard]] std::int64_t row_bytes(const QuantisedWeight& weight) noexcept;
 

@@ -30,6 +30,19 @@ Tensor in_halves(const Tensor& rows, std::int64_t heads) {
   return Tensor(pairs.transpose(1, 2)).reshaped(rows.shape());
 }
 
+QuantisedTensor in_halves(const QuantisedTensor& blocks, std::int64_t heads) {
+  const std::int64_t rows = blocks.shape()[0];
+  if (heads < 1 || rows % (2 * heads) != 0) return blocks;
+  const std::int64_t width = rows / heads;
+  std::vector<std::int64_t> order;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::int64_t place = row % width;
+    const std::int64_t half = width / 2;
+    order.push_back(row - place + place % half * 2 + place / half);
+  }
+  return blocks.in_order(order);
+}
+
 // What is left of 1 + w is w to the last bit that 1 + w has.
 Tensor less_one(const Tensor& weights) {
   Tensor less = Tensor(weights, DType::f32);
@@ -39,25 +52,35 @@ Tensor less_one(const Tensor& weights) {
 
 class GgufWeights {
  public:
-  GgufWeights(const GgufFamily& family, const ConfigFile& config, const Gguf& file) : file_(file) {
-    change_ = family.change;
+  GgufWeights(const GgufFamily& family, const ConfigFile& config, const Gguf& file, QuantisedWeights quantised)
+      : file_(file), quantised_(quantised), change_(family.change) {
     if (change_ != GgufChange::interleaved_heads) return;
     heads_ = config.integer("num_attention_heads");
     kv_heads_ = config.integer("num_key_value_heads");
   }
 
-  [[nodiscard]] Tensor load(const std::string& name) const {
-    const Tensor stored = file_.load(name);
-    if (change_ == GgufChange::interleaved_heads && name.starts_with("blk.")) {
-      if (name.ends_with(".attn_q.weight") || name.ends_with(".attn_q.bias")) return in_halves(stored, heads_);
-      if (name.ends_with(".attn_k.weight") || name.ends_with(".attn_k.bias")) return in_halves(stored, kv_heads_);
+  [[nodiscard]] WeightFiles::Stored load(const std::string& name) const {
+    const std::int64_t heads = heads_to_turn(name);
+    if (quantised_ == QuantisedWeights::as_stored) {
+      const auto blocks = file_.blocks(name);
+      if (blocks && blocks->shape().rank() == 2) return heads == 0 ? *blocks : in_halves(*blocks, heads);
     }
+    const Tensor stored = file_.load(name);
+    if (heads > 0) return in_halves(stored, heads);
     return change_ == GgufChange::norms_plus_one && name.ends_with("norm.weight") ? less_one(stored) : stored;
   }
 
  private:
+  // 0 of a tensor whose rows are in order.
+  [[nodiscard]] std::int64_t heads_to_turn(std::string_view name) const {
+    if (change_ != GgufChange::interleaved_heads || !name.starts_with("blk.")) return 0;
+    if (name.ends_with(".attn_q.weight") || name.ends_with(".attn_q.bias")) return heads_;
+    return name.ends_with(".attn_k.weight") || name.ends_with(".attn_k.bias") ? kv_heads_ : 0;
+  }
+
   Gguf file_;
-  GgufChange change_ = GgufChange::none;
+  QuantisedWeights quantised_;
+  GgufChange change_;
   std::int64_t heads_ = 0;
   std::int64_t kv_heads_ = 0;
 };
@@ -108,12 +131,12 @@ ModelTokenizers gguf_tokenizers(const GgufKeys& keys, std::vector<std::string>& 
 // What reads the parameters; each part borrows those before it.
 class GgufReading {
  public:
-  explicit GgufReading(const Gguf& file)
+  GgufReading(const Gguf& file, QuantisedWeights quantised)
       : file_(file),
         keys_(file_),
         family_(sound_family(keys_)),
         config_(config_of(keys_, family_)),
-        weights_(family_, config_, file_),
+        weights_(family_, config_, file_, quantised),
         files_(types_of(file_), [this](const std::string& name) { return weights_.load(name); }),
         named_{.type = family_.family().type,
                .prefix = "",
@@ -162,8 +185,8 @@ Model with_tokenizers(const GgufReading& reading, const Model::Network& network,
   return model;
 }
 
-Model opened(const Gguf& file) {
-  GgufReading reading(file);
+Model opened(const Gguf& file, QuantisedWeights quantised) {
+  GgufReading reading(file, quantised);
   const Model::Network network = reading.network();
   std::vector<std::string> cautions = reading.config().remarks();
   for (const Parameter& parameter : Model(network).parameters()) reading.loading.add(parameter);
@@ -180,9 +203,9 @@ bool is_gguf(const std::string& path) {
   return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == kMagic;
 }
 
-Model model_of_gguf(const Gguf& file) {
+Model model_of_gguf(const Gguf& file, QuantisedWeights quantised) {
   try {
-    return opened(file);
+    return opened(file, quantised);
   } catch (const InvalidArgument& unsound) {
     throw Error(file.source() + ": " + unsound.what());
   }
@@ -190,7 +213,7 @@ Model model_of_gguf(const Gguf& file) {
 
 LaterGgufModel later_model_of_gguf(const Gguf& file) {
   try {
-    const auto reading = std::make_shared<GgufReading>(file);
+    const auto reading = std::make_shared<GgufReading>(file, QuantisedWeights::as_f32);
     return {.model = with_tokenizers(*reading, reading->network(), reading->config().remarks()),
             .family = &reading->family(),
             .config = reading->config().json(),
@@ -215,6 +238,8 @@ EmbedOptions gguf_embed_options(const std::string& path) {
   return options;
 }
 
-Model open_gguf(const std::string& path) { return model_of_gguf(Gguf::read(path)); }
+Model open_gguf(const std::string& path, QuantisedWeights quantised) {
+  return model_of_gguf(Gguf::read(path), quantised);
+}
 
 }  // namespace qkv::families

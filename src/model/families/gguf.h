@@ -13,11 +13,12 @@ namespace qkv::families {
 [[nodiscard]] bool is_gguf(const std::string& path);
 
 /// The model of a GGUF file of the architectures in gguf_family.h, with the config and the tokenizer that the folder
-/// has from which it was made. Weights in plain numbers stay mapped; those in blocks become f32, so that a file of 4
-/// bits takes seven to eight times its size in memory. Throws Error naming the file and the key or the tensor.
-[[nodiscard]] Model open_gguf(const std::string& path);
+/// has from which it was made. Weights in plain numbers stay mapped, and those in blocks where `quantised` says so,
+/// but for maps of q and k whose rows a converter has put in another order: these are copied. Throws Error naming the
+/// file and the key or the tensor.
+[[nodiscard]] Model open_gguf(const std::string& path, QuantisedWeights quantised);
 /// The same of a file that is open.
-[[nodiscard]] Model model_of_gguf(const Gguf& file);
+[[nodiscard]] Model model_of_gguf(const Gguf& file, QuantisedWeights quantised = QuantisedWeights::as_f32);
 
 /// How the authors of the file make a vector of a text: its pooling_type, and texts of context_length tokens at most.
 /// The defaults where it does not say so. Throws Error naming the key.

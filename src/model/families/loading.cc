@@ -1,6 +1,7 @@
 #include "model/families/loading.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "nn/trace_record.h"
 #include "qkv/error.h"
@@ -55,6 +56,19 @@ Tensor changed(const Tensor& tensor, const WeightName& name, std::int64_t skippe
   return Tensor(name.change == Change::transposed && part.rank() == 2 ? part.transpose(0, 1) : part);
 }
 
+// What changed() does to blocks, where it can be done without their numbers.
+std::optional<QuantisedTensor> changed_blocks(const QuantisedTensor& blocks, const WeightName& name,
+                                              std::int64_t skipped, const Shape& shape) {
+  const Shape& stored = blocks.shape();
+  if (name.change != Change::none || name.fused != Fused::none || stored.rank() != 2 || shape.rank() != 2)
+    return std::nullopt;
+  if (stored[0] < skipped || (stored[0] - skipped) % name.parts != 0) return std::nullopt;
+  const std::int64_t each = (stored[0] - skipped) / name.parts;
+  if (!(Shape{each, stored[1]} == shape)) return std::nullopt;
+  const std::int64_t begin = skipped + name.part * each;
+  return blocks.rows(begin, begin + each);
+}
+
 // The shape that the stored tensor should have.
 std::string expected_of(const Parameter& parameter, const WeightName& name, std::int64_t skipped,
                         const HeadSizes& heads) {
@@ -84,7 +98,14 @@ Loading::Found Loading::find(const Parameter& parameter) const {
   if (!stored) {
     return {{}, {}, stored_.expected(weight, name) + ": expected " + expected + ", got no such tensor"};
   }
-  const Tensor tensor = stored_.files().load(*stored);
+  const WeightFiles::Stored read = stored_.files().stored(*stored);
+  const auto* blocks = std::get_if<QuantisedTensor>(&read);
+  if (blocks != nullptr) {
+    if (auto rows = changed_blocks(*blocks, weight, skipped_of(weight), parameter.value.shape())) {
+      return {*stored, *std::move(rows), {}};
+    }
+  }
+  const Tensor tensor = blocks == nullptr ? std::get<Tensor>(read) : blocks->dequantised();
   Tensor value = changed(tensor, weight, skipped_of(weight), parameter.value.shape(), heads_);
   if (is_floating(value.dtype()) && value.shape() == parameter.value.shape()) return {*stored, std::move(value), {}};
   return {*stored,
@@ -106,7 +127,8 @@ void Loading::add(const Parameter& parameter) {
 Tensor Loading::value_of(const Parameter& parameter) const {
   Found found = find(parameter);
   if (!found.difference.empty()) throw Error(found.difference);
-  return std::move(found.value);
+  const auto* blocks = std::get_if<QuantisedTensor>(&found.value);
+  return blocks == nullptr ? std::get<Tensor>(std::move(found.value)) : blocks->dequantised();
 }
 
 void Loading::finish(const std::string& folder, const std::string& hint, std::vector<std::string>& cautions) {
@@ -128,7 +150,9 @@ void Loading::finish(const std::string& folder, const std::string& hint, std::ve
   if (!heads.empty()) {
     cautions.push_back(listed(heads) + ": left out, a head that is not computed; states and attention are the model's");
   }
-  for (auto& [parameter, value] : values_) parameter.replace_value(std::move(value));
+  for (auto& [parameter, value] : values_) {
+    std::visit([&variable = parameter](auto& stored) { variable.replace_value(std::move(stored)); }, value);
+  }
 }
 
 bool Loading::is_unused(const std::string& name) const {

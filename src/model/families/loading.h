@@ -40,7 +40,7 @@ class Loading {
   // What is read, or what is wrong with it.
   struct Found {
     std::string stored;  // its name; empty where there is none
-    Tensor value;
+    WeightFiles::Stored value;
     std::string difference;
   };
   [[nodiscard]] Found find(const Parameter& parameter) const;
@@ -54,7 +54,7 @@ class Loading {
   std::set<std::string> used_;
   std::vector<std::string> left_out_;
   std::vector<std::string> differences_;
-  std::vector<std::pair<Variable, Tensor>> values_;
+  std::vector<std::pair<Variable, WeightFiles::Stored>> values_;
 };
 
 }  // namespace qkv::families

@@ -139,13 +139,19 @@ void WeightFiles::open_shards(const std::string& folder, const std::string& inde
 bool WeightFiles::contains(std::string_view name) const { return names_.find(name) != names_.end(); }
 
 WeightFiles::WeightFiles(std::map<std::string, std::string, std::less<>> types,
-                         std::function<Tensor(const std::string&)> load)
+                         std::function<Stored(const std::string&)> load)
     : types_(std::move(types)), load_(std::move(load)) {
   for (const auto& [name, type] : types_) names_.emplace(name, 0);
 }
 
-Tensor WeightFiles::load(const std::string& name) const {
+WeightFiles::Stored WeightFiles::stored(const std::string& name) const {
   return load_ ? load_(name) : files_[names_.at(name)].load(name);
+}
+
+Tensor WeightFiles::load(const std::string& name) const {
+  const Stored read = stored(name);
+  const auto* tensor = std::get_if<Tensor>(&read);
+  return tensor == nullptr ? std::get<QuantisedTensor>(read).dequantised() : *tensor;
 }
 
 bool is_same_tensor(const Tensor& a, const Tensor& b) {

@@ -5,9 +5,11 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "model/families/config_file.h"
+#include "qkv/quantised_tensor.h"
 #include "qkv/safetensors.h"
 
 namespace qkv::families {
@@ -18,12 +20,15 @@ class WeightFiles {
   /// damaged, lacks a tensor that the index has in it, or has a tensor that another shard has with other values; where
   /// there is neither, with what the folder has in their place.
   explicit WeightFiles(const std::string& folder);
+  /// A tensor, or the blocks of one, where they are read in place.
+  using Stored = std::variant<Tensor, QuantisedTensor>;
   /// Tensors of another kind of file: their types by name, and what reads one.
-  WeightFiles(std::map<std::string, std::string, std::less<>> types, std::function<Tensor(const std::string&)> load);
+  WeightFiles(std::map<std::string, std::string, std::less<>> types, std::function<Stored(const std::string&)> load);
 
   [[nodiscard]] bool contains(std::string_view name) const;
   /// Mapped, where it is of safetensors. Throws Error as Safetensors::load().
   [[nodiscard]] Tensor load(const std::string& name) const;
+  [[nodiscard]] Stored stored(const std::string& name) const;
   [[nodiscard]] const std::map<std::string, std::size_t, std::less<>>& names() const noexcept { return names_; }
   /// As the file says it: "F32", "I8".
   [[nodiscard]] const std::string& stored_type(const std::string& name) const { return types_.at(name); }
@@ -39,7 +44,7 @@ class WeightFiles {
   std::map<std::string, std::size_t, std::less<>> names_;  // and the number of the file that has it
   std::map<std::string, std::string, std::less<>> types_;
   std::vector<std::string> cautions_;
-  std::function<Tensor(const std::string&)> load_;  // empty for files of safetensors
+  std::function<Stored(const std::string&)> load_;  // empty for files of safetensors
 };
 
 /// Throws Error naming a weight that is stored in whole numbers or 8 bits, as quantised ones are; that of a

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/error_message.h"
+#include "core/random_blocks.h"
 #include "kernels/product/quantised_loops.h"
 #include "qkv/info.h"
 #include "qkv/threads.h"
@@ -65,45 +66,10 @@ class QuantisedBy : public testing::TestWithParam<Set> {};
 
 INSTANTIATE_TEST_SUITE_P(Sets, QuantisedBy, testing::ValuesIn(sets()), [](const auto& set) { return set.param.name; });
 
-std::vector<BlockType> types() {
-  std::vector<BlockType> all;
-  for (std::size_t n = 0; n < core::kBlockTypes; ++n) all.push_back(static_cast<BlockType>(n));
-  return all;
-}
-
-// The places of the f16 scales in a block.
-std::vector<std::size_t> places_of(BlockType type) {
-  switch (type) {
-    case BlockType::q4_1:
-    case BlockType::q5_1:
-    case BlockType::q4_k:
-    case BlockType::q5_k:
-      return {0, 2};
-    case BlockType::q2_k:
-      return {80, 82};
-    case BlockType::q3_k:
-      return {108};
-    case BlockType::q6_k:
-      return {208};
-    default:
-      return {0};
-  }
-}
-
-// A weight of any bytes, but scales of the order of 1.
+// With scales of the order of 1.
 struct Weight {
-  Weight(BlockType type, std::int64_t N, std::int64_t K) : view{.type = type, .N = N, .K = K, .blocks = nullptr} {
-    std::mt19937_64 engine(static_cast<std::uint64_t>(N * 1000 + K));
-    bytes.resize(static_cast<std::size_t>(N * row_bytes(view)));
-    for (std::byte& byte : bytes) byte = static_cast<std::byte>(engine());
-    std::normal_distribution<float> draw;
-    const auto size = static_cast<std::size_t>(core::layout_of(type).bytes);
-    for (std::size_t block = 0; block < bytes.size(); block += size) {
-      for (const std::size_t place : places_of(type)) {
-        const Half scale(draw(engine));
-        std::memcpy(bytes.data() + block + place, &scale.bits, sizeof(scale.bits));
-      }
-    }
+  Weight(BlockType type, std::int64_t N, std::int64_t K)
+      : view{.type = type, .N = N, .K = K, .blocks = nullptr}, bytes(tests::random_blocks(type, N, K)) {
     view.blocks = bytes.data();
     for (std::int64_t n = 0; n < N; ++n) {
       rows.emplace_back(static_cast<std::size_t>(K));
@@ -193,7 +159,7 @@ std::vector<std::int64_t> lengths_of(BlockType type) {
 
 // One row, a few, and many; all multiples of what loops do at a time and none.
 TEST_P(QuantisedBy, IsTheProductWhereNumbersOf8BitsAreExact) {
-  for (const BlockType type : types()) {
+  for (const BlockType type : tests::block_types()) {
     for (const std::int64_t K : lengths_of(type)) {
       for (const std::int64_t N : {1, 35, 70}) {
         const Weight weight(type, N, K);
@@ -214,7 +180,7 @@ TEST_P(QuantisedBy, IsTheProductWhereNumbersOf8BitsAreExact) {
 }
 
 TEST_P(QuantisedBy, ErrsNoMoreThanNumbersOf8BitsMust) {
-  for (const BlockType type : types()) {
+  for (const BlockType type : tests::block_types()) {
     for (const std::int64_t M : {1, 5, 24}) {
       SCOPED_TRACE(std::string(core::layout_of(type).name) + ", " + std::to_string(M) + " rows");
       const Weight weight(type, 33, 512);
@@ -229,7 +195,7 @@ TEST_P(QuantisedBy, ErrsNoMoreThanNumbersOf8BitsMust) {
 
 TEST_P(QuantisedBy, HasTheSameBitsOnAnyNumberOfThreads) {
   const int before = threads();
-  for (const BlockType type : types()) {
+  for (const BlockType type : tests::block_types()) {
     const Weight weight(type, 333, 1024);
     for (const std::int64_t M : {1, 7, 40}) {
       const Tensor x = normal(1, {M, 1024});
