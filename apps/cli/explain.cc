@@ -12,7 +12,7 @@
 
 #include "commands.h"
 #include "explain_arguments.h"
-#include "explain_page.h"
+#include "file/explain_page.h"
 #include "lines.h"
 #include "misuse.h"
 #include "output.h"
@@ -141,7 +141,7 @@ void run_explain(ExplainFlags& flags, const Given& given) {
   const OpenedModel model = flags.model.empty() ? nullptr : open_model(flags.model);
   const bool has_page = !flags.files.html.empty();  // which shows all
   Explanation explanation = explanation_of(flags, model, has_page ? ExplainedParts{} : parts_of(flags));
-  const std::string page = has_page ? explain_page(flags, explanation, model) : "";
+  const std::string page = has_page ? studio::explain_page(flags, explanation, model) : "";
   keep_asked(explanation, flags);
   flags.files.write(explanation, page);
   if (flags.json) {

@@ -38,17 +38,9 @@ void add_parts(Fields<ExplainFlags>& fields) {
 void add_outputs(Fields<ExplainFlags>& fields) {
   fields.add(&ExplainFlags::look, terminal_fields());
   fields.add(&ExplainFlags::json, json_field("Print it as JSON, every cell with all its digits"));
-  const auto add = [&](std::string ExplainFiles::* place, const char* name, const char* form, const char* meaning) {
-    Fields<ExplainFiles> one;
-    one.add(place, {.name = name, .form = form, .meaning = meaning});
-    fields.add(&ExplainFlags::files, one);
-  };
-  add(&ExplainFiles::html, "html", "FILE", "Write one self-contained page; `-` prints it");
-  add(&ExplainFiles::svg, "svg", "DIR", "Write every picture as SVG into this directory");
-  add(&ExplainFiles::png, "png", "DIR", "Write every picture as PNG into this directory");
+  fields.add(&ExplainFlags::files, explain_file_fields("Write one self-contained page; `-` prints it"));
   fields.add(&ExplainFlags::prints, {.name = "print", .meaning = "Print the explanation beside these files, too"});
   fields.add(&ExplainFlags::quiet, {.name = "quiet", .meaning = "Print nothing, not even what was written"});
-  fields.give_examples({{"html", "page.html"}, {"svg", "pictures"}, {"png", "pictures"}});
 }
 
 }  // namespace
