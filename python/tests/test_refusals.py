@@ -29,7 +29,7 @@ TEXTS = {
     "kv_lengths": "x", "ids": "x",
 }  # fmt: skip
 # Fields that the question has in another form than the command.
-OTHERWISE = {("explain", "head"), ("explain", "why"), ("match", "images"), ("mask", "mask")}
+OTHERWISE = {("match", "images"), ("mask", "mask")}
 
 
 def options():

@@ -60,17 +60,6 @@ const Fields<AttendRequest>& fields_of_attend() {
   return kFields;
 }
 
-// The fields of pages are none of the command's.
-const Fields<ExplainRequest>& fields_of_explain() {
-  static const Fields<ExplainRequest> kFields = [] {
-    constexpr std::string_view kOfPages[] = {"numbers", "match"};
-    Fields<ExplainRequest> fields = explain_fields();
-    fields.remove(kOfPages);
-    return fields;
-  }();
-  return kFields;
-}
-
 }  // namespace
 
 std::span<const CommandQuestion> command_questions() {
@@ -84,7 +73,7 @@ std::span<const CommandQuestion> command_questions() {
       question("cost", cost_fields(),
                {R"({"preset": "gpt2", "tokens": 2048})", R"({"layers": 2, "d_model": 64, "heads": 4, "gated": true})"}),
       question("mask", mask_fields(), {R"({"mask": "window(64) & causal", "tq": 256, "tk": 256})", R"({"tq": 64})"}),
-      question("explain", fields_of_explain(),
+      question("explain", explain_asked_fields(),
                {R"({"text": "The cat sat down", "causal": true})", R"({"text": "The cat sat", "query": "cat"})",
                 R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]"})"}),
       question("analyze", analyze_fields(),
