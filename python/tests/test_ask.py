@@ -11,10 +11,10 @@ import threading
 
 import numpy
 import pytest
+from replies import TYPES, in_json
 
 import qkv
 from qkv import _models
-from replies import TYPES, in_json
 
 COMMAND = pathlib.Path(qkv.__file__).parent / "bin" / "qkv"
 ASKED = [(name, example) for name, _, examples in _models.questions() for example in examples]
@@ -151,12 +151,8 @@ class Hub(http.server.BaseHTTPRequestHandler):
 
     def told(self):
         # As git names a file.
-        hashes = {
-            name: hashlib.sha1(b"blob %d\0" % len(body) + body).hexdigest() for name, body in self.files.items()
-        }
-        siblings = [
-            {"rfilename": name, "size": len(body), "blobId": hashes[name]} for name, body in self.files.items()
-        ]
+        hashes = {name: hashlib.sha1(b"blob %d\0" % len(body) + body).hexdigest() for name, body in self.files.items()}
+        siblings = [{"rfilename": name, "size": len(body), "blobId": hashes[name]} for name, body in self.files.items()]
         return {"sha": "0" * 40, "siblings": siblings}
 
     def log_message(self, *_):

@@ -1,4 +1,4 @@
-"""Every field of every question with a wrong value: each face says the same of it, and names the field in its own way."""
+"""Every field of every question with a wrong value: each face says the same, and names the field in its own way."""
 
 import json
 import math
@@ -7,10 +7,10 @@ import struct
 import subprocess
 
 import pytest
+from test_ask import COMMAND, OPTIONS, PLACES, printed_words
 
 import qkv
 from qkv import _models
-from test_ask import COMMAND, OPTIONS, PLACES, printed_words
 
 QUESTIONS = {name: (fields, examples) for name, fields, examples in _models.questions()}
 OF_COMMANDS = [name for name in QUESTIONS if not name.startswith("studio ")]
@@ -18,13 +18,16 @@ OF_PAGES = [name.removeprefix("studio ") for name in QUESTIONS if name.startswit
 NAMES = OPTIONS | {"images": "images caption"}
 # Requests to which the wrong value is added, in place of the question's first example.
 REQUESTS = {
-    "probe": {"q": "[[1,0]]", "k": "[[1,0]]", "row": 0}, "train": {"task": "copy", "out": "nowhere"}, "fetch": {"name": "owner/name"}, "check": {"a": "a.npy", "b": "b.npy"},
+    "probe": {"q": "[[1,0]]", "k": "[[1,0]]", "row": 0},
+    "train": {"task": "copy", "out": "nowhere"},
+    "fetch": {"name": "owner/name"},
+    "check": {"a": "a.npy", "b": "b.npy"},
     "match": {"images": ["a.png"], "captions": ["a circle"]},
-}  # fmt: skip
+}
 # Texts that are read by a language or looked up, and one that means nothing there.
 TEXTS = {
-    "mask": "cuasal", "bias": "alibbi", "target": "abc", "preset": "gpt", "task": "copie", "head": "-", "kinds": ["rotory"],
-    "pooling": "men", "tokens": "4:2", "remove": "head", "cut": "x", "pattern": "x", "set": "x",
+    "mask": "cuasal", "bias": "alibbi", "target": "abc", "preset": "gpt", "task": "copie", "head": "-",
+    "kinds": ["rotory"], "pooling": "men", "tokens": "4:2", "remove": "head", "cut": "x", "pattern": "x", "set": "x",
     "random": "1,2", "window": "x", "area": "x", "tile": "x", "q": "[[1", "past_k": "[[1", "mask_file": "[[1",
     "kv_lengths": "x", "ids": "x",
 }  # fmt: skip
@@ -80,7 +83,9 @@ def said_by_python(question, request):
 
 
 def said_by_command(question, request):
-    done = subprocess.run([COMMAND, *printed_words(question, dict(request))], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [COMMAND, *printed_words(question, dict(request))], capture_output=True, text=True, check=False
+    )
     assert done.returncode in (1, 2), (request, done.stdout)
     return done.stderr.strip()
 
@@ -101,8 +106,7 @@ WRONG = [
     (question, field, wrong)
     for question in OF_COMMANDS
     for field, *_ in QUESTIONS[question][0]
-    if (question, field) not in OTHERWISE
-    and (wrong := wrong_value(field, type_of(question, field) or "")) is not None
+    if (question, field) not in OTHERWISE and (wrong := wrong_value(field, type_of(question, field) or "")) is not None
 ]
 
 
@@ -166,4 +170,3 @@ def test_a_page_and_python_say_the_same():
             assert without_face(said, name) == f"{field}: " + without_face(error["message"], name), (name, field)
             walked += 1
     assert walked > 100
-
