@@ -27,7 +27,7 @@ if(NOT QKV_ENGINE_ONLY)
   qkv_pkg_config(qkv-learn "Autograd, layers, models and training of qkv" USES qkv-files
                  PACKAGES libpcre2-8 libutf8proc LIBRARIES -ldnnl -lgomp)
   qkv_pkg_config(qkv-explain "Attention explained step by step by qkv" USES qkv-learn qkv-picture)
-  qkv_pkg_config(qkv-api "Requests and replies of qkv as JSON" USES qkv-files qkv-explain)
+  qkv_pkg_config(qkv-api "Requests and replies of qkv as JSON" USES qkv-files qkv-hub qkv-explain)
 endif()
 
 # The engine's headers are those that qkv/qkv.h includes before its #if, and qkv.h itself.

@@ -73,7 +73,6 @@ std::string path_of(const AttendFlags& flags, const std::string& name) {
 }
 
 void run_attend(AttendFlags& flags, const Given& /*all*/) {
-  static_cast<void>(attention_target(DType::f32, {.target = flags.target}));
   check_outputs(flags);
   const AttendChoice choice = choice_of(flags);
   const AttentionProblem problem = load_problem(flags);

@@ -7,7 +7,6 @@
 #include "commands.h"
 #include "common_options.h"
 #include "file_places.h"
-#include "misuse.h"
 #include "output.h"
 #include "pictures.h"
 #include "progress.h"

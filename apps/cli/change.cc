@@ -1,111 +1,76 @@
 // qkv change: what a model says when something inside it is changed.
-#include "qkv/insight/change.h"
+#include "qkv/api/change.h"
 
 #include <fmt/format.h>
 
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "commands.h"
 #include "common_options.h"
 #include "file_places.h"
-#include "line_texts.h"
+#include "lines.h"
 #include "misuse.h"
-#include "opened_model.h"
 #include "output.h"
-#include "outside.h"
 #include "pictures.h"
 #include "progress.h"
-#include "qkv/api/change.h"
-#include "qkv/api/models.h"
 #include "qkv/picture/terminal.h"
 #include "qkv/threads.h"
+#include "saying.h"
 #include "terminal.h"
 
 namespace qkv::cli {
 namespace {
 
-struct ChangeArguments : InterventionRequest {
-  std::string file;
+struct ChangeFlags : InterventionRequest {
   PicturePaths pictures;
   TerminalLook look;
   std::optional<int> threads;
   bool json = false;
 };
 
-// What has no meaning beside the command's own fields.
-void require_together(const ChangeArguments& arguments) {
-  const bool has_one = arguments.of.text || arguments.of.example || arguments.examples;
-  if (has_one == !arguments.file.empty()) {
-    misuse("TEXT", "one of TEXT, --example, --file and --examples", has_one ? "several" : "none");
-  }
-  if (!arguments.pictures.empty() && arguments.sweep.empty()) {
-    misuse("--svg, --png, --pdf", "a --sweep to draw", "none");
-  }
-}
-
-void run_sweep(const ChangeArguments& arguments, const TextModel& trained, const ChangeQuestion& question) {
-  check_files({{"MODEL", arguments.model}}, places_of(arguments.pictures));
-  const Sweep sweep = [&] {
-    Progress line;
-    return swept(trained, arguments, question, [&](const std::string& what) { line.show(what); });
-  }();
-  const Panel panel = sweep_panel(sweep, arguments);
-  write_pictures(arguments.pictures, panel);
-  if (arguments.json) return print(reply_as_json(sweep_figures(sweep, question, arguments.model)));
+void show(const ChangeFlags& flags, const Sweep& sweep) {
+  const Panel panel = sweep_panel(sweep, flags);
+  write_pictures(flags.pictures, panel);
+  if (flags.json) return;
   std::string text = fmt::format("{}: {:.4f} before", sweep.measure, sweep.before);
   if (sweep.other) text += fmt::format(", {:.4f} of the other text", *sweep.other);
-  print(text + "; its change:\n\n" + to_terminal(panel, terminal_options(arguments.look.color, arguments.look.width)));
+  print(text + "; its change:\n\n" + to_terminal(panel, terminal_options(flags.look.color, flags.look.width)));
   print_text("\n" + sweep_table(sweep));
-  print(pictures_report(arguments.pictures));
+  print(pictures_report(flags.pictures));
 }
 
-HeadTexts texts_of(const ChangeArguments& arguments, const TextModel& trained) {
-  if (!arguments.file.empty()) return texts_of_lines(trained, "--file", arguments.file);
-  return of_option("--examples", [&] { return texts_to_look_at(trained, *arguments.examples); });
+ChangeFound found_by(const ChangeFlags& flags) {
+  Progress line;
+  Saying saying = saying_of("qkv change");
+  saying.doing = [&](const std::string& what) { line.show(what); };
+  return found_change(flags, saying);
 }
 
-void show_change(const ChangeArguments& arguments) {
-  if (arguments.threads) set_threads(*arguments.threads);
-  require_together(arguments);
-  const ChangedTexts texts = arguments.file.empty() ? ChangedTexts::of_request : ChangedTexts::own;
-  ChangeQuestion question = change_question(arguments, texts);
-  const std::string path = trained_model_path(arguments.model);
-  const TrainedModel trained = opened_model("qkv change", arguments.model);
-  if (trained.traits().fills) question.vectors = vectors_without_prompt("qkv change", path);
-  if (arguments.of.text) warn_outside("qkv change", trained, *arguments.of.text);
-  if (!arguments.sweep.empty()) return run_sweep(arguments, trained, question);
-  if (arguments.of.text || arguments.of.example) {
-    const TextChange change = change_text(trained, question);
-    if (arguments.json) return print(reply_as_json(change_figures(change, question, arguments.model)));
-    return print_text(change_table(change, question, arguments.model));
-  }
-  const LossChange change = change_texts(trained, texts_of(arguments, trained).texts, question);
-  if (arguments.json) return print(reply_as_json(change_figures(change, question, arguments.model)));
-  print_text(change_table(change, question, arguments.model));
-}
-
-// What is wrong with the other text is said of the option that gave it.
-void run_change(ChangeArguments& arguments, const Given& /*all*/) {
-  try {
-    show_change(arguments);
-  } catch (const InvalidArgument& error) {
-    if (error.argument() != "from_text" || !arguments.from_example) throw;
-    misuse("--from-example", error.expected(), error.got());
+void run_change(ChangeFlags& flags, const Given& /*all*/) {
+  if (flags.threads) set_threads(*flags.threads);
+  if (!flags.pictures.empty() && flags.sweep.empty()) misuse("--svg, --png, --pdf", "a --sweep to draw", "none");
+  check_files({{"MODEL", flags.model}}, places_of(flags.pictures));
+  read_input(flags.file);
+  const ChangeFound found = found_by(flags);
+  if (const auto* sweep = std::get_if<Sweep>(&found.change)) show(flags, *sweep);
+  if (flags.json) return print(written_as_json(change_reply(found, flags.model)));
+  if (const auto* one = std::get_if<TextChange>(&found.change)) {
+    print_text(change_table(*one, found.question, flags.model));
+  } else if (const auto* many = std::get_if<LossChange>(&found.change)) {
+    print_text(change_table(*many, found.question, flags.model));
   }
 }
 
-Fields<ChangeArguments> fields_of_change() {
+Fields<ChangeFlags> fields_of_change() {
   const std::string pictures = "Pictures of a sweep";
-  Fields<ChangeArguments> fields;
+  Fields<ChangeFlags> fields;
   fields.add(intervention_fields());
-  fields.add(&ChangeArguments::file,
-             {.name = "file", .form = "FILE", .meaning = "Instead of a text: one on each line, the mean loss"});
-  fields.give_examples({{"file", "texts.txt"}});
-  fields.add(&ChangeArguments::json, json_field());
-  fields.add(&ChangeArguments::threads, threads_field());
-  fields.add(&ChangeArguments::pictures, picture_fields(pictures));
-  fields.add(&ChangeArguments::look, terminal_fields(pictures));
+  fields.add(&ChangeFlags::json, json_field());
+  fields.add(&ChangeFlags::threads, threads_field());
+  fields.add(&ChangeFlags::pictures, picture_fields(pictures));
+  fields.add(&ChangeFlags::look, terminal_fields(pictures));
   return fields;
 }
 

@@ -7,10 +7,11 @@
 
 #include "misuse.h"
 #include "qkv/nearest_word.h"
-#include "text_or_none.h"
 
 namespace qkv::cli {
 namespace {
+
+constexpr const char* kTextOrNone = "[TEXT]";  // an empty text is otherwise taken for a slip of the shell
 
 bool is_flag(const FieldInfo& field) { return field.type == FieldType::flag || field.type == FieldType::toggle; }
 bool is_list(const FieldInfo& field) { return field.type == FieldType::texts && field.words.empty(); }
@@ -118,7 +119,6 @@ void refuse_value(const Command& command, std::span<const std::string> words, co
   throw Misuse("there is no place for " + rest.front());
 }
 
-// An empty value is a slip of the shell, such as a variable that is not set.
 FieldValue value_of(const Command& command, const FieldInfo& field, const std::string& text) {
   const bool is_place = command.is_place(field);
   if (is_flag(field)) {

@@ -11,20 +11,12 @@ FieldInfo threads_field(const std::string& group) {
           .most = 65536};
 }
 
-FieldInfo seed_field(const std::string& whose, const std::string& group) {
-  return {.name = "seed", .form = "N", .meaning = whose, .group = group};
-}
-
 FieldInfo json_field(const std::string& meaning, const std::string& group) {
   return {.name = "json", .meaning = meaning, .group = group};
 }
 
 FieldInfo quiet_field(const std::string& meaning, const std::string& group) {
   return {.name = "quiet", .meaning = meaning, .group = group, .excludes = {"json"}};
-}
-
-FieldInfo memory_limit_field(const std::string& meaning, const std::string& group) {
-  return {.name = "memory_limit", .form = "SIZE", .meaning = meaning, .group = group, .type = FieldType::size};
 }
 
 Fields<TerminalLook> terminal_fields(const std::string& group) {

@@ -12,15 +12,9 @@ namespace qkv::cli {
 /// --threads, 1 to 65536; QKV_THREADS or all cores where it is not given.
 [[nodiscard]] FieldInfo threads_field(const std::string& group = "");
 
-/// --seed; `whose` says what it is the seed of.
-[[nodiscard]] FieldInfo seed_field(const std::string& whose, const std::string& group = "");
-
 /// --json and --quiet.
 [[nodiscard]] FieldInfo json_field(const std::string& meaning = "Print JSON", const std::string& group = "");
 [[nodiscard]] FieldInfo quiet_field(const std::string& meaning = "Print nothing", const std::string& group = "");
-
-/// --memory-limit in bytes.
-[[nodiscard]] FieldInfo memory_limit_field(const std::string& meaning, const std::string& group = "");
 
 /// How what is drawn in the terminal looks.
 struct TerminalLook {

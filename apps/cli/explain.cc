@@ -2,29 +2,33 @@
 #include "qkv/explain.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "commands.h"
-#include "explain_arguments.h"
-#include "explain_page.h"
+#include "common_options.h"
+#include "explain_files.h"
+#include "file/explain_page.h"
 #include "lines.h"
 #include "misuse.h"
 #include "output.h"
-#include "qkv/api/pictures.h"
-#include "qkv/course/worked.h"
-#include "qkv/explain/files.h"
+#include "qkv/api/explain.h"
 #include "qkv/explain/model.h"
-#include "qkv/number_text.h"
 #include "terminal.h"
 
 namespace qkv::cli {
 namespace {
+
+struct ExplainFlags : ExplainAsked {
+  bool json = false;
+  bool prints = false;
+  bool quiet = false;
+  TerminalLook look;
+  ExplainFiles files;
+};
 
 // Standard output holds one thing, and --quiet needs something else to be left.
 void require_one_output(const ExplainFlags& flags) {
@@ -38,34 +42,6 @@ void require_one_output(const ExplainFlags& flags) {
   }
 }
 
-// An option that would change nothing is refused, or its reader would believe that it did.
-void require_effect(const ExplainFlags& flags, const Given& given) {
-  ExplainGiven of_question{.fields = {}, .bias = flags.bias, .block = flags.block, .positions = flags.positions};
-  for (const std::string& name : given.names()) of_question.fields.insert(name);
-  require_explain(of_question);
-  const bool is_drawn = flags.model.empty() && flags.worked.empty();
-  if (is_drawn && !flags.all.empty() && flags.query.empty() && flags.whys.empty()) {
-    misuse("--all", "a --model, --query or --why, of which a part is shown without it", "none");
-  }
-  const bool has_own = !flags.npz.empty() || given.has("q") || given.has("k") || given.has("v");
-  if (is_drawn && !given.has("text") && !has_own) {
-    misuse("TEXT", "some words, as in qkv explain \"The cat sat down\" (or --npz FILE, or --q, --k and --v)", "none");
-  }
-}
-
-// "1.5" as layer and head.
-void read_head(ExplainFlags& flags) {
-  if (flags.head_name.empty()) return;
-  const auto numbers = numbers_from<std::int64_t>(flags.head_name, '.');
-  const std::string got = "\"" + flags.head_name + "\"";
-  if (!numbers || numbers->size() != 2) misuse("--head", "LAYER.HEAD, such as 1.5", got);
-  if (flags.layer && *flags.layer != numbers->front()) {
-    misuse("--head", fmt::format("a head of --layer {}", *flags.layer), got);
-  }
-  flags.layer = numbers->front();
-  flags.head = numbers->back();
-}
-
 std::string worked_list(bool json) {
   if (json) return reply_as_json(worked_examples());
   std::string text;
@@ -73,15 +49,6 @@ std::string worked_list(bool json) {
     text += fmt::format("{:<22} {}\n", example.name, example.title);
   }
   return text;
-}
-
-// Whoever asks for a query, answers or single steps gets these alone.
-ExplainedParts parts_of(const ExplainFlags& flags) {
-  const bool asks_for_parts = !flags.query.empty() || !flags.whys.empty() || !flags.steps.empty();
-  const bool is_all = !flags.all.empty();
-  return {.steps = is_all || !flags.steps.empty() || !asks_for_parts,
-          .only_steps = flags.steps,
-          .whys = is_all || !flags.whys.empty() || !asks_for_parts};
 }
 
 // What the terminal leaves out of a model's explanation, and how to see it.
@@ -120,28 +87,16 @@ void print_text(const ExplainFlags& flags, Explanation explanation) {
   print(to_text(explanation, text) + rest);
 }
 
-// Leaves what was asked for, of an explanation that may hold more.
-void keep_asked(Explanation& explanation, const ExplainFlags& flags) {
-  const ExplainedParts parts = parts_of(flags);
-  const bool is_drawn = flags.model.empty() && flags.worked.empty();
-  if (is_drawn && !parts.steps) explanation.steps.clear();
-  if (is_drawn && !parts.whys) explanation.whys.clear();
-  if (!flags.steps.empty()) keep_steps(explanation, flags.steps);
-  if (flags.why) keep_whys(explanation, fmt::format("{}", fmt::join(flags.whys, ",")));
-}
-
 void run_explain(ExplainFlags& flags, const Given& given) {
   require_one_output(flags);
-  require_effect(flags, given);
-  read_head(flags);
+  static_cast<ExplainAsked&>(flags) = read_explain(flags, given);
   if (flags.worked == "list") return print(worked_list(flags.json));
   flags.files.require_writable();
   if (!flags.text.empty()) flags.text = text_or_input(flags.text);
-  flags.why = !flags.whys.empty();
   const OpenedModel model = flags.model.empty() ? nullptr : open_model(flags.model);
   const bool has_page = !flags.files.html.empty();  // which shows all
   Explanation explanation = explanation_of(flags, model, has_page ? ExplainedParts{} : parts_of(flags));
-  const std::string page = has_page ? explain_page(flags, explanation, model) : "";
+  const std::string page = has_page ? studio::explain_page(flags, explanation, model) : "";
   keep_asked(explanation, flags);
   flags.files.write(explanation, page);
   if (flags.json) {
@@ -152,6 +107,17 @@ void run_explain(ExplainFlags& flags, const Given& given) {
     if (!flags.files.wants_any() || flags.prints) print_text(flags, explanation);
     if (!flags.quiet) print((flags.prints ? "\n" : "") + flags.files.report());
   }
+}
+
+Fields<ExplainFlags> fields_of_explain() {
+  Fields<ExplainFlags> fields;
+  fields.add(explain_asked_fields());
+  fields.add(&ExplainFlags::look, terminal_fields());
+  fields.add(&ExplainFlags::json, json_field("Print it as JSON, every cell with all its digits"));
+  fields.add(&ExplainFlags::files, explain_file_fields("Write one self-contained page; `-` prints it"));
+  fields.add(&ExplainFlags::prints, {.name = "print", .meaning = "Print the explanation beside these files, too"});
+  fields.add(&ExplainFlags::quiet, {.name = "quiet", .meaning = "Print nothing, not even what was written"});
+  return fields;
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "file/page_file.h"
-#include "misuse.h"
 #include "qkv/explain/files.h"
 #include "qkv/files.h"
 
@@ -41,6 +40,17 @@ std::string ExplainFiles::report() const {
   if (!svg.empty()) text += fmt::format("pictures  {}/*.svg\n", svg);
   if (!png.empty()) text += fmt::format("pictures  {}/*.png\n", png);
   return text;
+}
+
+Fields<ExplainFiles> explain_file_fields(const char* page) {
+  Fields<ExplainFiles> fields;
+  fields.add(&ExplainFiles::html, {.name = "html", .form = "FILE", .meaning = page});
+  fields.add(&ExplainFiles::svg,
+             {.name = "svg", .form = "DIR", .meaning = "Write every picture as SVG into this directory"});
+  fields.add(&ExplainFiles::png,
+             {.name = "png", .form = "DIR", .meaning = "Write every picture as PNG into this directory"});
+  fields.give_examples({{"html", "page.html"}, {"svg", "pictures"}, {"png", "pictures"}});
+  return fields;
 }
 
 }  // namespace qkv::cli

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "qkv/api/field.h"
 #include "qkv/explain.h"
 
 namespace qkv::cli {
@@ -15,7 +16,6 @@ struct ExplainFiles {
 
   [[nodiscard]] bool wants_any() const { return !html.empty() || !svg.empty() || !png.empty(); }
   [[nodiscard]] bool prints_page() const { return html == "-"; }
-  [[nodiscard]] bool wants_pictures() const { return !svg.empty() || !png.empty(); }
   /// Throws Error before anything is computed if the page could not be written, or its directory is missing.
   void require_writable() const;
   /// The pictures, and the page that was made, if it is not printed: all files, or none. Directories of pictures are
@@ -24,5 +24,8 @@ struct ExplainFiles {
   /// A line for each thing written.
   [[nodiscard]] std::string report() const;
 };
+
+/// --html, which says `page`, --svg and --png.
+[[nodiscard]] Fields<ExplainFiles> explain_file_fields(const char* page);
 
 }  // namespace qkv::cli

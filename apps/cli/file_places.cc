@@ -16,11 +16,20 @@ struct Place {
   TensorPath path;
 };
 
+// What is wrong with a path is said of its option.
+TensorPath tensor_path(const std::string& option, const std::string& text) {
+  try {
+    return parse_tensor_path(text);
+  } catch (const InvalidArgument& error) {
+    misuse(option, error.expected(), error.got());
+  }
+}
+
 std::vector<Place> tensor_places(const std::vector<OptionPath>& options) {
   std::vector<Place> places;
   for (const auto& [option, text] : options) {
     if (text->empty() || is_tensor_text(*text)) continue;
-    places.push_back({option, *text, of_option(option, [&] { return parse_tensor_path(*text); })});
+    places.push_back({option, *text, tensor_path(option, *text)});
   }
   return places;
 }
@@ -69,6 +78,10 @@ std::vector<OptionPath> inputs_of(const ProblemRequest& request) {
   if (!is_number_list(request.sinks)) options.emplace_back("--sinks", &request.sinks);
   if (!is_number_list(request.kv_lengths)) options.emplace_back("--kv-lengths", &request.kv_lengths);
   return options;
+}
+
+std::string file_of_tensor(const std::string& option, const std::string& path) {
+  return path.empty() ? "" : tensor_path(option, path).file;
 }
 
 std::vector<FilePlace> places_of(const PicturePaths& pictures) {

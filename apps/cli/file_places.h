@@ -22,6 +22,9 @@ struct FilePlace {
 /// The files that load_problem() reads.
 [[nodiscard]] std::vector<OptionPath> inputs_of(const ProblemRequest& request);
 
+/// The file of the tensor path that an option was given, "" where it was not. Throws InvalidArgument naming the option.
+[[nodiscard]] std::string file_of_tensor(const std::string& option, const std::string& path);
+
 /// --png, --svg and --pdf.
 [[nodiscard]] std::vector<FilePlace> places_of(const PicturePaths& pictures);
 

@@ -1,18 +1,16 @@
 // qkv lens: what a model would say after each layer, and what adds up to a logit.
-#include "qkv/insight/lens.h"
+
+#include "qkv/api/lens.h"
 
 #include <optional>
-#include <string>
 
 #include "commands.h"
 #include "common_options.h"
 #include "file_places.h"
-#include "opened_model.h"
 #include "output.h"
-#include "outside.h"
 #include "pictures.h"
-#include "qkv/api/lens.h"
 #include "qkv/threads.h"
+#include "saying.h"
 #include "terminal.h"
 
 namespace qkv::cli {
@@ -28,9 +26,7 @@ struct LensArguments : LensRequest {
 void run_lens(LensArguments& arguments, const Given& /*all*/) {
   if (arguments.threads) set_threads(*arguments.threads);
   check_files({{"MODEL", arguments.model}}, places_of(arguments.pictures));
-  const TrainedModel trained = opened_model("qkv lens", arguments.model);
-  const LensReport report = lens_report(trained, arguments.of);
-  if (arguments.of.text) warn_outside("qkv lens", trained, *arguments.of.text);
+  const LensReport report = found_lens(arguments, saying_of("qkv lens"));
   if (!arguments.pictures.empty()) write_pictures(arguments.pictures, lens_panel(report, arguments.model));
   if (arguments.json) return print(reply_as_json(lens_figures(report, arguments.model)));
   const int width = arguments.width.value_or(terminal_width());

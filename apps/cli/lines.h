@@ -1,13 +1,10 @@
 // Texts that come from the command line, from standard input, or from the lines of a file.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "qkv/api/field.h"
+#include "qkv/api/given_texts.h"
 
 namespace qkv::cli {
 
@@ -15,37 +12,11 @@ namespace qkv::cli {
 /// than 1 MiB of it, and as require_utf8().
 [[nodiscard]] std::string text_or_input(const std::string& text);
 
-enum class EmptyLines : std::uint8_t { kept, left_out };
+/// The same where there is a text, and the file, or what standard input has if it is "-".
+void read_input(std::optional<std::string>& text);
+void read_input(FileOfTexts& file);
 
-/// Texts, and of those of a file where each stands.
-struct Texts {
-  std::vector<std::string> texts;
-  std::string file = {};                       // empty for the TEXT of a command line
-  std::vector<std::size_t> line_numbers = {};  // of the texts of a file, from 1
-
-  /// What stands in a message for an argument "texts[3]" or "prompts[3]": "FILE, line 5", or "TEXT"; nullopt for any
-  /// other argument.
-  [[nodiscard]] std::optional<std::string> place_of(std::string_view argument) const;
-};
-
-/// A file of texts, and where one ends.
-struct FileOfTexts {
-  std::string path = {};                                // "-" is standard input; empty: none
-  bool is_whole = false;                                // the file is one text, its line ends with it
-  std::optional<std::string> separator = std::nullopt;  // lines of this, and no others, stand between texts
-};
-
-/// --file with `meaning`, --whole-file and --separator.
-[[nodiscard]] Fields<FileOfTexts> file_fields(const std::string& meaning);
-
-/// TEXT as text_or_input() has it, or the texts of --file where there is one. Throws what refuses none and both.
-[[nodiscard]] Texts texts_from(const std::optional<std::string>& text, const FileOfTexts& file);
-
-/// The texts of a file. Throws Error if it cannot be read, has none, and as require_utf8().
-[[nodiscard]] Texts texts_of(const FileOfTexts& file);
-
-/// The lines of a file, or of standard input for "-", without their ends. Throws Error if it cannot be read, or has
-/// none.
-[[nodiscard]] Texts lines_of(const std::string& path, EmptyLines empty);
+/// given_texts() of a text and a file, each of which may be "-".
+[[nodiscard]] Texts texts_from(std::optional<std::string> text, FileOfTexts file);
 
 }  // namespace qkv::cli

@@ -17,18 +17,7 @@ class Misuse : public std::runtime_error {
 /// Throws Misuse: "<option>: <message>".
 [[noreturn]] void refuse(const std::string& option, const std::string& message);
 
-/// The same with "<option>: expected <expected>, got <got>".
+/// Throws InvalidArgument naming the option, or a field, which is said as its option.
 [[noreturn]] void misuse(const std::string& option, const std::string& expected, const std::string& got);
-
-/// Runs `body`, which handles the value of this option: what the library says of its own function and argument is said
-/// of the option.
-template <class Body>
-auto of_option(const std::string& option, const Body& body) {
-  try {
-    return body();
-  } catch (const InvalidArgument& error) {
-    misuse(option, error.expected(), error.got());
-  }
-}
 
 }  // namespace qkv::cli

@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "qkv/model/embed.h"
 #include "qkv/train/trained_model.h"
 
 namespace qkv::cli {
@@ -16,9 +15,5 @@ void say_cautions(std::string_view command, const Model& model);
 /// trained_model_path() and TrainedModel::read().
 [[nodiscard]] TrainedModel opened_model(std::string_view command, const std::string& name,
                                         QuantisedWeights quantised = QuantisedWeights::as_f32);
-
-/// embed_options_of() a command that reads texts as they are and compares vectors by cosines: its cautions, a default
-/// prompt and another similarity are said on standard error.
-[[nodiscard]] EmbedOptions vectors_without_prompt(std::string_view command, const std::string& path);
 
 }  // namespace qkv::cli

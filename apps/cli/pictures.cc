@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <vector>
 
 namespace qkv::cli {
@@ -11,10 +12,7 @@ template <class Drawn>
 void write(const PicturePaths& paths, const Drawn& drawn) {
   std::vector<FileContent> files;
   const auto add = [&](const std::string& path, const auto& draw) {
-    if (path.empty()) return;
-    const std::string text = draw();
-    const auto bytes = std::as_bytes(std::span(text));
-    files.push_back({path, {bytes.begin(), bytes.end()}});
+    if (!path.empty()) files.push_back(file_of(path, draw()));
   };
   add(paths.png, [&] { return to_png(drawn); });
   add(paths.svg, [&] { return to_svg(drawn); });
@@ -52,6 +50,41 @@ std::string pictures_report(const PicturePaths& paths) {
     if (!path.empty()) text += fmt::format("picture   {}\n", path);
   }
   return text;
+}
+
+Fields<PictureFolders> picture_folder_fields(const char* svg, const char* png) {
+  Fields<PictureFolders> fields;
+  fields.add(&PictureFolders::svg, {.name = "svg", .form = "DIR", .meaning = svg});
+  fields.add(&PictureFolders::png, {.name = "png", .form = "DIR", .meaning = png});
+  fields.give_examples({{"svg", "pictures"}, {"png", "pictures"}});
+  return fields;
+}
+
+void prepare(const PictureFolders& folders) {
+  for (const std::string& folder : {folders.svg, folders.png, folders.pdf}) {
+    if (folder.empty()) continue;
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) throw Error(fmt::format("cannot make the directory {}: {}", folder, error.message()));
+  }
+}
+
+FileContent file_of(const std::string& path, const std::string& text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {path, {bytes.begin(), bytes.end()}};
+}
+
+std::vector<FileContent> drawn(const PictureFolders& folders, std::span<const Drawing> drawings) {
+  std::vector<FileContent> files;
+  const auto add = [&](const std::string& folder, const char* ending, const Drawing& drawing, const auto& draw) {
+    if (!folder.empty()) files.push_back(file_of(folder + "/" + drawing.name + ending, draw()));
+  };
+  for (const Drawing& one : drawings) {
+    add(folders.svg, ".svg", one, one.svg);
+    add(folders.png, ".png", one, one.png);
+    add(folders.pdf, ".pdf", one, one.pdf);
+  }
+  return files;
 }
 
 void write_pictures(const PicturePaths& paths, const Panel& panel) { write(paths, panel); }

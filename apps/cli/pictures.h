@@ -3,7 +3,9 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
+#include "qkv/api/drawing.h"
 #include "qkv/api/field.h"
 #include "qkv/files.h"
 #include "qkv/picture/chart.h"
@@ -25,6 +27,22 @@ void require_writable(const PicturePaths& paths);
 
 /// A line for each picture written.
 [[nodiscard]] std::string pictures_report(const PicturePaths& paths);
+
+/// Folders for several pictures; empty: none.
+struct PictureFolders {
+  std::string svg, png, pdf;
+};
+
+/// `svg` and `png`, with what they say.
+[[nodiscard]] Fields<PictureFolders> picture_folder_fields(const char* svg, const char* png);
+
+/// Makes the folders. Throws Error.
+void prepare(const PictureFolders& folders);
+
+[[nodiscard]] FileContent file_of(const std::string& path, const std::string& text);
+
+/// Each drawing in each folder, by its name.
+[[nodiscard]] std::vector<FileContent> drawn(const PictureFolders& folders, std::span<const Drawing> drawings);
 
 /// Writes what was asked for of a panel or a chart, all or none.
 void write_pictures(const PicturePaths& paths, const Panel& panel);

@@ -94,7 +94,6 @@ void report(const ProbeFlags& flags, const ProbeInputs& inputs, const ProbeReply
 
 void run_probe(ProbeFlags& flags, const Given& /*all*/) {
   const ProbeChoice choice = probe_choice(flags);
-  static_cast<void>(attention_target(DType::f32, {.target = flags.target}));
   check_outputs(flags, choice);
   const ProbeInputs inputs = load_probe_inputs(flags, choice);
   for (const std::string& what : inputs.cautions) complain("qkv probe", "careful: " + what);

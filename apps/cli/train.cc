@@ -3,31 +3,25 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <optional>
 
 #include "commands.h"
 #include "common_options.h"
-#include "misuse.h"
-#include "opened_model.h"
+#include "file_places.h"
 #include "output.h"
+#include "progress.h"
 #include "qkv/threads.h"
 #include "qkv/train/run.h"
+#include "saying.h"
 #include "terminal.h"
-#include "train_chart.h"
-#include "train_progress.h"
 #include "train_text.h"
-#include "train_tokenizer.h"
 #include "walk_progress.h"
 
 namespace qkv::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct TrainFlags : TrainRun {
   std::optional<int> threads;
-  bool resume = false;
   bool json = false;
 };
 
@@ -36,96 +30,51 @@ constexpr const char* kOfRun = "The run";
 Fields<TrainFlags> fields_of_train() {
   Fields<TrainFlags> fields;
   fields.add(train_run_fields());
-  fields.add(&TrainFlags::resume,
-             {.name = "resume", .meaning = "Go on from the checkpoint in DIR, bit for bit", .group = kOfRun});
   fields.add(&TrainFlags::threads, threads_field(kOfRun));
   fields.add(&TrainFlags::json, json_field("Print the result as JSON", kOfRun));
   return fields;
 }
 
-// Everything comes from the checkpoint: an option beside --resume would be forgotten.
-void require_alone(const Given& given) {
-  for (const FieldInfo& field : train_settings_fields().infos()) {
-    if (field.name == "task" || field.name == "data" || !given.has(field.name)) continue;
-    refuse(option_named(field.name), "cannot be given with --resume: a run goes on with the settings it began with");
-  }
-}
-
-struct Start {
-  TrainStart how = TrainStart::anew;
-  std::int64_t done = 0;  // steps
-};
-
 // nullopt after Ctrl-C, once all is saved.
-std::optional<TrainReport> report_of(const TrainSettings& settings, const TrainReporting& reporting,
-                                     const TrainPlace& place, const Start& start) {
+std::optional<TrainReport> report_of(const PlannedRun& run) {
   const InterruptWatch interrupts;
-  TrainProgress progress(settings.task, start.done, settings.steps);
-  const TrainWatch watch{.stepped = [&](const LoggedStep& step) { progress.show(step); },
-                         .doing = [&](const std::string& what) { progress.say(what); },
-                         .stopped = InterruptWatch::interrupted};
-  try {
-    const auto report = run_training(settings, reporting, place, start.how, watch);
-    draw_losses(settings, place);
-    return report;
-  } catch (const Diverged& error) {
-    draw_losses(settings, place);
-    throw Error(
-        fmt::format("{}; {} holds the last checkpoint: to begin anew, say with a lower --learning-rate, name "
-                    "another --out or empty it",
-                    error.what(), place.directory));
-  }
+  WalkProgress progress(run.settings.task, Speech::on);
+  progress.go_on_from(run.done);
+  std::int64_t tokens = 0;
+  const auto show = [&](const LoggedStep& step) {
+    tokens += step.tokens;
+    progress.show(step.step, run.settings.steps,
+                  fmt::format("step {}  loss {:.4f}  {:.1f} k tokens/s", step.step, step.loss,
+                              static_cast<double>(tokens) / progress.seconds() / 1e3));
+  };
+  return train_as_planned(run, {.stepped = show,
+                                .doing = [&](const std::string& what) { progress.say(what); },
+                                .stopped = InterruptWatch::interrupted});
 }
 
-void train_at(const TrainSettings& settings, const TrainReporting& reporting, const TrainPlace& place,
-              const Start& start, bool as_json) {
-  const std::optional<TrainReport> report = report_of(settings, reporting, place, start);
-  if (report && as_json) return print(reply_as_json(train_reply(*report)));
-  if (report) return print_text(text_of(*report, place));
-  complain("qkv train", fmt::format("stopped after step {} of {}, all saved; go on with: {}",
-                                    read_log(place).back().step, settings.steps, resuming_command(settings, place)));
+void train_tokenizer_of(TokenizerRun run, bool as_json) {
+  check_files({{"DATA", run.data}}, {{"--out", run.out}});
+  Progress progress;
+  run.options.progress = [&](std::int64_t pieces) {
+    progress.show(fmt::format("{} of {} pieces", pieces, run.options.size));
+  };
+  const TrainTokenizerReply reply = trained_tokenizer(run);
+  if (as_json) return print(reply_as_json(reply));
+  const double each = reply.tokens == 0 ? 0 : static_cast<double>(reply.bytes) / static_cast<double>(reply.tokens);
+  print(fmt::format("{} pieces, written to {}\n{} bytes of {} are {} tokens: {:.2f} bytes a token\n", reply.pieces,
+                    run.out, reply.bytes, run.data, reply.tokens, each));
+}
+
+void run_train(TrainFlags& flags, const Given& given) {
+  if (flags.settings.task == "tokenizer") return train_tokenizer_of(tokenizer_run(flags, given), flags.json);
+  if (flags.threads) set_threads(*flags.threads);
+  const PlannedRun run = planned_run(flags, given, saying_of("qkv train"));
+  const std::optional<TrainReport> report = report_of(run);
+  if (report) return flags.json ? print(reply_as_json(train_reply(*report))) : print_text(text_of(*report, run.place));
+  complain("qkv train",
+           fmt::format("stopped after step {} of {}, all saved; go on with: {}", read_log(run.place).back().step,
+                       run.settings.steps, resuming_command(run.settings, run.place)));
   throw Exit{kInterrupted};
-}
-
-// What is said of reporting beside --resume counts from here on.
-TrainReporting resumed_reporting(const TrainFlags& arguments, const TrainReporting& saved, const Given& given) {
-  TrainReporting reporting = arguments.reporting;
-  if (!given.has("examine_every")) reporting.examine_every = saved.examine_every;
-  if (!given.has("save_every")) reporting.save_every = saved.save_every;
-  if (!given.has("keep_every")) reporting.keep_every = saved.keep_every;
-  if (!given.has("examples")) reporting.examples = saved.examples;
-  return reporting;
-}
-
-void resume(const TrainFlags& arguments, const TrainPlace& place, const Given& given) {
-  require_alone(given);
-  require_sound({}, arguments.reporting);
-  if (!fs::exists(place.checkpoint())) misuse("--resume", "a checkpoint in " + place.directory, "none");
-  const SavedRun saved = read_saved_run(place);
-  const auto held = [&](const std::string& what) { return what + ", which " + place.directory + " holds"; };
-  const TrainSettings& asked = arguments.settings;
-  if (saved.settings.task != asked.task) misuse("TASK", held(saved.settings.task), asked.task);
-  if (saved.settings.data != asked.data) misuse("DATA", held(saved.settings.data), asked.data);
-  train_at(saved.settings, resumed_reporting(arguments, saved.reporting, given), place,
-           {.how = TrainStart::resumed, .done = saved.steps}, arguments.json);
-}
-
-void run_train(TrainFlags& arguments, const Given& given) {
-  if (arguments.settings.task == "tokenizer") {
-    return run_tokenizer_training(tokenizer_run(arguments, given), arguments.json);
-  }
-  if (arguments.size) misuse("--size", "none but for a tokenizer", std::to_string(*arguments.size));
-  const TrainPlace place{.directory = arguments.out.empty() ? "qkv-" + arguments.settings.task : arguments.out};
-  require_data(arguments.settings);
-  if (arguments.threads) set_threads(*arguments.threads);
-  if (arguments.resume) return resume(arguments, place, given);
-  const TrainSettings settings = with_recipe(arguments.settings, given);
-  require_sound(settings, arguments.reporting);
-  if (fs::exists(place.checkpoint())) {
-    refuse("--out", place.directory + " already has a checkpoint: add --resume, or choose another --out");
-  }
-  if (settings.from) say_cautions("qkv train", Model::open(trained_model_path(*settings.from)));
-  train_at(settings, arguments.reporting, place, {}, arguments.json);
 }
 
 }  // namespace

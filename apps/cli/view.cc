@@ -8,24 +8,23 @@
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "browser.h"
 #include "commands.h"
-#include "common_options.h"
 #include "file/live_engine.h"
+#include "file/view_page.h"
 #include "file_places.h"
 #include "misuse.h"
 #include "output.h"
 #include "qkv/api/studio.h"
 #include "qkv/error.h"
-#include "qkv/explain.h"
 #include "qkv/files.h"
 #include "qkv/mask.h"
 #include "qkv/model/box.h"
 #include "server/access.h"
 #include "server/pages.h"
 #include "server/studio_server.h"
-#include "studio_page.h"
 #include "walk_progress.h"
 
 namespace qkv::cli {
@@ -121,57 +120,19 @@ void serve(const ViewArguments& arguments) {
   server.stop();
 }
 
-// The mask as the page Patterns asks for it.
-void add_mask_page(studio::Frozen& frozen, StudioPage& page, const std::string& mask) {
-  constexpr int kPlainLength = 512;
-  frozen.add("mask", {{"mask", mask}, {"tq", kPlainLength}, {"tk", kPlainLength}});
-  page.starts.push_back(start_of("patterns/mask", {{"mask", mask}}));
-}
-
-// What the model reads: the text, or its first example.
-studio::Request reading_of(const StudioOptions& options, const studio::Request& about) {
-  if (!options.text.empty()) return {{"model", options.model}, {"text", options.text}};
-  for (const studio::Request& model : about["models"]) {
-    if (model["name"] != options.model || model["examples"].empty()) continue;
-    const studio::Request& example = model["examples"][0];
-    if (!example["text"].get<std::string>().empty()) return {{"model", options.model}, {"text", example["text"]}};
-    return {{"model", options.model}, {"example", example["example"]}};
-  }
-  misuse("--text", "what the model reads", "none");
-}
-
-void fill_view(studio::Frozen& frozen, StudioPage& page) {
-  const StudioOptions& options = page.studio;
-  if (!options.mask.empty()) add_mask_page(frozen, page, options.mask);
-  if (!options.model.empty()) {
-    const studio::Request about = frozen.add("about", studio::Request::object());
-    add_model_pages(frozen, page, reading_of(options, about), {}, std::nullopt);
-    return;
-  }
-  studio::Request bench = studio::Request::object();
-  if (!options.text.empty()) bench = {{"tokens", options.text}, {"seed", ExplainOptions{}.seed}};
-  add_bench_page(frozen, page, bench);
-}
-
 void export_to(const ViewArguments& arguments) {
   if (!arguments.studio.file.empty()) {
     refuse("--file", "cannot be combined with --export: a long text is computed while it is looked at");
   }
   check_files({{"--model", arguments.studio.model}}, {{"--export", arguments.file}});
-  const std::string& shown = arguments.studio.model.empty() ? arguments.studio.text : arguments.studio.model;
-  const std::string page =
-      studio_page({.studio = arguments.studio, .title = shown.empty() ? "Attention" : shown}, fill_view);
+  const std::string page = studio::view_page(arguments.studio);
   write_file(arguments.file, page);
   print(fmt::format("page      {}, {:.1f} MB\n", arguments.file, static_cast<double>(page.size()) / 1e6));
 }
 
-// The pages without a reply and without an engine: who shows them answers.
 void write_frame(const std::string& path) {
   qkv::require_writable(path);
-  Studio asked_nothing;
-  const studio::Frozen none(asked_nothing);
-  const std::string page =
-      studio::page_file(studio::built_pages(), {.title = "qkv", .starts = {}, .host = "qkv behind this frame"}, none);
+  const std::string page = studio::frame_page();
   write_file(path, page);
   print(fmt::format("frame     {}, {:.1f} MB\n", path, static_cast<double>(page.size()) / 1e6));
 }
@@ -184,30 +145,11 @@ void run_view(ViewArguments& arguments, const Given& /*all*/) {
   arguments.file.empty() ? serve(arguments) : export_to(arguments);
 }
 
-Fields<StudioOptions> fields_of_studio() {
-  Fields<StudioOptions> fields;
-  const auto add = [&](std::string StudioOptions::* place, const char* name, const char* form, const char* meaning) {
-    fields.add(place, {.name = name, .form = form, .meaning = meaning});
-  };
-  add(&StudioOptions::model, "model", "MODEL", "A model of the box, a file of qkv's, or a folder of others");
-  add(&StudioOptions::text, "text", "TEXT", "What it reads first");
-  add(&StudioOptions::file, "file", "FILE", "A long text, for the page Far");
-  add(&StudioOptions::mask, "mask", "EXPR", "A mask to look at first");
-  add(&StudioOptions::root, "root", "DIR",
-      "Read files below this folder alone, for whoever has the address [all that you can read]");
-  fields.give_examples({{"model", "induction"},
-                        {"text", "abcxyzab"},
-                        {"file", "book.txt"},
-                        {"mask", "causal & window(512)"},
-                        {"root", "."}});
-  return fields;
-}
-
 Fields<ViewArguments> fields_of_view() {
   using A = ViewArguments;
   const std::vector<std::string> not_served{"export", "frame", "describe"};
   Fields<A> fields;
-  fields.add(&A::studio, fields_of_studio());
+  fields.add(&A::studio, studio_fields());
   fields.add(&A::host, {.name = "host",
                         .form = "HOST",
                         .meaning = "Address to listen at; 127.0.0.1 is this machine alone",
@@ -219,10 +161,9 @@ Fields<ViewArguments> fields_of_view() {
                         .most = 65535,
                         .excludes = not_served,
                         .fallback = "a free one"});
-  fields.add(&A::file, {.name = "export",
-                        .form = "FILE.html",
-                        .meaning = "Write one file that works without qkv and without network",
-                        .excludes = {"root", "frame", "describe"}});
+  FieldInfo page = page_fields().infos().back();
+  page.excludes = {"root", "frame", "describe"};
+  fields.add(&A::file, std::move(page));
   fields.add(&A::frame, {.name = "frame",
                          .form = "FILE.html",
                          .meaning = "Write the pages for a frame of another page, which answers what they ask "
@@ -232,7 +173,7 @@ Fields<ViewArguments> fields_of_view() {
   fields.add(&A::describes, {.name = "describe",
                              .meaning = "Print all questions of the studio, with their fields, as JSON",
                              .excludes = {"model", "text", "file", "mask", "root"}});
-  fields.give_examples({{"host", "0.0.0.0"}, {"export", "studio.html"}, {"frame", "frame.html"}});
+  fields.give_examples({{"host", "0.0.0.0"}, {"frame", "frame.html"}});
   return fields;
 }
 

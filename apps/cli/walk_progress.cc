@@ -76,32 +76,38 @@ bool InterruptWatch::interrupted() { return signal_came != 0; }
 WalkProgress::WalkProgress(std::string label, Speech speech, WalkUnit unit)
     : label_(std::move(label)), speech_(speech), unit_(unit), terminal_(::isatty(STDERR_FILENO) == 1) {}
 
+double WalkProgress::seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
 void WalkProgress::show(std::int64_t done, std::int64_t total) {
-  if (speech_ == Speech::off || total <= 0) return;
   if (!before_) before_ = unit_ == WalkUnit::bytes ? done : 0;
-  const Clock::time_point now = Clock::now();
-  const double seconds = std::chrono::duration<double>(now - begin_).count();
-  const double rate = static_cast<double>(done - *before_) / seconds;
-  const double left = rate > 0 ? static_cast<double>(total - done) / rate : 0;
-  const double share = static_cast<double>(done) / static_cast<double>(total);
-  if (!terminal_) return write_line(share, left, rate);
-  if (now - last_ < std::chrono::milliseconds(100)) return;
-  last_ = now;
-  draw_bar(share, left, rate);
+  show(done, total, rate_text(static_cast<double>(done - *before_) / seconds(), unit_));
 }
 
-void WalkProgress::draw_bar(double share, double left, double rate) {
+void WalkProgress::show(std::int64_t done, std::int64_t total, const std::string& what) {
+  if (speech_ == Speech::off || total <= 0) return;
+  const double rate = static_cast<double>(done - before_.value_or(0)) / seconds();
+  const double left = rate > 0 ? static_cast<double>(total - done) / rate : 0;
+  const double share = static_cast<double>(done) / static_cast<double>(total);
+  if (!terminal_) return write_line(share, left, what);
+  const Clock::time_point now = Clock::now();
+  if (now - last_ < std::chrono::milliseconds(100) && done < total) return;
+  last_ = now;
   constexpr int kWidth = 24;
   const auto filled = static_cast<std::size_t>(share * kWidth);
   line_.show(fmt::format("{}  [{}{}] {:3.0f} %  {}  {} left", label_, std::string(filled, '#'),
-                         std::string(kWidth - filled, '.'), 100 * share, rate_text(rate, unit_), duration_text(left)));
+                         std::string(kWidth - filled, '.'), 100 * share, what, duration_text(left)));
 }
 
-void WalkProgress::write_line(double share, double left, double rate) {
+void WalkProgress::say(const std::string& what) {
+  const std::string text = label_ + ": " + what;
+  terminal_ ? line_.show(text) : line_.note(text);
+}
+
+void WalkProgress::write_line(double share, double left, const std::string& what) {
   const int tenths = static_cast<int>(10 * share);
   if (tenths <= tenths_ || tenths == 10) return;
   tenths_ = tenths;
-  line_.note(fmt::format("{}: {} %, {}, {} left", label_, 10 * tenths, rate_text(rate, unit_), duration_text(left)));
+  line_.note(fmt::format("{}: {} %, {}, {} left", label_, 10 * tenths, what, duration_text(left)));
 }
 
 }  // namespace qkv::cli

@@ -44,19 +44,26 @@ class WalkProgress {
  public:
   WalkProgress(std::string label, Speech speech, WalkUnit unit = WalkUnit::pairs);
 
-  /// `done` of `total`; of bytes, those of the first call were there already. Not for two threads at once.
+  /// So many were done already; of bytes, those of the first call of show().
+  void go_on_from(std::int64_t done) { before_ = done; }
+
+  /// `done` of `total`, with their rate, or with `what`. Not for two threads at once.
   void show(std::int64_t done, std::int64_t total);
+  void show(std::int64_t done, std::int64_t total, const std::string& what);
+  /// What is done that has no share, such as an examination.
+  void say(const std::string& what);
+  /// Since it was made.
+  [[nodiscard]] double seconds() const;
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  void draw_bar(double share, double left, double rate);
-  void write_line(double share, double left, double rate);
+  void write_line(double share, double left, const std::string& what);
 
   std::string label_;
   Speech speech_;
   WalkUnit unit_;
-  std::optional<std::int64_t> before_;  // that were there
+  std::optional<std::int64_t> before_;
   bool terminal_;
   Progress line_;
   Clock::time_point begin_ = Clock::now();

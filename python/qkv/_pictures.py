@@ -280,11 +280,11 @@ class Page:
         )
 
 
-def exported(arguments: list[str]) -> str:
-    """The file that the package's command writes."""
+def exported(arguments: list[str], function: str = "show") -> str:
+    """The page that the package's command writes; "" of one that goes into a file of the arguments."""
     program = pathlib.Path(__file__).parent / "bin" / "qkv"
     if not program.exists():
-        raise Error(f"show: this package was built without the command: {program} is not there")
+        raise Error(f"{function}: this package was built without the command: {program} is not there")
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "page.html"
         run = subprocess.run(
@@ -294,8 +294,10 @@ def exported(arguments: list[str]) -> str:
             check=False,
         )
         if run.returncode != 0:
-            raise Error(f"show: {run.stderr.strip()}")
-        return path.read_text(encoding="utf-8")
+            is_misuse = run.returncode == 2 and function != "show"
+            said = f"{function}: {run.stderr.strip().removeprefix(f'qkv {function}: ')}"
+            raise ValueError(said) if is_misuse else Error(said)
+        return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 FILE = "\0file"  # where the arguments name the page

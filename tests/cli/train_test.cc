@@ -319,7 +319,8 @@ TEST(Train, RefusesWhatHasNoMeaning) {
             "qkv train: --save-every: expected a whole number from 1 to 1099511627776, got 0\n");
   EXPECT_EQ(refused({"--schedule", "linear"}), "qkv train: --schedule: expected cosine or constant, got \"linear\"\n");
   EXPECT_EQ(refused({"--resume"}),
-            "qkv train: --layers: cannot be given with --resume: a run goes on with the settings it began with\n");
+            "qkv train: --layers: expected none beside --resume: a run goes on with the settings it began with, got "
+            "one\n");
   EXPECT_THAT(directory.names(), IsEmpty());
   EXPECT_EQ(run_qkv({"train", "previous", "--out", directory / "none", "--resume"}).err,
             "qkv train: --resume: expected a checkpoint in " + (directory / "none") + ", got none\n");
@@ -343,7 +344,7 @@ TEST(Train, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(directory.names(), IsEmpty());
   ASSERT_EQ(run_qkv(small_run(directory / "run", "1")).code, 0);
   EXPECT_THAT(run_qkv(small_run(directory / "run", "1")).err,
-              HasSubstr("run already has a checkpoint: add --resume, or choose another --out"));
+              HasSubstr("run, which has one: add --resume, or choose another --out"));
   EXPECT_THAT(run_qkv({"train", "copy", "--out", directory / "run", "--resume"}).err,
               HasSubstr("TASK: expected previous, which "));
 }

@@ -133,8 +133,8 @@ const std::vector<Room>& rooms() {
         "picture"},
        {"fmt/", "nlohmann/"}},
       {"api",
-       {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "cost", "files", "text",
-        "picture", "insight", "explain", "course", "study"},
+       {"core", "mask", "kernels", "attention", "cache", "probe", "autograd", "nn", "model", "cost", "files", "hub",
+        "text", "picture", "insight", "explain", "course", "study"},
        {"fmt/", "nlohmann/", "malloc.h"}},
   };
   return kRooms;

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 
 #include <future>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "qkv/api/studio.h"
 #include "studio/running.h"
@@ -53,6 +55,46 @@ TEST_F(OverHttp, EveryExampleGivesTheSameBytesAsTheEngine) {
       EXPECT_EQ(frames[1].payload, blocks) << question.name << example;
     }
   }
+}
+
+// A value without a meaning; nullopt where any may have one.
+std::optional<json> wrong_value(const FieldInfo& field) {
+  if (!field.words.empty()) return "x7";
+  switch (field.type) {
+    case FieldType::flag:
+    case FieldType::toggle:
+      return "x7";
+    case FieldType::whole:
+      return field.least > std::numeric_limits<std::int64_t>::min() ? json(field.least - 1) : json("x7");
+    case FieldType::seed:
+      return -1;
+    case FieldType::number:
+      return field.least > -kAnyNumber ? json(field.least - 1) : json("x7");
+    default:
+      return std::nullopt;
+  }
+}
+
+TEST_F(OverHttp, EveryFieldIsRefusedByItsNameAndInTheWordsOfTheEngine) {
+  int walked = 0;
+  for (const Question& question : Studio::questions()) {
+    for (const FieldInfo& field : question.fields) {
+      const auto wrong = wrong_value(field);
+      if (!wrong) continue;
+      json request = question.examples.empty() ? json::object() : json::parse(question.examples.front());
+      request[field.name] = *wrong;
+      const json refused = error(question.name, request.dump());
+      EXPECT_EQ(refused["field"], field.name) << question.name << request << refused;
+      try {
+        static_cast<void>(studio_.ask(question.name, request.dump()));
+        ADD_FAILURE() << question.name << request;
+      } catch (const std::exception& direct) {
+        EXPECT_EQ(refused, json::parse(error_as_json(direct))) << question.name << request;
+      }
+      ++walked;
+    }
+  }
+  EXPECT_GT(walked, 100);
 }
 
 TEST_F(OverHttp, WhatTakesLongEndsWhenItsClientGoes) {

@@ -71,7 +71,12 @@ const worker = openWorker({ script, engine, models });
 const { questions } = JSON.parse(execFileSync(qkv, ["view", "--describe"], { maxBuffer: 1 << 26 }).toString());
 const asked = questions.flatMap(({ name, examples }) => examples.map((request) => [name, request]));
 let failures = 0;
-const all = [...asked, ...inPieces, ...explained, ...refused];
+// Every field with a value out of its bounds, or of another type.
+const wrong = (field) => (field.words || field.type === "true or false" ? "x7" : field.least !== undefined ? field.least - 1 : undefined);
+const outOfBounds = questions.flatMap(({ name, fields, examples }) =>
+  fields.filter((field) => wrong(field) !== undefined).map((field) => [name, { ...examples[0], [field.name]: wrong(field) }]),
+);
+const all = [...asked, ...inPieces, ...explained, ...refused, ...outOfBounds];
 for (const [name, request] of all) {
   const body = JSON.stringify(request);
   const fault = compared(name, request, framesOf(await server.ask(name, body)), framesOf(await worker.ask(name, body)));

@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "qkv/api/field.h"
+#include "qkv/api/given_texts.h"
 #include "qkv/api/member.h"
 #include "qkv/api/roles.h"
+#include "qkv/api/saying.h"
 #include "qkv/insight/change.h"
 
 namespace qkv {
@@ -18,6 +21,7 @@ struct InterventionRequest {
   std::string model;
   TextQuestion of;
   std::optional<std::int64_t> examples;  // held out, in place of one text
+  FileOfTexts file;                      // a text on each line, likewise
   std::vector<std::string> changes;      // of any kind: "remove 1.0"
   std::vector<std::string> patches, numbers, removed, cuts, patterns;
   bool freezes = false;
@@ -41,8 +45,18 @@ enum class ChangedTexts : std::uint8_t { of_request, own };
                           const std::function<void(const std::string& what)>& doing = {});
 [[nodiscard]] Panel sweep_panel(const Sweep& sweep, const InterventionRequest& request);
 
-/// ChangeFigures of one text, ChangeOfTexts of many, or SweepFigures. Opens the model. Throws as change_question(),
-/// change_text(), change_texts() and swept().
+/// What a change did to one text, to many, or one change after the other to one.
+struct ChangeFound {
+  ChangeQuestion question;
+  std::variant<TextChange, LossChange, Sweep> change;
+};
+
+/// Opens the model. Throws as change_question(), change_text(), change_texts(), swept() and texts_of_lines(), naming
+/// the field.
+[[nodiscard]] ChangeFound found_change(const InterventionRequest& request, const Saying& saying = {});
+
+/// ChangeFigures of one text, ChangeOfTexts of many, or SweepFigures.
+[[nodiscard]] AnyReply change_reply(const ChangeFound& found, const std::string& model);
 [[nodiscard]] AnyReply answer(const InterventionRequest& request);
 
 /// What was asked.

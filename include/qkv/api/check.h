@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "qkv/api/field.h"
+#include "qkv/api/member.h"
 #include "qkv/tensor.h"
 
 namespace qkv {
@@ -66,5 +67,7 @@ struct CheckReply {
 
 /// {"a", "b", "rtol", "atol", "equal", "tensors", "only_a", "only_b"}; NaN and infinities as texts.
 [[nodiscard]] std::string as_json(const CheckRequest& request, const CheckReply& reply);
+/// The same of check() of the request.
+[[nodiscard]] AnyReply answer(const CheckRequest& request);
 
 }  // namespace qkv

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "qkv/api/field.h"
+#include "qkv/api/given.h"
 #include "qkv/api/member.h"
 #include "qkv/api/models.h"
 #include "qkv/course/worked.h"
@@ -150,9 +151,27 @@ enum class Explained : std::uint8_t { as_shown, in_numbers };
 /// An explanation without its thumbnails. `qkv explain --json` prints it in numbers.
 [[nodiscard]] ExplainReply explained(const Explanation& explanation, Explained how);
 
-/// As `qkv explain --json`: in numbers; of a drawn model the parts that are asked for. Opens the model, if there is
-/// one. Throws as require_explain() and explanation_of().
-[[nodiscard]] ExplainReply answer(const ExplainRequest& request);
+/// What `qkv explain` is asked: the question, and which parts of its answer.
+struct ExplainAsked : ExplainRequest {
+  std::string head_name;          // "1.5": layer 1, head 5
+  std::vector<std::string> whys;  // the kinds of answers, or "all"; empty: none is asked for
+  std::string steps;              // "7,softmax"
+  std::string all;                // "", "known" or "full"
+};
+
+[[nodiscard]] const Fields<ExplainAsked>& explain_asked_fields();
+
+/// With layer and head read, and why told. Throws InvalidArgument naming a field that would change nothing, or its
+/// reader would believe that it did.
+[[nodiscard]] ExplainAsked read_explain(ExplainAsked asked, const Given& given);
+
+[[nodiscard]] ExplainedParts parts_of(const ExplainAsked& asked);
+/// Leaves what was asked for, of an explanation that may hold more.
+void keep_asked(Explanation& explanation, const ExplainAsked& asked);
+
+/// ExplainReply in numbers, or the list of WorkedExample where `worked` is "list". Opens the model, if there is one.
+/// Throws as read_explain() and explanation_of().
+[[nodiscard]] AnyReply answer(const ExplainAsked& request, const Given& given);
 
 [[nodiscard]] const Members<ExplainReply>& members_of(const ExplainReply* reply);
 [[nodiscard]] const Members<ExplainedPart>& members_of(const ExplainedPart* part);

@@ -1,4 +1,4 @@
-// What `qkv fetch` prints as JSON.
+// A model's folder from a hub: `qkv fetch`.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,21 @@
 #include <string>
 #include <vector>
 
+#include "qkv/api/field.h"
 #include "qkv/api/member.h"
+#include "qkv/hub/fetch.h"
 
 namespace qkv {
+
+struct FetchRequest {
+  std::string name;  // "owner/name"
+  std::string out;   // a folder; ./ and what follows the slash
+  std::string revision = "main";
+  std::optional<std::string> hub;  // HF_ENDPOINT, or FetchOptions().hub
+  bool list = false;               // fetch nothing
+};
+
+[[nodiscard]] const Fields<FetchRequest>& fetch_fields();
 
 struct FetchFile {
   std::string name;
@@ -23,6 +35,13 @@ struct FetchFigures {
   std::optional<std::string> folder;  // none where files were only listed
   std::optional<std::int64_t> received, was_there;
 };
+
+/// Looks the model up, and fetches it unless it is only to be listed. The environment's HF_TOKEN is the reader's token.
+/// Throws as look_up_model() and fetch_model().
+[[nodiscard]] FetchFigures answer(const FetchRequest& request, const FetchWatch& watch = {});
+
+/// For people: the files with their sizes, or a line of what came.
+[[nodiscard]] std::string as_text(const FetchFigures& figures);
 
 [[nodiscard]] const Members<FetchFile>& members_of(const FetchFile* file);
 [[nodiscard]] const Members<FetchFigures>& members_of(const FetchFigures* figures);

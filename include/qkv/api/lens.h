@@ -8,6 +8,7 @@
 
 #include "qkv/api/field.h"
 #include "qkv/api/member.h"
+#include "qkv/api/saying.h"
 #include "qkv/insight/lens.h"
 
 namespace qkv {
@@ -59,6 +60,7 @@ struct LensFigures {
 };
 
 /// Opens the model. Throws as lens_report().
+[[nodiscard]] LensReport found_lens(const LensRequest& request, const Saying& saying = {});
 [[nodiscard]] LensFigures answer(const LensRequest& request);
 
 /// `model` says whose.

@@ -8,7 +8,9 @@
 
 #include "qkv/api/explain.h"
 #include "qkv/api/field.h"
+#include "qkv/api/given_texts.h"
 #include "qkv/api/member.h"
+#include "qkv/api/saying.h"
 #include "qkv/explain/match.h"
 #include "qkv/model/match.h"
 
@@ -17,14 +19,12 @@ namespace qkv {
 struct MatchRequest {
   std::vector<std::string> images;  // PNG files
   std::vector<std::string> captions;
+  FileOfTexts file;  // a caption on each line, after the others
   std::string model = "towers";
   bool maps = false;
 };
 
 [[nodiscard]] const Fields<MatchRequest>& match_fields();
-
-/// Reads the images. Throws Error for a file that is none.
-[[nodiscard]] MatchQuestion match_question(const MatchRequest& request);
 
 struct MatchFigures {
   std::string model, loss;
@@ -38,7 +38,17 @@ struct MatchFigures {
 [[nodiscard]] MatchFigures match_figures(const MatchQuestion& question, const PairMatch& match, const TwoTower& towers,
                                          const std::string& model);
 
-/// Opens the model. Throws as match_question() and match_pairs().
+/// What was asked, and what the towers make of it.
+struct MatchFound {
+  MatchQuestion question;
+  PairMatch match;
+  Explanation explanation;
+  MatchFigures figures;
+};
+
+/// Reads the pictures and opens the model. Throws InvalidArgument naming `images` or `captions` where there are none,
+/// the file of a picture, or a caption; Error for a file that cannot be read.
+[[nodiscard]] MatchFound found_match(const MatchRequest& request, const Saying& saying = {});
 [[nodiscard]] MatchFigures answer(const MatchRequest& request);
 
 [[nodiscard]] const Members<MatchFigures>& members_of(const MatchFigures* figures);

@@ -3,13 +3,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "qkv/api/drawing.h"
 #include "qkv/api/field.h"
+#include "qkv/api/given_texts.h"
 #include "qkv/api/heads.h"
 #include "qkv/api/member.h"
+#include "qkv/api/models.h"
+#include "qkv/api/saying.h"
 #include "qkv/insight/heads.h"
 #include "qkv/insight/syntax.h"
 #include "qkv/insight/texts.h"
@@ -26,6 +32,7 @@ struct RolesRequest {
 /// The heads of a model over many texts, or beside parsed sentences: `qkv analyze`, and heads() of Python.
 struct AnalyzeRequest {
   std::string model;
+  FileOfTexts texts;                  // a text on each line, in place of examples
   std::string syntax;                 // "english", or a CoNLL-U file; empty: no syntax
   std::optional<std::int64_t> count;  // of examples or sentences; 64
   std::vector<std::string> sites;     // empty: all that the model has
@@ -94,6 +101,28 @@ enum class ReadTexts : std::uint8_t { of_task, own };
 /// The sentences that the request's `syntax` names. Throws Error naming a file that cannot be read, and InvalidArgument
 /// for a count beside one.
 [[nodiscard]] std::vector<ParsedSentence> analyzed_trees(const AnalyzeRequest& request);
+
+/// What the heads of a model do, and over which texts.
+struct HeadsFound {
+  OpenedModel model;
+  HeadTexts texts;
+  std::shared_ptr<const HeadAnalysis> analysis;
+};
+
+/// Opens the model. Throws as analyzed_texts(), texts_of_lines() and analyzed(), naming the field.
+[[nodiscard]] HeadsFound found_heads(const AnalyzeRequest& request, const Saying& saying = {});
+/// The same of a request with `syntax`.
+[[nodiscard]] SyntaxAnalysis found_syntax(const AnalyzeRequest& request, const Saying& saying = {});
+
+/// Of each site the grid of heads, their classes by layer, their distances and their entropy.
+[[nodiscard]] std::vector<Drawing> heads_drawings(const std::shared_ptr<const HeadAnalysis>& analysis);
+/// These, and of the first text its rollout over tokens, and its flow if it is not too long.
+[[nodiscard]] std::vector<Drawing> heads_drawings(const HeadsFound& found);
+/// The relations by head; none where there are too few pairs.
+[[nodiscard]] std::vector<Drawing> syntax_drawings(const SyntaxAnalysis& analysis);
+
+/// Pairs of tokens that a relation must have to be shown.
+inline constexpr std::int64_t kFewestPairs = 10;
 
 /// RolesReply, or SyntaxReply where the request has `syntax`. Opens the model.
 [[nodiscard]] AnyReply answer(const AnalyzeRequest& request);

@@ -68,6 +68,17 @@ struct StudioOptions {
   std::string root = {};  // a folder: of files only those below it are read, and the box; empty: all that the user may
 };
 
+/// The model, text, file, mask and root.
+[[nodiscard]] const Fields<StudioOptions>& studio_fields();
+
+/// A file with the studio in it: `qkv view --export`, whose reply is the page where no file is named.
+struct PageRequest {
+  StudioOptions studio;  // without file and root
+  std::string file;
+};
+
+[[nodiscard]] const Fields<PageRequest>& page_fields();
+
 /// Answers questions, and keeps the models that it opened last. Several threads may ask at once; those that ask for the
 /// same pass of a model share one. `watch` is asked throughout, some hundred times a second.
 class Studio {

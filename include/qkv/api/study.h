@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "qkv/api/drawing.h"
 #include "qkv/api/field.h"
 #include "qkv/api/member.h"
 #include "qkv/study/bottleneck.h"
@@ -13,6 +14,14 @@
 #include "qkv/study/variants.h"
 
 namespace qkv {
+
+/// Kinds of attention over the same inputs.
+struct VariantsBench {
+  VariantSetup setup;
+  std::string tokens = "256:4096";  // lengths: one, or from one by doubling to another
+  std::string data = "random";
+  std::optional<int> threads;
+};
 
 /// Decoders with each kind of positions, trained on short examples and tested on longer ones.
 struct PositionsBench {
@@ -22,21 +31,26 @@ struct PositionsBench {
   std::vector<std::int64_t> test_lengths;    // empty: 1, 2, 4 and 8 times that
 };
 
-/// The two models of the box over texts of 1 to `to` letters.
+/// The two models of the box, or two that are trained, over texts of 1 to `to` letters.
 struct BottleneckBench {
+  std::string out;  // where those that are trained are written; empty: those of the box
+  BottleneckSetup training;
   std::int64_t to = 32;
   std::int64_t texts = 256;
-  std::uint64_t seed = 1;
 };
 
+[[nodiscard]] const Fields<VariantsBench>& variants_bench_fields();
 [[nodiscard]] const Fields<PositionsBench>& positions_bench_fields();
 [[nodiscard]] const Fields<BottleneckBench>& bottleneck_bench_fields();
 
 /// The setup with kinds and lengths. Throws InvalidArgument naming the field, before minutes of training.
 [[nodiscard]] PositionSetup position_setup(const PositionsBench& request);
 
-[[nodiscard]] std::vector<BottleneckPoint> bottleneck_points(const BottleneckModels& models,
-                                                             const BottleneckBench& request);
+/// The setup with lengths, data and threads. Throws InvalidArgument naming the field, before minutes of measuring: for
+/// a mask that has no meaning, or that cannot stand over one of the lengths, too.
+[[nodiscard]] VariantSetup variant_setup(const VariantsBench& request);
+/// Time, memory and error over the length.
+[[nodiscard]] std::vector<Drawing> variants_drawings(const VariantSetup& setup, const std::vector<VariantCost>& costs);
 
 struct VariantFigures {
   std::int64_t tokens = 0;
@@ -103,6 +117,19 @@ struct BottleneckFigures {
   std::vector<BottleneckLength> lengths;
 };
 
+struct BottleneckFound {
+  BottleneckModels models;
+  std::vector<BottleneckPoint> points;
+  BottleneckFigures figures;
+};
+
+/// Measures the models of the box, or trains two and writes them with a card of these figures. Throws InvalidArgument
+/// naming the field, Error for a place that cannot be written, and Cancelled where the watch said stop: nothing was
+/// written then.
+[[nodiscard]] BottleneckFound found_bottleneck(const BottleneckBench& request, const BottleneckWatch& watch = {});
+
+/// Without what the heap holds, which only a program of its own knows.
+[[nodiscard]] VariantsFigures answer(const VariantsBench& request);
 /// Trains all kinds. Throws as position_setup() and run_positions().
 [[nodiscard]] PositionsFigures answer(const PositionsBench& request);
 [[nodiscard]] BottleneckFigures answer(const BottleneckBench& request);

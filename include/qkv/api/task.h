@@ -83,6 +83,9 @@ struct ExampleRange {
 /// TaskFigures, or TaskList without a task.
 [[nodiscard]] AnyReply answer(const TaskRequest& request);
 
+/// The same for people: what the task asks, then its examples with their patterns.
+[[nodiscard]] std::string as_text(const TaskRequest& request);
+
 [[nodiscard]] TaskList task_list();
 /// `seed` is that of the task. Throws InvalidArgument as Task::example().
 [[nodiscard]] TaskFigures task_figures(const Task& task, const ExampleRange& range, std::uint64_t seed);

@@ -9,7 +9,9 @@
 
 #include "qkv/api/field.h"
 #include "qkv/api/given.h"
+#include "qkv/api/given_texts.h"
 #include "qkv/api/member.h"
+#include "qkv/api/saying.h"
 #include "qkv/model/fill.h"
 #include "qkv/model/text_model.h"
 #include "qkv/model/write_text.h"
@@ -19,6 +21,7 @@ namespace qkv {
 struct EmbedRequest {
   std::string model;
   std::optional<std::string> text;
+  FileOfTexts file;                  // in place of a text
   std::vector<std::string> pooling;  // several stand end to end; empty: the folder's own
   std::optional<std::string> prompt_name, prompt;
   std::optional<bool> normalise;
@@ -62,10 +65,20 @@ struct EmbeddedTexts {
   CutAt cut_at = CutAt::end;
 };
 
-/// The request's text is not looked at; `path` is where the model lies. Throws InvalidArgument naming the field, or
-/// texts[n].
+/// Of texts that are here; those of the request are not looked at. `path` is where the model lies. Throws
+/// InvalidArgument naming the field, or texts[n].
 [[nodiscard]] EmbeddedTexts embed(const EmbedRequest& request, const TextModel& model, const std::string& path,
                                   const std::vector<std::string>& texts);
+
+/// The request's texts and their vectors.
+struct EmbedReply {
+  std::vector<std::string> texts;
+  EmbeddedTexts embedded;
+};
+
+/// Opens the model. Says a default prompt, and which texts were cut. Throws as above, naming "FILE, line N" for a text
+/// of a file.
+[[nodiscard]] EmbedReply embed(const EmbedRequest& request, const Saying& saying);
 
 /// The field of an argument of write_texts() that is no prompt: tokens of most.
 [[nodiscard]] std::string field_of_writing(const std::string& argument);
@@ -117,10 +130,12 @@ struct GenerateFigures {
 [[nodiscard]] GenerateFigures generate_figures(const std::string& prompt, const WrittenText& written,
                                                std::string weights = {});
 
-/// Each opens the model.
-[[nodiscard]] EmbedFigures answer(const EmbedRequest& request);
+[[nodiscard]] EmbedFigures embed_figures(const EmbedReply& reply, std::size_t n);
+
+/// Each opens the model. Of a text EmbedFigures, of a file's texts a list of them.
+[[nodiscard]] AnyReply answer(const EmbedRequest& request);
 [[nodiscard]] std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given);
-[[nodiscard]] FillFigures answer(const FillRequest& request);
+[[nodiscard]] FillFigures answer(const FillRequest& request, const Saying& saying = {});
 
 [[nodiscard]] const Members<EmbedFigures>& members_of(const EmbedFigures* figures);
 [[nodiscard]] const Members<FillPiece>& members_of(const FillPiece* piece);

@@ -5,34 +5,31 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "qkv/api/field.h"
+#include "qkv/api/given_texts.h"
 #include "qkv/api/member.h"
+#include "qkv/api/saying.h"
 #include "qkv/text/tokenizer.h"
 
 namespace qkv {
 
-/// A text, ids, or pieces of the vocabulary: one of them.
+/// A text, the texts of a file, ids, or pieces of the vocabulary: one of them.
 struct TokensRequest {
   std::string tokenizer;  // a model of the box, a model file, a folder, or one of its files
   std::optional<std::string> text, pair;
+  FileOfTexts file;
   std::optional<std::string> ids, search;
   bool list = false;
   bool source = false;
   bool no_specials = false;
 
-  /// How many of these are asked for: a text, ids, pieces.
-  [[nodiscard]] int asked() const { return (text ? 1 : 0) + (ids ? 1 : 0) + (list || search ? 1 : 0); }
   [[nodiscard]] SpecialTokens special() const { return no_specials ? SpecialTokens::without : SpecialTokens::with; }
 };
 
 [[nodiscard]] const Fields<TokensRequest>& tokens_fields();
-
-/// The request's tokenizer; what its files say in vain goes into `cautions`. Throws InvalidArgument naming `tokenizer`
-/// or `source`, and Error for files that cannot be read.
-[[nodiscard]] std::shared_ptr<const Tokenizer> tokenizer_of(const TokensRequest& request,
-                                                            std::vector<std::string>& cautions);
 
 /// Of a text, or of two.
 struct TokensFigures {
@@ -58,15 +55,17 @@ struct VocabularyFigures {
   std::int64_t size = 0;
 };
 
-/// Of the request's ids. Throws InvalidArgument naming `ids`.
-[[nodiscard]] TokensText decoded(const TokensRequest& request, const std::shared_ptr<const Tokenizer>& tokenizer);
-/// All pieces, or those whose text, or whose text as it is read, holds the request's `search`.
-[[nodiscard]] VocabularyFigures vocabulary_of(const TokensRequest& request, const Tokenizer& tokenizer);
-/// Of the request's text, and its pair. Throws InvalidArgument naming `text`.
-[[nodiscard]] Encoding encoded(const TokensRequest& request, const Tokenizer& tokenizer);
+/// Tokens of a text, or of each text of a file; the text of ids; or pieces, all or those whose text, or whose text as
+/// it is read, holds the request's `search`.
+using TokensFound = std::variant<TokensFigures, std::vector<TokensFigures>, TokensText, VocabularyFigures>;
 
-/// TokensFigures of a text, TokensText of ids, VocabularyFigures of pieces.
+/// Says what the tokenizer's files say in vain. Throws InvalidArgument naming the field, and Error for files that
+/// cannot be read.
+[[nodiscard]] TokensFound found_tokens(const TokensRequest& request, const Saying& saying = {});
 [[nodiscard]] AnyReply answer(const TokensRequest& request);
+
+/// For people: number, id, piece, bytes and the part of the text of each token; the text; or ids and pieces.
+[[nodiscard]] std::string as_text(const TokensRequest& request, const TokensFound& found);
 
 [[nodiscard]] TokensFigures tokens_figures(const Encoding& encoding, const Tokenizer& tokenizer);
 

@@ -11,6 +11,7 @@
 #include "qkv/api/field.h"
 #include "qkv/api/given.h"
 #include "qkv/api/member.h"
+#include "qkv/api/saying.h"
 #include "qkv/picture/chart.h"
 #include "qkv/text/train_tokenizer.h"
 #include "qkv/train/run.h"
@@ -40,7 +41,8 @@ struct TrainRun {
   TrainSettings settings;
   TrainReporting reporting;
   std::optional<std::int64_t> size;
-  std::string out;  // qkv-TASK, or tokenizer.json
+  std::string out;      // qkv-TASK, or tokenizer.json
+  bool resume = false;  // go on from the checkpoint in `out`
 };
 
 [[nodiscard]] const Fields<TrainRun>& train_run_fields();
@@ -108,8 +110,25 @@ struct TokenizerRun {
 /// Learns the UTF-8 of a file and writes the tokenizer. Throws Error for files that cannot be read or written.
 [[nodiscard]] TrainTokenizerReply trained_tokenizer(const TokenizerRun& run);
 
-/// TrainReply, or TrainTokenizerReply. Throws InvalidArgument naming `out` where a run has
-/// begun, and as with_recipe(), require_data(), require_sound() and run_training().
+/// A run that can begin, or go on.
+struct PlannedRun {
+  TrainSettings settings;
+  TrainReporting reporting;
+  TrainPlace place;
+  TrainStart start = TrainStart::anew;
+  std::int64_t done = 0;  // steps
+};
+
+/// What is said of reporting beside `resume` counts from there on; all else comes from the checkpoint. Says what the
+/// model to start from is to be read with care for. Throws InvalidArgument naming the field, as with_recipe(),
+/// require_data() and require_sound() do, and `out` where a run has begun that is not resumed.
+[[nodiscard]] PlannedRun planned_run(const TrainRun& run, const Given& given, const Saying& saying = {});
+
+/// Trains, and draws the losses as loss.svg and loss.png. nullopt where the watch said stop: all is saved then. Throws
+/// as run_training().
+[[nodiscard]] std::optional<TrainReport> train_as_planned(const PlannedRun& run, const TrainWatch& watch = {});
+
+/// TrainReply, or TrainTokenizerReply. Throws as planned_run() and train_as_planned().
 [[nodiscard]] AnyReply answer(const TrainRun& run, const Given& given);
 
 [[nodiscard]] const Members<TrainedStep>& members_of(const TrainedStep* step);

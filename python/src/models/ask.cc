@@ -26,11 +26,37 @@ Studio& studio() {
   return one;
 }
 
+// The page as text, or the file that it was written to. The studio's pages are in the package's command.
+AnyReply page_of(const FieldValues& values) {
+  const PageRequest request = page_fields().from_values(values);
+  const nb::gil_scoped_acquire gil;
+  const nb::object pictures = nb::module_::import_("qkv._pictures");
+  nb::list words;
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.append(std::string(option) + "=" + value);
+  };
+  words.append("view");
+  add("--text", request.studio.text);
+  add("--mask", request.studio.mask);
+  words.append("--export");
+  request.file.empty() ? words.append(pictures.attr("FILE")) : words.append(request.file);
+  if (!request.studio.model.empty()) words.append("--");
+  if (!request.studio.model.empty()) words.append(request.studio.model);
+  const std::string page = nb::cast<std::string>(pictures.attr("exported")(words, "view"));
+  return [page, file = request.file](ReplyWriter& writer) {
+    writer.begin_object();
+    writer.key(file.empty() ? "page" : "export");
+    writer.value(std::string_view(file.empty() ? page : file));
+    writer.end_object();
+  };
+}
+
 const std::vector<AskedQuestion>& all_questions() {
   static const std::vector<AskedQuestion> kAll = [] {
     std::vector<AskedQuestion> all;
     for (const CommandQuestion& one : command_questions())
       all.push_back({one.name, one.fields, one.examples, one.answer});
+    all.push_back({"view", page_fields().infos(), {R"({"model": "induction", "text": "abcxyzab"})"}, page_of});
     for (const Question& one : Studio::questions()) {
       all.push_back({"studio " + one.name, one.fields, one.examples,
                      [&one](const FieldValues& values) { return studio().answer(one.name, values, signal_watch()); }});

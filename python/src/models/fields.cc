@@ -207,6 +207,12 @@ InvalidArgument in_python(std::string_view function, std::span<const FieldInfo> 
   return InvalidArgument(function, argument, expected, error.got());
 }
 
+InvalidArgument in_python(std::string_view function, std::span<const FieldInfo> fields, const MaskSyntaxError& error) {
+  const std::string field = error.function() == "parse_bias" ? "bias" : "mask";
+  const InvalidArgument named("request", field + ": " + error.argument(), error.expected(), error.got());
+  return in_python(function, fields, named);
+}
+
 nb::list described(std::span<const FieldInfo> fields) {
   nb::list all;
   for (const FieldInfo& field : fields) {

@@ -17,13 +17,14 @@ namespace {
 using Texts = std::optional<std::vector<std::string>>;
 
 const Fields<AnalyzeRequest>& heads_arguments() {
-  static const auto kFields = without(analyze_fields(), {"model", "syntax"});
+  static const auto kFields = without(analyze_fields(), {"model", "text", "syntax"});
   return kFields;
 }
 
 const Fields<InterventionRequest>& change_arguments() {
-  static const auto kFields = without(intervention_fields(), {"model", "text", "changes", "examples", "sweep", "remove",
-                                                              "pattern", "set", "cut", "patch", "freeze_norms"});
+  static const auto kFields =
+      without(intervention_fields(), {"model", "text", "file", "changes", "examples", "sweep", "remove", "pattern",
+                                      "set", "cut", "patch", "freeze_norms"});
   return kFields;
 }
 
@@ -36,16 +37,7 @@ Report report_of(const std::shared_ptr<const HeadAnalysis>& analysis, const std:
                  const std::string& described) {
   Report report{.reply = any_reply(roles_reply(*analysis, name, described)),
                 .table = heads_table(*analysis, name, described)};
-  for (std::size_t n = 0; n < analysis->sites.size(); ++n) {
-    const std::string site(name_of(analysis->sites[n].site));
-    const auto add = [&](const char* what, auto draw) {
-      report.pictures.emplace_back(site + "-" + what, [=] { return to_svg(draw(analysis->sites[n])); });
-    };
-    add("grid", &heads_grid);
-    add("classes", &classes_by_layer);
-    add("distances", &head_distances);
-    add("entropy", &entropy_by_depth);
-  }
+  for (Drawing& one : heads_drawings(analysis)) report.pictures.emplace_back(one.name, std::move(one.svg));
   return report;
 }
 

@@ -62,7 +62,7 @@ nb::dict parameters_of(const LoadedModel& self) {
 }
 
 const Fields<EmbedRequest>& embed_arguments() {
-  static const auto kFields = without(embed_fields(), {"model", "text"});
+  static const auto kFields = without(embed_fields(), {"model", "text", "file", "whole_file", "separator"});
   return kFields;
 }
 

@@ -22,7 +22,6 @@ namespace {
 
 using api_detail::matrix_in;
 using api_detail::of_field;
-using api_detail::of_fields;
 using api_detail::refuse;
 using api_detail::StudioState;
 
@@ -290,18 +289,16 @@ void require_room(const BenchInputs& inputs) {
 }
 
 Bench laid_out(StudioState& state, const BenchRequest& request) {
-  return of_fields([&] {
-    BenchInputs inputs = !request.model.empty() ? model_inputs(state, request)
-                         : request.seed         ? drawn_inputs(request)
-                                                : own_inputs(request);
-    inputs.query = request.query;
-    require_room(inputs);
-    if (request.d_out.empty() && request.move.empty()) return Bench(std::move(inputs));
-    const std::int64_t rows = inputs.q.empty() ? inputs.x.dim(0) : inputs.q.dim(2);
-    const std::int64_t columns = inputs.v.empty() ? inputs.w_v.dim(1) : inputs.v.dim(3);
-    inputs.d_out = upstream(request, rows, columns);
-    return Bench(std::move(inputs));
-  });
+  BenchInputs inputs = !request.model.empty() ? model_inputs(state, request)
+                       : request.seed         ? drawn_inputs(request)
+                                              : own_inputs(request);
+  inputs.query = request.query;
+  require_room(inputs);
+  if (request.d_out.empty() && request.move.empty()) return Bench(std::move(inputs));
+  const std::int64_t rows = inputs.q.empty() ? inputs.x.dim(0) : inputs.q.dim(2);
+  const std::int64_t columns = inputs.v.empty() ? inputs.w_v.dim(1) : inputs.v.dim(3);
+  inputs.d_out = upstream(request, rows, columns);
+  return Bench(std::move(inputs));
 }
 
 BenchNudge nudge_of(const Bench& bench, const std::string& text) {
@@ -357,16 +354,14 @@ BenchReply answer_bench(StudioState& state, const BenchRequest& request, const S
                    .remarks = remarks_on(request, bench),
                    .wrong = std::nullopt,
                    .nudge = std::nullopt};
-  of_fields([&] {
-    if (!request.wrong.empty()) reply.wrong = bench_mistake(bench, request.wrong, request.wrong_d);
-    if (!request.nudge.empty()) reply.nudge = nudge_of(bench, request.nudge);
-  });
+  if (!request.wrong.empty()) reply.wrong = bench_mistake(bench, request.wrong, request.wrong_d);
+  if (!request.nudge.empty()) reply.nudge = nudge_of(bench, request.nudge);
   return reply;
 }
 
 BenchNumber answer_number(StudioState& state, const NumberRequest& request, const StudioWatch& /*quick*/) {
   const auto bench = state.bench(request, [&] { return laid_out(state, request); });
-  return of_fields([&] { return bench->number(request.of); });
+  return bench->number(request.of);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
-#include "qkv/api/explain.h"
 #include "qkv/api/models.h"
 #include "qkv/insight/texts.h"
 #include "qkv/model/box.h"
@@ -32,11 +31,13 @@ std::vector<Intervention> interventions_of(const InterventionRequest& request) {
 
 void require_texts(const InterventionRequest& request, ChangedTexts texts) {
   const bool has_own = texts == ChangedTexts::own;
-  const int sources = (request.of.text ? 1 : 0) + (request.of.example ? 1 : 0) + (request.examples ? 1 : 0);
+  const bool has_file = !request.file.path.empty();
+  const int sources =
+      (request.of.text ? 1 : 0) + (request.of.example ? 1 : 0) + (request.examples ? 1 : 0) + (has_file ? 1 : 0);
   if (sources != (has_own ? 0 : 1)) {
-    refuse("text", "one of `text`, `example` and `examples`", sources == 0 ? "none" : "several");
+    refuse("text", "one of `text`, `example`, `file` and `examples`", sources == 0 ? "none" : "several");
   }
-  const bool is_many = has_own || request.examples;
+  const bool is_many = has_own || has_file || request.examples;
   if (!is_many) return;
   if (!request.sweep.empty()) {
     refuse("sweep", "one text; `qkv analyze` measures each head's removal over many", "many");
@@ -84,7 +85,10 @@ void add_texts(Fields<InterventionRequest>& fields, std::int64_t last_example) {
                                               .meaning = "Or N held-out examples: the mean loss",
                                               .least = 1,
                                               .most = kMostExamples});
-  fields.give_examples({{"model", "induction"}, {"text", "abcxyzab"}});
+  fields.add(&InterventionRequest::file,
+             line_file_field(
+                 {.name = "file", .form = "FILE", .meaning = "Instead of a text: one on each line, the mean loss"}));
+  fields.give_examples({{"model", "induction"}, {"text", "abcxyzab"}, {"file", "texts.txt"}});
 }
 
 void add_interventions(Fields<InterventionRequest>& fields, std::int64_t last_example) {
@@ -177,25 +181,56 @@ Panel sweep_panel(const Sweep& sweep, const InterventionRequest& request) {
 
 namespace {
 
-AnyReply found(const InterventionRequest& request, ChangeQuestion question) {
-  const OpenedModel trained = open_model(request.model);
-  if (trained->traits().fills) question.vectors = embed_options_of(trained_model_path(request.model));
-  if (!request.sweep.empty()) {
-    return any_reply(sweep_figures(swept(*trained, request, question), question, request.model));
+void look_at_model(const InterventionRequest& request, const TextModel& trained, const Saying& saying,
+                   ChangeQuestion& question) {
+  if (trained.traits().fills) {
+    question.vectors = vectors_without_prompt(trained_model_path(request.model), saying);
   }
-  if (!request.examples) return any_reply(change_figures(change_text(*trained, question), question, request.model));
-  const HeadTexts texts =
-      api_detail::of_field("examples", [&] { return texts_to_look_at(*trained, *request.examples); });
-  return any_reply(change_figures(change_texts(*trained, texts.texts, question), question, request.model));
+  if (request.of.text) say_outside(trained, *request.of.text, saying);
+}
+
+HeadTexts many_texts(const InterventionRequest& request, const TextModel& trained) {
+  if (!request.file.path.empty()) return texts_of_lines(trained, "file", request.file);
+  return api_detail::of_field("examples", [&] { return texts_to_look_at(trained, *request.examples); });
+}
+
+void find_change(const InterventionRequest& request, const TextModel& trained, const Saying& saying,
+                 ChangeFound& found) {
+  look_at_model(request, trained, saying, found.question);
+  if (!request.sweep.empty()) {
+    found.change = swept(trained, request, found.question, saying.doing);
+  } else if (request.of.text || request.of.example) {
+    found.change = change_text(trained, found.question);
+  } else {
+    found.change = change_texts(trained, many_texts(request, trained).texts, found.question);
+  }
 }
 
 }  // namespace
 
-AnyReply answer(const InterventionRequest& request) {
+ChangeFound found_change(const InterventionRequest& request, const Saying& saying) {
   const auto field_for = [&](const std::string& argument) {  // what is wrong with the other text, of what gave it
     return argument == "from_text" && request.from_example ? std::string("from_example") : argument;
   };
-  return api_detail::of_fields([&] { return found(request, change_question(request)); }, field_for);
+  return api_detail::of_fields(
+      [&] {
+        ChangeFound found{.question = change_question(request), .change = {}};
+        find_change(request, *open_model(request.model, saying), saying, found);
+        return found;
+      },
+      field_for);
 }
+
+AnyReply change_reply(const ChangeFound& found, const std::string& model) {
+  if (const auto* sweep = std::get_if<Sweep>(&found.change)) {
+    return any_reply(sweep_figures(*sweep, found.question, model));
+  }
+  if (const auto* one = std::get_if<TextChange>(&found.change)) {
+    return any_reply(change_figures(*one, found.question, model));
+  }
+  return any_reply(change_figures(std::get<LossChange>(found.change), found.question, model));
+}
+
+AnyReply answer(const InterventionRequest& request) { return change_reply(found_change(request), request.model); }
 
 }  // namespace qkv

@@ -229,7 +229,9 @@ std::string as_text(const CheckRequest& request, const CheckReply& reply, int wi
   return text + (reply.equal() ? "equal\n" : "different\n");
 }
 
-std::string as_json(const CheckRequest& request, const CheckReply& reply) {
+namespace {
+
+Json json_of(const CheckRequest& request, const CheckReply& reply) {
   Json json{{"a", request.a},
             {"b", request.b},
             {"rtol", number(request.rtol)},
@@ -239,7 +241,17 @@ std::string as_json(const CheckRequest& request, const CheckReply& reply) {
   for (const Comparison& pair : reply.pairs) json["tensors"].push_back(json_of(pair));
   json["only_a"] = reply.only_a;
   json["only_b"] = reply.only_b;
-  return api_detail::text_of(json);
+  return json;
+}
+
+}  // namespace
+
+std::string as_json(const CheckRequest& request, const CheckReply& reply) {
+  return api_detail::text_of(json_of(request, reply));
+}
+
+AnyReply answer(const CheckRequest& request) {
+  return [json = json_of(request, check(request))](ReplyWriter& writer) { api_detail::write_json(writer, json); };
 }
 
 }  // namespace qkv

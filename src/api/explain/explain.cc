@@ -205,19 +205,6 @@ ExplainReply answer_explain(StudioState& state, const ExplainRequest& request, c
   return explained(explanation_of(request, model), request.numbers ? Explained::in_numbers : Explained::as_shown);
 }
 
-ExplainReply explained_in_numbers(const ExplainRequest& request) {
-  require_explain(given_of(request));
-  const OpenedModel model = request.model.empty() ? nullptr : open_model(request.model);
-  // Whoever asks for a query or for answers gets these alone, of a drawn model.
-  const bool asks_for_parts = !request.query.empty() || request.why;
-  const ExplainedParts parts{.steps = !asks_for_parts, .whys = request.why || !asks_for_parts};
-  Explanation explanation = explanation_of(request, model, parts);
-  const bool is_drawn = request.model.empty() && request.worked.empty();
-  if (is_drawn && !parts.steps) explanation.steps.clear();
-  if (is_drawn && !parts.whys) explanation.whys.clear();
-  return explained(explanation, Explained::in_numbers);
-}
-
 constexpr const char* kOfOwn = "Your own Q, K and V instead of a text";
 constexpr const char* kTrained = "A trained model";
 
@@ -340,8 +327,6 @@ const Fields<ExplainRequest>& explain_fields() {
   }();
   return kFields;
 }
-
-ExplainReply answer(const ExplainRequest& request) { return explained_in_numbers(request); }
 
 api_detail::Answerer api_detail::explain_question() {
   return answerer<ExplainRequest, ExplainReply>(

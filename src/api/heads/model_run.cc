@@ -25,7 +25,7 @@ Example example_shown(const TextModel& trained, const ShownText& shown) {
   }
   ModelQuestion question{.title = shown.model, .example = shown.example};
   if (!shown.text.empty()) question.text = shown.text;
-  return of_fields([&] { return shown_example(trained, question); });
+  return shown_example(trained, question);
 }
 
 std::vector<RunSite> sites_of(const Model& model, const HeadText& text) {

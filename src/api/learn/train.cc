@@ -60,8 +60,7 @@ TrainReply answer_train(api_detail::StudioState& /*needs none*/, const TrainRequ
       .stepped = [&](const LoggedStep& step) { tell(step.step); },
       .doing = {},
       .stopped = [&] { return stopped || (is_told && api_detail::QuestionWatch::proceed() == Proceed::stop); }};
-  const auto report = api_detail::of_fields(
-      [&] { return run_training(settings, reporting, place, begun ? TrainStart::resumed : TrainStart::anew, told); });
+  const auto report = run_training(settings, reporting, place, begun ? TrainStart::resumed : TrainStart::anew, told);
   if (!report) throw Cancelled("training was stopped, all saved");
   return train_reply(*report);
 }

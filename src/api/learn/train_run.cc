@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <utility>
 
 #include "api/fields/refuse.h"
 #include "qkv/api/train.h"
 #include "qkv/files.h"
+#include "qkv/model/box.h"
+#include "qkv/model/model.h"
 #include "qkv/text/read_tokenizer.h"
 
 namespace qkv {
@@ -22,6 +25,8 @@ const Fields<TrainRun>& train_run_fields() {
                                 .meaning = "Where checkpoint, model, log and pictures go (qkv-TASK)",
                                 .group = "The run"});
     fields.add(&TrainRun::reporting, train_reporting_fields());
+    fields.add(&TrainRun::resume,
+               {.name = "resume", .meaning = "Go on from the checkpoint in DIR, bit for bit", .group = "The run"});
     fields.tell_bounds({{"size", 1, kAnyCount}});
     fields.give_examples({{"out", "copy"}});
     return fields;
@@ -71,15 +76,86 @@ TrainTokenizerReply trained_tokenizer(const TokenizerRun& run) {
           .out = run.out};
 }
 
-AnyReply answer(const TrainRun& run, const Given& given) {
-  if (run.settings.task == "tokenizer") return any_reply(trained_tokenizer(tokenizer_run(run, given)));
+namespace {
+
+// All of these come from the checkpoint: one beside `resume` would be forgotten.
+void require_alone(const Given& given) {
+  for (const FieldInfo& field : train_settings_fields().infos()) {
+    if (field.name == "task" || field.name == "data" || !given.has(field.name)) continue;
+    refuse(field.name, "none beside `resume`: a run goes on with the settings it began with", "one");
+  }
+}
+
+TrainReporting resumed_reporting(const TrainReporting& asked, const TrainReporting& saved, const Given& given) {
+  TrainReporting reporting = asked;
+  if (!given.has("examine_every")) reporting.examine_every = saved.examine_every;
+  if (!given.has("save_every")) reporting.save_every = saved.save_every;
+  if (!given.has("keep_every")) reporting.keep_every = saved.keep_every;
+  if (!given.has("examples")) reporting.examples = saved.examples;
+  return reporting;
+}
+
+PlannedRun resumed_run(const TrainRun& run, const TrainPlace& place, const Given& given) {
+  require_alone(given);
+  require_sound({}, run.reporting);
+  if (!std::filesystem::exists(place.checkpoint())) refuse("resume", "a checkpoint in " + place.directory, "none");
+  const SavedRun saved = read_saved_run(place);
+  const auto held = [&](const std::string& what) { return what + ", which " + place.directory + " holds"; };
+  const TrainSettings& asked = run.settings;
+  if (saved.settings.task != asked.task) refuse("task", held(saved.settings.task), asked.task);
+  if (saved.settings.data != asked.data) refuse("data", held(saved.settings.data), asked.data);
+  return {.settings = saved.settings,
+          .reporting = resumed_reporting(run.reporting, saved.reporting, given),
+          .place = place,
+          .start = TrainStart::resumed,
+          .done = saved.steps};
+}
+
+// Nothing while the log has no line.
+void draw_losses(const PlannedRun& run) {
+  const std::vector<LoggedStep> log = read_log(run.place);
+  if (log.empty()) return;
+  const Chart chart = loss_chart(log, run.settings.task + ", " + run.settings.model);
+  write_file(run.place.directory + "/loss.svg", to_svg(chart));
+  write_file(run.place.directory + "/loss.png", to_png(chart));
+}
+
+}  // namespace
+
+PlannedRun planned_run(const TrainRun& run, const Given& given, const Saying& saying) {
   if (run.size) refuse("size", "none but for a tokenizer", std::to_string(*run.size));
   require_data(run.settings);
+  const TrainPlace place{.directory = run.out.empty() ? "qkv-" + run.settings.task : run.out};
+  if (run.resume) return resumed_run(run, place, given);
   const TrainSettings settings = with_recipe(run.settings, given);
   require_sound(settings, run.reporting);
-  const TrainPlace place{.directory = run.out.empty() ? "qkv-" + settings.task : run.out};
-  if (std::filesystem::exists(place.checkpoint())) refuse("out", "one without a checkpoint", place.directory);
-  return any_reply(train_reply(*run_training(settings, run.reporting, place, TrainStart::anew)));
+  if (std::filesystem::exists(place.checkpoint())) {
+    refuse("out", "a folder without a checkpoint",
+           place.directory + ", which has one: add `resume`, or choose another `out`");
+  }
+  if (settings.from) {
+    const Model from = Model::open(trained_model_path(*settings.from));
+    for (const std::string& what : from.cautions()) saying.careful(what);
+  }
+  return {.settings = settings, .reporting = run.reporting, .place = place};
+}
+
+std::optional<TrainReport> train_as_planned(const PlannedRun& run, const TrainWatch& watch) {
+  try {
+    auto report = run_training(run.settings, run.reporting, run.place, run.start, watch);
+    draw_losses(run);
+    return report;
+  } catch (const Diverged& error) {
+    draw_losses(run);
+    throw Error(std::string(error.what()) + "; " + run.place.directory +
+                " holds the last checkpoint: to begin anew, say with a lower --learning-rate, name another --out or "
+                "empty it");
+  }
+}
+
+AnyReply answer(const TrainRun& run, const Given& given) {
+  if (run.settings.task == "tokenizer") return any_reply(trained_tokenizer(tokenizer_run(run, given)));
+  return any_reply(train_reply(*train_as_planned(planned_run(run, given))));
 }
 
 }  // namespace qkv

@@ -1,6 +1,6 @@
 #include "qkv/api/lens.h"
 
-#include "qkv/api/explain.h"
+#include "qkv/api/models.h"
 
 namespace qkv {
 namespace {
@@ -36,8 +36,13 @@ const Fields<LensRequest>& lens_fields() {
   return kFields;
 }
 
-LensFigures answer(const LensRequest& request) {
-  return lens_figures(lens_report(*open_model(request.model), request.of), request.model);
+LensReport found_lens(const LensRequest& request, const Saying& saying) {
+  const OpenedModel model = open_model(request.model, saying);
+  LensReport report = lens_report(*model, request.of);
+  if (request.of.text) say_outside(*model, *request.of.text, saying);
+  return report;
 }
+
+LensFigures answer(const LensRequest& request) { return lens_figures(found_lens(request), request.model); }
 
 }  // namespace qkv

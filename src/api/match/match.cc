@@ -1,5 +1,9 @@
 #include "qkv/api/match.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "api/fields/refuse.h"
 #include "qkv/files.h"
 #include "qkv/png.h"
@@ -17,12 +21,17 @@ const Fields<MatchRequest>& match_fields() {
     FieldInfo captions{.name = "captions", .form = "TEXT", .meaning = "A caption, whatever it looks like"};
     captions.option = "caption";
     fields.add(&R::captions, std::move(captions));
+    fields.add(&R::file,
+               line_file_field({.name = "file", .form = "FILE", .meaning = "A caption on each line of a file"}));
     fields.add(&R::maps, {.name = "maps", .meaning = "Show what each cosine rests on, over the picture"});
-    fields.give_examples({{"images", "shapes.png"}, {"model", "clip"}, {"captions", "a red circle"}});
+    fields.give_examples(
+        {{"images", "shapes.png"}, {"model", "clip"}, {"captions", "a red circle"}, {"file", "captions.txt"}});
     return fields;
   }();
   return kFields;
 }
+
+namespace {
 
 MatchQuestion match_question(const MatchRequest& request) {
   MatchQuestion question{.title = "match: " + request.model,
@@ -30,25 +39,42 @@ MatchQuestion match_question(const MatchRequest& request) {
                          .names = request.images,
                          .captions = request.captions,
                          .maps = request.maps};
-  for (const std::string& image : request.images) question.pictures.push_back(decode_png(read_file(image), image));
+  if (!request.file.path.empty()) {
+    const std::vector<std::string> lines = lines_of(request.file, EmptyLines::left_out).texts;
+    question.captions.insert(question.captions.end(), lines.begin(), lines.end());
+  }
+  if (question.names.empty()) api_detail::refuse("images", "a PNG file or more", "none");
+  if (question.captions.empty()) api_detail::refuse("captions", "a text or more, or a `file` of them", "none");
+  for (const std::string& image : question.names) question.pictures.push_back(decode_png(read_file(image), image));
   return question;
 }
 
-MatchFigures answer(const MatchRequest& request) {
-  if (request.images.empty()) api_detail::refuse("images", "a PNG file or more", "none");
-  if (request.captions.empty()) api_detail::refuse("captions", "a text or more", "none");
-  const MatchQuestion question = match_question(request);
-  const OpenedModel model = open_model(request.model);
-  const auto field_for = [](const std::string& argument) -> std::string {
-    if (argument.starts_with("pictures")) return "images";
-    return argument.starts_with("texts") ? "captions" : argument;
-  };
-  const PairMatch match =
-      api_detail::of_fields([&] { return match_pairs(*model, question.pictures, question.captions); }, field_for);
-  const auto& towers = std::get<TwoTower>(model->model().network());
-  MatchFigures figures = match_figures(question, match, towers, request.model);
-  if (request.maps) figures.explanation = explained(explain_match(*model, question, match), Explained::in_numbers);
-  return figures;
+// The reader's own picture or text for an argument of match_pairs().
+std::string named_in(const MatchQuestion& question, const std::string& argument) {
+  for (std::size_t n = 0; n < question.names.size(); ++n) {
+    if (argument == fmt::format("pictures[{}]", n)) return question.names[n];
+  }
+  for (std::size_t n = 0; n < question.captions.size(); ++n) {
+    if (argument == fmt::format("texts[{}]", n)) return "CAPTION \"" + question.captions[n] + "\"";
+  }
+  return argument;
 }
+
+}  // namespace
+
+MatchFound found_match(const MatchRequest& request, const Saying& saying) {
+  MatchFound found{.question = match_question(request), .match = {}, .explanation = {}, .figures = {}};
+  const MatchQuestion& question = found.question;
+  const OpenedModel model = open_model(request.model, saying);
+  found.match = api_detail::of_fields([&] { return match_pairs(*model, question.pictures, question.captions); },
+                                      [&](const std::string& argument) { return named_in(question, argument); });
+  found.explanation = explain_match(*model, question, found.match);
+  const auto& towers = std::get<TwoTower>(model->model().network());
+  found.figures = match_figures(question, found.match, towers, request.model);
+  if (request.maps) found.figures.explanation = explained(found.explanation, Explained::in_numbers);
+  return found;
+}
+
+MatchFigures answer(const MatchRequest& request) { return found_match(request).figures; }
 
 }  // namespace qkv

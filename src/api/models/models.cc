@@ -26,6 +26,40 @@ OpenedModel open_model(const std::string& name, QuantisedWeights quantised) {
       [&] { return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name), quantised)); });
 }
 
+OpenedModel open_model(const std::string& name, const Saying& saying) {
+  OpenedModel opened = open_model(name);
+  for (const std::string& what : opened->model().cautions()) saying.careful(what);
+  return opened;
+}
+
+void say_outside(const TextModel& model, const std::string& text, const Saying& saying) {
+  if (!saying.caution || model.lengths().image_side > 0) return;
+  Example example = model.example_of(text);
+  model.mark(example);
+  for (const std::string& what : model.outside(example)) saying.careful(what);
+}
+
+EmbedOptions vectors_without_prompt(const std::string& path, const Saying& saying) {
+  EmbedOptions options = embed_options_of(path);
+  for (const std::string& what : options.cautions) saying.careful(what);
+  if (!options.prompt.empty()) {
+    saying.careful("the model's default prompt \"" + options.prompt +
+                   "\" is not put before the text: write it there if it is meant");
+  }
+  if (options.similarity != "cosine") {
+    saying.careful("the model's vectors are compared by " + options.similarity +
+                   " (similarity_fn_name); what is shown are cosines");
+  }
+  return options;
+}
+
+HeadTexts texts_of_lines(const TextModel& trained, std::string_view field, const FileOfTexts& file) {
+  const Texts lines = lines_of(file, EmptyLines::left_out);
+  return api_detail::of_fields(
+      [&] { return head_texts(trained, lines.texts); },
+      [&](const std::string& argument) { return lines.place_of(argument).value_or(std::string(field)); });
+}
+
 std::vector<ParsedSentence> trees_to_look_at(std::int64_t count) { return english_trees(count); }
 
 HeadTexts texts_to_look_at(const TextModel& trained, std::int64_t count) {

@@ -9,7 +9,6 @@
 namespace qkv {
 namespace {
 
-using api_detail::of_fields;
 using api_detail::StudioState;
 
 Tensor masses_in(const std::string& text) {
@@ -22,15 +21,12 @@ PicturesReply answer_pictures(StudioState& state, const PicturesRequest& request
   const Bench bench = api_detail::bench_of(state, request);
   // Another text's words have no queries of a model's head.
   const bool own = request.model.empty();
-  return of_fields([&] {
-    return PicturesReply{
-        .dot = dot_picture(bench, request.key.value_or(heaviest_key(bench))),
-        .product = product_picture(bench),
-        .mix = mix_picture(bench, masses_in(request.masses)),
-        .split = split_picture(bench),
-        .self = own ? self_picture(bench) : std::nullopt,
-        .cross = own ? cross_picture(bench, explain_detail::split_words("other", request.other)) : std::nullopt};
-  });
+  return {.dot = dot_picture(bench, request.key.value_or(heaviest_key(bench))),
+          .product = product_picture(bench),
+          .mix = mix_picture(bench, masses_in(request.masses)),
+          .split = split_picture(bench),
+          .self = own ? self_picture(bench) : std::nullopt,
+          .cross = own ? cross_picture(bench, explain_detail::split_words("other", request.other)) : std::nullopt};
 }
 
 OperationsReply answer_operations(StudioState& /*needs none*/, const OperationsRequest& /*has none*/,

@@ -167,6 +167,7 @@ std::vector<std::int64_t> api_detail::heads_of(const ProbeRequest& request, std:
 }
 
 ProbeInputs load_probe_inputs(const ProbeRequest& request, const ProbeChoice& choice) {
+  static_cast<void>(attention_target(DType::f32, {.target = request.target}));  // before anything is read
   if (!request.model.empty()) return api_detail::load_model_inputs(request, choice);
   Generator generator(request.seed.value_or(0));
   ProbeInputs inputs;

@@ -69,6 +69,7 @@ void agree_on_dtype(const ProblemRequest& request, AttentionProblem& problem) {
 }  // namespace
 
 AttentionProblem load_problem(const ProblemRequest& request) {
+  static_cast<void>(attention_target(DType::f32, {.target = request.target}));  // before anything is read
   AttentionProblem problem;
   Tensor q = read_field("q", request.q);
   problem.layout = layout_of(q);

@@ -5,10 +5,12 @@
 #include "api/fields/refuse.h"
 #include "qkv/api/attend.h"
 #include "qkv/api/change.h"
+#include "qkv/api/check.h"
 #include "qkv/api/check_models.h"
 #include "qkv/api/convert.h"
 #include "qkv/api/cost.h"
 #include "qkv/api/explain.h"
+#include "qkv/api/fetch.h"
 #include "qkv/api/info.h"
 #include "qkv/api/lens.h"
 #include "qkv/api/mask.h"
@@ -60,30 +62,20 @@ const Fields<AttendRequest>& fields_of_attend() {
   return kFields;
 }
 
-// The fields of pages are none of the command's.
-const Fields<ExplainRequest>& fields_of_explain() {
-  static const Fields<ExplainRequest> kFields = [] {
-    constexpr std::string_view kOfPages[] = {"numbers", "match"};
-    Fields<ExplainRequest> fields = explain_fields();
-    fields.remove(kOfPages);
-    return fields;
-  }();
-  return kFields;
-}
-
 }  // namespace
 
 std::span<const CommandQuestion> command_questions() {
   static const std::vector<CommandQuestion> kAll = {
       question("attend", fields_of_attend(),
                {R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[1],[2]]", "causal": true})"}),
+      question("check", check_fields(), {}),
       question("probe", probe_fields(),
                {R"({"random": "1,2,1,16,16,8", "causal": true, "map": "4", "top_k": 2, "seed": 3})",
                 R"({"model": "gpt", "text": "The cat sat down", "layer": 1, "stats": true, "row": 3})"}),
       question("cost", cost_fields(),
                {R"({"preset": "gpt2", "tokens": 2048})", R"({"layers": 2, "d_model": 64, "heads": 4, "gated": true})"}),
       question("mask", mask_fields(), {R"({"mask": "window(64) & causal", "tq": 256, "tk": 256})", R"({"tq": 64})"}),
-      question("explain", fields_of_explain(),
+      question("explain", explain_asked_fields(),
                {R"({"text": "The cat sat down", "causal": true})", R"({"text": "The cat sat", "query": "cat"})",
                 R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]"})"}),
       question("analyze", analyze_fields(),
@@ -105,6 +97,9 @@ std::span<const CommandQuestion> command_questions() {
       question("tokens", tokens_fields(),
                {R"({"tokenizer": "english", "text": "the cats are small"})",
                 R"({"tokenizer": "english", "ids": "12 7"})", R"({"tokenizer": "english", "search": "king"})"}),
+      question("fetch", fetch_fields(), {}),
+      question("bench variants", variants_bench_fields(),
+               {R"({"tokens": "32:64", "heads": 1, "head_dim": 8, "repeats": 1, "mask": ["causal"], "threads": 1})"}),
       question("bench positions", positions_bench_fields(),
                {R"({"task": "copy", "kinds": ["rotary", "none"], "steps": 3, "batch": 4, "examples": 8})"}),
       question("bench bottleneck", bottleneck_bench_fields(), {R"({"to": 3, "texts": 8})"}),

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "qkv/api/member.h"
 #include "qkv/tensor.h"
 
 namespace qkv::api_detail {
@@ -14,5 +15,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] std::string text_of(const Json& json);
 
 [[nodiscard]] Json json_of(const Shape& shape);
+
+/// Gives JSON, which may hold a text where there is no number, to whoever writes replies.
+void write_json(ReplyWriter& writer, const Json& json);
 
 }  // namespace qkv::api_detail

@@ -47,11 +47,16 @@ const Fields<AnalyzeRequest>& analyze_fields() {
                            .meaning = "Examples or sentences",
                            .least = 1,
                            .most = kMostTexts,
+                           .excludes = {"text"},
                            .fallback = std::to_string(kTexts)});
+    fields.add(&R::texts, line_file_field({.name = "text",
+                                           .form = "FILE",
+                                           .meaning = "Instead of examples: read each line of a file",
+                                           .excludes = {"count", "syntax"}}));
     fields.add(&R::syntax, {.name = "syntax",
                             .form = "TREES",
                             .meaning = "Instead: hold heads against trees, a CoNLL-U file's or english",
-                            .excludes = {"sites", "importance"}});
+                            .excludes = {"sites", "importance", "text"}});
     FieldInfo sites{.name = "sites",
                     .form = "SITE",
                     .meaning = "Only tokens, source or cross, or two of them: source,cross",
@@ -67,7 +72,7 @@ const Fields<AnalyzeRequest>& analyze_fields() {
                                 .excludes = {"syntax"}});
     fields.add(&R::seed,
                {.name = "seed", .form = "N", .meaning = "Of the random tokens that come twice, and of those masked"});
-    fields.give_examples({{"model", "induction"}, {"syntax", "english"}});
+    fields.give_examples({{"model", "induction"}, {"text", "texts.txt"}, {"syntax", "english"}});
     return fields;
   }();
   return kFields;
@@ -101,16 +106,35 @@ std::vector<ParsedSentence> analyzed_trees(const AnalyzeRequest& request) {
   }
 }
 
-AnyReply answer(const AnalyzeRequest& request) {
-  const OpenedModel trained = open_model(request.model);
-  if (request.syntax.empty()) {
-    const HeadTexts texts = analyzed_texts(request, *trained);
-    return any_reply(
-        roles_reply(analyzed(request, *trained, texts, ReadTexts::of_task), request.model, texts.described));
-  }
+HeadsFound found_heads(const AnalyzeRequest& request, const Saying& saying) {
+  HeadsFound found{.model = open_model(request.model, saying), .texts = {}, .analysis = nullptr};
+  const bool has_own = !request.texts.path.empty();
+  found.texts = has_own ? texts_of_lines(*found.model, "text", request.texts) : analyzed_texts(request, *found.model);
+  const auto doing = [&](const std::string& what, std::int64_t, std::int64_t) {
+    if (saying.doing) saying.doing(what);
+  };
+  const auto field_for = [&](const std::string& argument) -> std::string {
+    if (argument == "sites") return argument;
+    return has_own ? "text" : "model";
+  };
+  found.analysis = std::make_shared<const HeadAnalysis>(api_detail::of_fields(
+      [&] {
+        return analyzed(request, *found.model, found.texts, has_own ? ReadTexts::own : ReadTexts::of_task, doing);
+      },
+      field_for));
+  return found;
+}
+
+SyntaxAnalysis found_syntax(const AnalyzeRequest& request, const Saying& saying) {
+  const OpenedModel model = open_model(request.model, saying);
   const std::vector<ParsedSentence> sentences = analyzed_trees(request);
-  const SyntaxAnalysis analysis = api_detail::of_field("syntax", [&] { return analyze_syntax(*trained, sentences); });
-  return any_reply(syntax_reply(analysis, request.model));
+  return api_detail::of_field("syntax", [&] { return analyze_syntax(*model, sentences); });
+}
+
+AnyReply answer(const AnalyzeRequest& request) {
+  if (!request.syntax.empty()) return any_reply(syntax_reply(found_syntax(request), request.model));
+  const HeadsFound found = found_heads(request);
+  return any_reply(roles_reply(*found.analysis, request.model, found.texts.described));
 }
 
 }  // namespace qkv

@@ -156,6 +156,44 @@ struct Studio::State : StudioState {
   using StudioState::StudioState;
 };
 
+const Fields<StudioOptions>& studio_fields() {
+  static const Fields<StudioOptions> kFields = [] {
+    Fields<StudioOptions> fields;
+    const auto add = [&](std::string StudioOptions::* place, const char* name, const char* form, const char* meaning) {
+      fields.add(place, {.name = name, .form = form, .meaning = meaning});
+    };
+    add(&StudioOptions::model, "model", "MODEL", "A model of the box, a file of qkv's, or a folder of others");
+    add(&StudioOptions::text, "text", "TEXT", "What it reads first");
+    add(&StudioOptions::file, "file", "FILE", "A long text, for the page Far");
+    add(&StudioOptions::mask, "mask", "EXPR", "A mask to look at first");
+    add(&StudioOptions::root, "root", "DIR",
+        "Read files below this folder alone, for whoever has the address [all that you can read]");
+    fields.give_examples({{"model", "induction"},
+                          {"text", "abcxyzab"},
+                          {"file", "book.txt"},
+                          {"mask", "causal & window(512)"},
+                          {"root", "."}});
+    return fields;
+  }();
+  return kFields;
+}
+
+const Fields<PageRequest>& page_fields() {
+  static const Fields<PageRequest> kFields = [] {
+    constexpr std::string_view kOfServers[] = {"file", "root"};
+    Fields<StudioOptions> of_studio = studio_fields();
+    of_studio.remove(kOfServers);
+    Fields<PageRequest> fields;
+    fields.add(&PageRequest::studio, of_studio);
+    fields.add(&PageRequest::file, {.name = "export",
+                                    .form = "FILE.html",
+                                    .meaning = "Write one file that works without qkv and without network"});
+    fields.give_examples({{"export", "studio.html"}});
+    return fields;
+  }();
+  return kFields;
+}
+
 Studio::Studio(StudioOptions options) : state_(std::make_unique<State>(std::move(options))) {}
 Studio::~Studio() = default;
 

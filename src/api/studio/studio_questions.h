@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/far/far_head.h"
+#include "api/fields/refuse.h"
 #include "api/heads/model_run.h"
 #include "api/studio/shared_work.h"
 #include "files/reading.h"
@@ -73,7 +74,7 @@ Answerer answerer(const std::string& name, const std::string& meaning, const Fie
                        .reply = reply_type<Reply>(),
                        .examples = examples},
           .answer = [&fields, answer](StudioState& state, const FieldValues& request, const StudioWatch& watch) {
-            return any_reply(answer(state, fields.from_values(request), watch));
+            return of_fields([&] { return any_reply(answer(state, fields.from_values(request), watch)); });
           }};
 }
 

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "api/fields/refuse.h"
+#include "qkv/cancel.h"
+#include "qkv/files.h"
 #include "qkv/train/task.h"
 
 namespace qkv {
@@ -41,10 +44,12 @@ void read_lengths(const PositionsBench& request, PositionSetup& setup) {
   for (const std::int64_t length : setup.test_lengths) of_task("test_lengths", length);
 }
 
+void require_rate(double rate) {
+  if (!std::isfinite(rate) || rate <= 0) refuse("learning_rate", "a finite number above 0", fmt::format("{}", rate));
+}
+
 void require_sound(const PositionSetup& setup) {
-  if (!std::isfinite(setup.learning_rate) || setup.learning_rate <= 0) {
-    refuse("learning_rate", "a finite number above 0", fmt::format("{}", setup.learning_rate));
-  }
+  require_rate(setup.learning_rate);
   if (setup.d_model % (2 * setup.heads) != 0) {
     refuse("d_model", fmt::format("a multiple of {}, twice the heads", 2 * setup.heads), std::to_string(setup.d_model));
   }
@@ -94,6 +99,39 @@ void add_training(Fields<PositionsBench>& fields) {
   fields.add(&PositionsBench::setup, of_setup);
 }
 
+Fields<BottleneckSetup> bottleneck_training_fields() {
+  using S = BottleneckSetup;
+  Fields<S> fields;
+  fields.add(&S::seed, {.name = "seed", .form = "N", .meaning = "Of the models and the texts"});
+  const auto whole = [&](std::int64_t S::* place, const char* name, const char* meaning) {
+    fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = 1, .most = kLargest, .needs = {"out"}});
+  };
+  whole(&S::steps, "steps", "Steps of training");
+  whole(&S::batch, "batch", "Texts of a step");
+  whole(&S::longest, "longest", "Letters of the longest texts in training");
+  fields.add(
+      &S::learning_rate,
+      {.name = "learning_rate", .form = "X", .meaning = "The highest; half a cosine down to 0", .needs = {"out"}});
+  fields.tell_bounds({{"learning_rate", 0, kAnyNumber}});
+  return fields;
+}
+
+std::string card_in(const std::string& directory) { return directory + "/card.json"; }
+
+BottleneckModels trained_models(const BottleneckBench& request, const BottleneckWatch& watch) {
+  require_rate(request.training.learning_rate);
+  std::filesystem::create_directories(request.out);
+  require_writable(card_in(request.out));  // before minutes of training
+  BottleneckModels models = make_bottleneck_models(request.training);
+  const auto go_on = [] { return false; };
+  const auto ignore = [](const std::string&, std::int64_t, double) {};
+  const BottleneckWatch whole{.step = watch.step ? watch.step : ignore,
+                              .stopped = watch.stopped ? watch.stopped : go_on};
+  train_bottleneck(models, request.training, whole);
+  if (whole.stopped()) throw Cancelled("training was stopped");
+  return models;
+}
+
 }  // namespace
 
 const Fields<PositionsBench>& positions_bench_fields() {
@@ -114,9 +152,13 @@ const Fields<BottleneckBench>& bottleneck_bench_fields() {
     const auto whole = [&](std::int64_t R::* place, const char* name, const char* meaning) {
       fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = 1, .most = kLargest});
     };
+    fields.add(
+        &R::out,
+        {.name = "out", .form = "DIR", .meaning = "Train both models and write them there [measure those of the box]"});
     whole(&R::to, "to", "Letters of the longest texts that are measured");
     whole(&R::texts, "texts", "Random texts of each length");
-    fields.add(&R::seed, {.name = "seed", .form = "N", .meaning = "Of the models and the texts"});
+    fields.add(&R::training, bottleneck_training_fields());
+    fields.give_examples({{"out", "bottleneck"}});
     return fields;
   }();
   return kFields;
@@ -132,13 +174,21 @@ PositionSetup position_setup(const PositionsBench& request) {
   return setup;
 }
 
-std::vector<BottleneckPoint> bottleneck_points(const BottleneckModels& models, const BottleneckBench& request) {
-  std::vector<BottleneckPoint> points;
+BottleneckFound found_bottleneck(const BottleneckBench& request, const BottleneckWatch& watch) {
+  const bool trains = !request.out.empty();
+  BottleneckFound found{
+      .models = trains ? trained_models(request, watch) : bottleneck_models_of_the_box(), .points = {}, .figures = {}};
+  const BottleneckSetup& setup = request.training;
   for (std::int64_t length = 1; length <= request.to; ++length) {
-    points.push_back({.vector = measure_bottleneck(models.vector, length, request.texts, request.seed),
-                      .attention = measure_bottleneck(models.attention, length, request.texts, request.seed)});
+    found.points.push_back(
+        {.vector = measure_bottleneck(found.models.vector, length, request.texts, setup.seed),
+         .attention = measure_bottleneck(found.models.attention, length, request.texts, setup.seed)});
   }
-  return points;
+  found.figures = bottleneck_figures(found.models, setup, found.points);
+  if (!trains) return found;
+  write_bottleneck_models(found.models, setup, request.out);
+  write_file(card_in(request.out), reply_as_json(found.figures));
+  return found;
 }
 
 PositionsFigures answer(const PositionsBench& request) {
@@ -148,11 +198,6 @@ PositionsFigures answer(const PositionsBench& request) {
                                                         .done = [](const PositionResult&) {}}));
 }
 
-BottleneckFigures answer(const BottleneckBench& request) {
-  const BottleneckModels models = bottleneck_models_of_the_box();
-  BottleneckSetup setup;
-  setup.seed = request.seed;
-  return bottleneck_figures(models, setup, bottleneck_points(models, request));
-}
+BottleneckFigures answer(const BottleneckBench& request) { return found_bottleneck(request).figures; }
 
 }  // namespace qkv

@@ -8,6 +8,7 @@
 
 #include "api/fields/refuse.h"
 #include "qkv/api/explain.h"
+#include "qkv/api/models.h"
 #include "qkv/model/box.h"
 #include "qkv/model/match.h"
 
@@ -48,6 +49,26 @@ EmbeddedTexts embedded_by_towers(const EmbedRequest& request, const TextModel& m
   embedded.rows = embed_texts(model, texts, computed_in(request.dtype));
   embedded.prompt = prompt;
   return embedded;
+}
+
+// As a JSON text.
+std::string quoted(const std::string& text) {
+  std::string line = reply_as_line(text);
+  line.pop_back();  // the line break
+  return line;
+}
+
+// What whoever reads the vectors should know of them.
+void say_of(const EmbeddedTexts& embedded, std::size_t texts, const Saying& saying) {
+  for (const std::string& what : embedded.cautions) saying.careful(what);
+  if (embedded.is_default_prompt) {
+    saying.careful(fmt::format("the model's default prompt {} stands before each text; --prompt \"\" leaves it out",
+                               quoted(embedded.prompt)));
+  }
+  if (embedded.cut == 0) return;
+  saying.careful(fmt::format("{} longer than its max_seq_length of {} tokens: the {} is left out",
+                             texts == 1 ? "the text is" : fmt::format("{} of {} texts are", embedded.cut, texts),
+                             *embedded.longest, embedded.cut_at == CutAt::end ? "rest" : "beginning"));
 }
 
 FieldInfo text_field(const char* meaning) { return {.name = "text", .meaning = meaning}; }
@@ -97,6 +118,7 @@ const Fields<EmbedRequest>& embed_fields() {
     Fields<R> fields;
     fields.add(&R::model, {.name = "model", .meaning = "Whose vectors", .required = true});
     fields.add(&R::text, text_field("What to embed"));
+    fields.add(&R::file, file_fields("A text on each line of a file"));
     fields.add(&R::pooling,
                {.name = "pooling",
                 .form = "NAMES",
@@ -215,13 +237,28 @@ void require_effect(const GenerateRequest& request, const Given& given) {
   if (given.has("length_penalty") && draw.beams == 1) refuse("length_penalty", "several `beams` beside it", "1");
 }
 
-EmbedFigures answer(const EmbedRequest& request) {
-  if (!request.text) refuse("text", "a text", "none");
-  const EmbeddedTexts embedded = api_detail::of_fields(
-      [&] { return embed(request, *open_model(request.model), trained_model_path(request.model), {*request.text}); },
-      [](const std::string& argument) { return argument == "texts[0]" ? "text" : argument; });
-  const auto row = embedded.rows.values<float>();
-  return {.text = *request.text, .prompt = embedded.prompt, .vector = {row.begin(), row.end()}};
+EmbedReply embed(const EmbedRequest& request, const Saying& saying) {
+  Texts given = given_texts(request.text, request.file);
+  const OpenedModel model = open_model(request.model, saying);
+  EmbeddedTexts embedded =
+      api_detail::of_fields([&] { return embed(request, *model, trained_model_path(request.model), given.texts); },
+                            [&](const std::string& argument) { return given.place_of(argument).value_or(argument); });
+  say_of(embedded, given.texts.size(), saying);
+  return {.texts = std::move(given.texts), .embedded = std::move(embedded)};
+}
+
+EmbedFigures embed_figures(const EmbedReply& reply, std::size_t n) {
+  const auto width = static_cast<std::size_t>(reply.embedded.rows.dim(1));
+  const auto row = reply.embedded.rows.values<float>().subspan(n * width, width);
+  return {.text = reply.texts[n], .prompt = reply.embedded.prompt, .vector = {row.begin(), row.end()}};
+}
+
+AnyReply answer(const EmbedRequest& request) {
+  const EmbedReply reply = embed(request, Saying{});
+  if (request.text) return any_reply(embed_figures(reply, 0));
+  std::vector<EmbedFigures> all;
+  for (std::size_t n = 0; n < reply.texts.size(); ++n) all.push_back(embed_figures(reply, n));
+  return any_reply(std::move(all));
 }
 
 std::string field_of_writing(const std::string& argument) {
@@ -243,9 +280,12 @@ std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given&
   return all;
 }
 
-FillFigures answer(const FillRequest& request) {
-  const OpenedModel model = open_model(request.model);
-  return fill_figures(request.text, fill_gaps(*model, request.text, request.count), model->tokenizer());
+FillFigures answer(const FillRequest& request, const Saying& saying) {
+  const OpenedModel model = open_model(request.model, saying);
+  const std::vector<FilledMask> masks =
+      api_detail::of_fields([&] { return fill_gaps(*model, request.text, request.count); },
+                            [](const std::string& argument) { return argument == "model" ? "model" : "text"; });
+  return fill_figures(request.text, masks, model->tokenizer());
 }
 
 }  // namespace qkv

@@ -1,9 +1,12 @@
 #include "qkv/api/tokens.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include "api/fields/refuse.h"
 #include "api/replies/json_of.h"
@@ -55,35 +58,16 @@ bool holds(const Tokenizer& tokenizer, std::int32_t id, std::string_view text) {
   return tokenizer.decode(one, SpecialTokens::with).find(text) != std::string::npos;
 }
 
-}  // namespace
-
-const Fields<TokensRequest>& tokens_fields() {
-  static const Fields<TokensRequest> kFields = [] {
-    using R = TokensRequest;
-    Fields<R> fields;
-    fields.add(&R::tokenizer, {.name = "tokenizer", .meaning = "Whose tokens", .required = true});
-    fields.add(&R::text, {.name = "text", .meaning = "What to cut"});
-    fields.add(&R::pair, {.name = "pair", .form = "TEXT", .meaning = "A second text, such as an answer"});
-    fields.add(&R::ids, {.name = "ids", .form = "IDS", .meaning = "The text of these tokens, such as \"12 7\""});
-    fields.add(&R::list, {.name = "list", .meaning = "The whole vocabulary"});
-    fields.add(&R::search, {.name = "search", .form = "TEXT", .meaning = "The pieces that hold a text"});
-    fields.add(&R::source, {.name = "source", .meaning = "Of an encoder-decoder: the source's own pieces"});
-    fields.add(&R::no_specials, {.name = "no_specials", .meaning = "Without the special tokens of the template"});
-    fields.give_examples({{"tokenizer", "english"},
-                          {"text", "the cats are small"},
-                          {"pair", "a dog runs"},
-                          {"ids", "12 7"},
-                          {"search", "king"}});
-    return fields;
-  }();
-  return kFields;
-}
-
-std::shared_ptr<const Tokenizer> tokenizer_of(const TokensRequest& request, std::vector<std::string>& cautions) {
+std::shared_ptr<const Tokenizer> tokenizer_of(const TokensRequest& request, const Saying& saying) {
   const std::string& name = request.tokenizer;
   const bool is_path = name.find_first_of("/.") != std::string::npos;
   const bool is_model = !is_path || name.ends_with(".safetensors") || name.ends_with(".gguf");
-  if (!is_model || (is_path && is_directory(name))) return read_tokenizer(name, &cautions);
+  if (!is_model || (is_path && is_directory(name))) {
+    std::vector<std::string> cautions;
+    auto tokenizer = read_tokenizer(name, &cautions);
+    for (const std::string& what : cautions) saying.careful(what);
+    return tokenizer;
+  }
   const Model model = Model::open(trained_model_path(name));
   const ModelTokenizers& tokenizers = model.tokenizers();
   if (request.source && !tokenizers.source) refuse("source", "a model whose source has pieces of its own", name);
@@ -118,16 +102,61 @@ Encoding encoded(const TokensRequest& request, const Tokenizer& tokenizer) {
   return api_detail::of_field("text", [&] { return tokenizer.encode(*request.text, options); });
 }
 
-AnyReply answer(const TokensRequest& request) {
-  if (request.asked() != 1) {
-    refuse("text", "one of `text`, `ids`, `list` and `search`", request.asked() == 0 ? "none" : "several");
+// Exactly one thing is asked for.
+void require_one(const TokensRequest& request) {
+  const auto asked = (request.text ? 1 : 0) + (request.file.path.empty() ? 0 : 1) + (request.ids ? 1 : 0) +
+                     (request.list || request.search ? 1 : 0);
+  if (asked != 1) {
+    refuse("text", "one of `text`, `file`, `ids`, `list` and `search`", asked == 0 ? "none" : "several");
   }
   if (request.pair && !request.text) refuse("pair", "a `text` beside it", "none");
-  std::vector<std::string> cautions;
-  const auto tokenizer = tokenizer_of(request, cautions);
-  if (request.ids) return any_reply(decoded(request, tokenizer));
-  if (!request.text) return any_reply(vocabulary_of(request, *tokenizer));
-  return any_reply(tokens_figures(encoded(request, *tokenizer), *tokenizer));
+}
+
+}  // namespace
+
+const Fields<TokensRequest>& tokens_fields() {
+  static const Fields<TokensRequest> kFields = [] {
+    using R = TokensRequest;
+    Fields<R> fields;
+    fields.add(&R::tokenizer, {.name = "tokenizer", .meaning = "Whose tokens", .required = true});
+    fields.add(&R::text, {.name = "text", .meaning = "What to cut"});
+    fields.add(&R::file, file_fields("Cut each line of a file"));
+    fields.add(&R::pair, {.name = "pair", .form = "TEXT", .meaning = "A second text, such as an answer"});
+    fields.add(&R::ids, {.name = "ids", .form = "IDS", .meaning = "The text of these tokens, such as \"12 7\""});
+    fields.add(&R::list, {.name = "list", .meaning = "The whole vocabulary"});
+    fields.add(&R::search, {.name = "search", .form = "TEXT", .meaning = "The pieces that hold a text"});
+    fields.add(&R::source, {.name = "source", .meaning = "Of an encoder-decoder: the source's own pieces"});
+    fields.add(&R::no_specials, {.name = "no_specials", .meaning = "Without the special tokens of the template"});
+    fields.give_examples({{"tokenizer", "english"},
+                          {"text", "the cats are small"},
+                          {"pair", "a dog runs"},
+                          {"ids", "12 7"},
+                          {"search", "king"}});
+    return fields;
+  }();
+  return kFields;
+}
+
+TokensFound found_tokens(const TokensRequest& request, const Saying& saying) {
+  require_one(request);
+  const auto tokenizer = tokenizer_of(request, saying);
+  if (request.ids) return decoded(request, tokenizer);
+  if (request.list || request.search) return vocabulary_of(request, *tokenizer);
+  if (request.text) return tokens_figures(encoded(request, *tokenizer), *tokenizer);
+  std::vector<TokensFigures> all;
+  const Texts lines = texts_of(request.file);
+  for (std::size_t n = 0; n < lines.texts.size(); ++n) {
+    const std::string place = lines.place_of(fmt::format("texts[{}]", n)).value_or("file");
+    all.push_back(api_detail::of_field(place, [&] {
+      return tokens_figures(tokenizer->encode(lines.texts[n], {.special = request.special()}), *tokenizer);
+    }));
+  }
+  return all;
+}
+
+AnyReply answer(const TokensRequest& request) {
+  return std::visit([](auto&& found) { return any_reply(std::forward<decltype(found)>(found)); },
+                    found_tokens(request));
 }
 
 }  // namespace qkv

@@ -1,4 +1,4 @@
-#include "studio_page.h"
+#include "file/studio_page.h"
 
 #include <fmt/format.h>
 
@@ -11,10 +11,8 @@
 #include "file/live_engine.h"
 #include "qkv/error.h"
 
-namespace qkv::cli {
+namespace qkv::studio {
 namespace {
-
-using studio::Request;
 
 constexpr std::size_t kMostBytes = 8'000'000;  // of a file that carries its engine, but for the model that it shows
 
@@ -68,7 +66,7 @@ std::string name_of_head(const Request& head) {
 }
 
 // The models that a reader can choose: those of the file's engine, and those that its replies show.
-void keep_models(studio::Frozen& frozen, const studio::PageFile& file) {
+void keep_models(Frozen& frozen, const PageFile& file) {
   const std::set<std::string> shown = frozen.values_of("model");
   frozen.change("about", Request::object(), [&](Request& about) {
     Request kept = Request::array();
@@ -93,23 +91,23 @@ std::string start_of(const std::string& page, const Request& fields) {
 }
 
 std::string studio_page(StudioPage page, const FillPage& fill) {
-  studio::require_pages();
+  require_pages();
   Studio studio(page.studio);
   if (page.opened.second != nullptr) studio.keep(page.opened.first, page.opened.second);
-  studio::Frozen frozen(studio);
+  Frozen frozen(studio);
   frozen.add("about", Request::object());
   fill(frozen, page);
-  studio::PageFile file{.title = page.title, .starts = page.starts, .live = studio::live_engine()};
+  PageFile file{.title = page.title, .starts = page.starts, .live = live_engine()};
   if (file.live) {
-    const std::size_t bytes = studio::page_file(studio::built_pages(), file, frozen).size();
-    studio::add_models(*file.live, frozen.values_of("model"), kMostBytes - std::min(bytes, kMostBytes));
+    const std::size_t bytes = page_file(built_pages(), file, frozen).size();
+    add_models(*file.live, frozen.values_of("model"), kMostBytes - std::min(bytes, kMostBytes));
   }
   keep_models(frozen, file);
-  return studio::page_file(studio::built_pages(), file, frozen);
+  return page_file(built_pages(), file, frozen);
 }
 
-void add_bench_page(studio::Frozen& frozen, StudioPage& page, const Request& bench) {
-  studio::freeze_step(frozen, bench);
+void add_bench_page(Frozen& frozen, StudioPage& page, const Request& bench) {
+  freeze_step(frozen, bench);
   Request fields = Request::object();
   // The address has its own names for what the page lets its reader change.
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNames = {{{"tokens", "text"},
@@ -128,7 +126,7 @@ void add_bench_page(studio::Frozen& frozen, StudioPage& page, const Request& ben
   page.starts.push_back(start_of("step", fields));
 }
 
-void add_model_pages(studio::Frozen& frozen, StudioPage& page, const Request& reading, Request head,
+void add_model_pages(Frozen& frozen, StudioPage& page, const Request& reading, Request head,
                      std::optional<std::int64_t> query) {
   Request all;
   try {
@@ -144,7 +142,7 @@ void add_model_pages(studio::Frozen& frozen, StudioPage& page, const Request& re
     if (!query) query = (*example)["query"].get<std::int64_t>();
   }
   const Request chosen = head.empty() ? telling_head(all) : head;
-  studio::freeze_heads(frozen, reading, chosen);
+  freeze_heads(frozen, reading, chosen);
   Request fields = reading;
   fields["head"] = name_of_head(chosen);
   page.starts.push_back(start_of("heads", fields));
@@ -154,9 +152,9 @@ void add_model_pages(studio::Frozen& frozen, StudioPage& page, const Request& re
       *std::ranges::find(all["sites"], chosen["site"], [](const Request& one) { return one["site"]; });
   const std::int64_t asking = query.value_or(static_cast<std::int64_t>(site["queries"].size()) - 1);
   bench["query"] = asking;
-  studio::freeze_step(frozen, bench);
+  freeze_step(frozen, bench);
   fields["q"] = asking;
   page.starts.push_back(start_of("step", fields));
 }
 
-}  // namespace qkv::cli
+}  // namespace qkv::studio

@@ -1,4 +1,4 @@
-#include "explain_page.h"
+#include "file/explain_page.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,22 +8,20 @@
 #include <string_view>
 #include <utility>
 
+#include "file/studio_page.h"
 #include "qkv/api/pictures.h"
 #include "qkv/error.h"
 #include "qkv/number_text.h"
-#include "studio_page.h"
 
-namespace qkv::cli {
+namespace qkv::studio {
 namespace {
-
-using studio::Request;
 
 constexpr std::int64_t kBenchNumbers = 2048;    // of each of q, k and v, which the address holds
 constexpr std::int64_t kDrawnNumbers = 65'536;  // of a projection: each reply of the bench holds it
 
 // The question `explain` as the page asks it: the fields that say something.
-Request explain_request(const ExplainFlags& flags) {
-  ExplainRequest request = flags;
+Request explain_request(const ExplainRequest& asked) {
+  ExplainRequest request = asked;
   if (is_picture(request.text)) request.picture = std::exchange(request.text, "");
   return Request::parse(explain_fields().as_json(request));
 }
@@ -44,15 +42,15 @@ bool is_one_head(const Tensor& tensor) { return tensor.dim(0) == 1 && tensor.siz
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
 
-std::string mask_text(const ExplainFlags& flags) {
-  if (!flags.causal) return flags.mask;
-  return flags.mask.empty() ? "causal" : "causal & (" + flags.mask + ")";
+std::string mask_text(const ExplainRequest& asked) {
+  if (!asked.causal) return asked.mask;
+  return asked.mask.empty() ? "causal" : "causal & (" + asked.mask + ")";
 }
 
 // Numbers of the largest of W_Q, W_K, W_V and W_O of a model that was drawn with these options.
-std::int64_t largest_projection(const ExplainFlags& flags) {
-  const std::int64_t d_k = flags.d_k.value_or(flags.d_model / flags.heads);
-  return flags.d_model * flags.heads * std::max(d_k, flags.d_v.value_or(d_k));
+std::int64_t largest_projection(const ExplainRequest& asked) {
+  const std::int64_t d_k = asked.d_k.value_or(asked.d_model / asked.heads);
+  return asked.d_model * asked.heads * std::max(d_k, asked.d_v.value_or(d_k));
 }
 
 // What the questions `explain` and `bench` have in common.
@@ -60,21 +58,21 @@ constexpr std::array<std::string_view, 10> kOfBench = {"context", "scale",    "s
                                                        "d_model", "kv_heads", "d_k",     "d_v",  "positions"};
 
 // The question `bench`; null for what the bench does not hold.
-Request bench_request(const ExplainFlags& flags, const Request& explained, const Explanation& explanation) {
-  if (!flags.worked.empty() || flags.dropout) return nullptr;
+Request bench_request(const ExplainRequest& asked, const Request& explained, const Explanation& explanation) {
+  if (!asked.worked.empty() || asked.dropout) return nullptr;
   Request request{{"tokens", joined(explanation.tokens)}};
   for (const std::string_view name : kOfBench) {
     if (explained.contains(name)) request[std::string(name)] = explained[std::string(name)];
   }
-  if (flags.bias == "t5") {
+  if (asked.bias == "t5") {
     request.erase("bias");
     request["positions"] = "t5";
   }
   if (explanation.keys != explanation.tokens) request["context"] = joined(explanation.keys);
-  if (const std::string mask = mask_text(flags); !mask.empty()) request["mask"] = mask;
+  if (const std::string mask = mask_text(asked); !mask.empty()) request["mask"] = mask;
   if (explanation.asked >= 0) request["query"] = explanation.asked;
   if (explanation.tokens.size() == 1) request["query"] = 0;
-  if (!flags.q.empty() || !flags.npz.empty()) {
+  if (!asked.q.empty() || !asked.npz.empty()) {
     for (const char* name : {"q", "k", "v"}) {
       const Tensor& tensor = explanation.tensor(name);
       if (!is_one_head(tensor)) return nullptr;
@@ -82,13 +80,13 @@ Request bench_request(const ExplainFlags& flags, const Request& explained, const
     }
     return request;
   }
-  if (largest_projection(flags) > kDrawnNumbers) return nullptr;
-  request["seed"] = flags.seed.value_or(ExplainOptions{}.seed);
+  if (largest_projection(asked) > kDrawnNumbers) return nullptr;
+  request["seed"] = asked.seed.value_or(ExplainOptions{}.seed);
   return request;
 }
 
 // A file without the page Step explains as well.
-void add_step_page(studio::Frozen& frozen, StudioPage& page, const Request& bench) {
+void add_step_page(Frozen& frozen, StudioPage& page, const Request& bench) {
   if (bench.is_null()) return;
   try {
     add_bench_page(frozen, page, bench);
@@ -107,8 +105,7 @@ Request head_fields(const std::string& name) {
           {"head", number_from<std::int64_t>(name.substr(last + 1)).value()}};
 }
 
-void add_trained_pages(studio::Frozen& frozen, StudioPage& page, const Request& request,
-                       const Explanation& explanation) {
+void add_trained_pages(Frozen& frozen, StudioPage& page, const Request& request, const Explanation& explanation) {
   if (request.contains("picture") || request.contains("captions")) return;
   Request reading{{"model", request["model"]}};
   for (const char* name : {"text", "example"}) {
@@ -120,12 +117,12 @@ void add_trained_pages(studio::Frozen& frozen, StudioPage& page, const Request& 
 
 }  // namespace
 
-std::string explain_page(const ExplainFlags& flags, const Explanation& explanation, const OpenedModel& model) {
-  return studio_page({.title = explanation.title, .opened = {flags.model, model}},
-                     [&](studio::Frozen& frozen, StudioPage& page) {
-                       const Request request = explain_request(flags);
+std::string explain_page(const ExplainRequest& asked, const Explanation& explanation, const OpenedModel& model) {
+  return studio_page({.title = explanation.title, .opened = {asked.model, model}},
+                     [&](Frozen& frozen, StudioPage& page) {
+                       const Request request = explain_request(asked);
                        if (model == nullptr) {
-                         add_step_page(frozen, page, bench_request(flags, request, explanation));
+                         add_step_page(frozen, page, bench_request(asked, request, explanation));
                        } else {
                          add_trained_pages(frozen, page, request, explanation);
                        }
@@ -135,7 +132,7 @@ std::string explain_page(const ExplainFlags& flags, const Explanation& explanati
 }
 
 std::string match_page(const std::string& model, const MatchQuestion& question, const Explanation& explanation) {
-  return studio_page({.title = question.title}, [&](studio::Frozen& frozen, StudioPage& page) {
+  return studio_page({.title = question.title}, [&](Frozen& frozen, StudioPage& page) {
     const Request request{{"model", model},
                           {"match", true},
                           {"picture", fmt::format("{}", fmt::join(question.names, "\n"))},
@@ -145,4 +142,4 @@ std::string match_page(const std::string& model, const MatchQuestion& question, 
   });
 }
 
-}  // namespace qkv::cli
+}  // namespace qkv::studio

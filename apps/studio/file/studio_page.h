@@ -12,7 +12,7 @@
 #include "file/page_file.h"
 #include "file/page_requests.h"
 
-namespace qkv::cli {
+namespace qkv::studio {
 
 /// What a file holds: the studio that answers, where its pages begin, and what puts replies into it.
 struct StudioPage {
@@ -23,21 +23,21 @@ struct StudioPage {
 };
 
 /// "#/step?text=the+cat": a page with the fields of its address. Flags are "true".
-[[nodiscard]] std::string start_of(const std::string& page, const studio::Request& fields);
+[[nodiscard]] std::string start_of(const std::string& page, const Request& fields);
 
 /// Puts replies into the file, and the starts of its pages into the page.
-using FillPage = std::function<void(studio::Frozen&, StudioPage&)>;
+using FillPage = std::function<void(Frozen&, StudioPage&)>;
 
 /// The whole file. Throws Error if this build has no pages, and as the studio does.
 [[nodiscard]] std::string studio_page(StudioPage page, const FillPage& fill);
 
 /// The page Step of what the request of the question `bench` lays out.
-void add_bench_page(studio::Frozen& frozen, StudioPage& page, const studio::Request& bench);
+void add_bench_page(Frozen& frozen, StudioPage& page, const Request& bench);
 
 /// The page Heads of a model's reading, and the page Step of one of its heads: "site", "layer" and "head", or empty for
 /// one that shows a pattern; the bench is asked of `query`, or of the last. A model of which the studio shows no heads
 /// is left out.
-void add_model_pages(studio::Frozen& frozen, StudioPage& page, const studio::Request& reading, studio::Request head,
+void add_model_pages(Frozen& frozen, StudioPage& page, const Request& reading, Request head,
                      std::optional<std::int64_t> query);
 
-}  // namespace qkv::cli
+}  // namespace qkv::studio

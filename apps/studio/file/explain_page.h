@@ -3,18 +3,18 @@
 
 #include <string>
 
-#include "explain_arguments.h"
+#include "qkv/api/explain.h"
 #include "qkv/explain/match.h"
 
-namespace qkv::cli {
+namespace qkv::studio {
 
 /// The page Explain with this explanation, which is not computed again, the page Step where one head can be laid on the
 /// bench, and of a trained model the page Heads. Throws as studio_page().
-[[nodiscard]] std::string explain_page(const ExplainFlags& flags, const Explanation& explanation,
+[[nodiscard]] std::string explain_page(const ExplainRequest& asked, const Explanation& explanation,
                                        const OpenedModel& model);
 
 /// The page Explain of pictures and captions.
 [[nodiscard]] std::string match_page(const std::string& model, const MatchQuestion& question,
                                      const Explanation& explanation);
 
-}  // namespace qkv::cli
+}  // namespace qkv::studio

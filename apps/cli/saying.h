@@ -1,0 +1,17 @@
+// What a question says, on standard error.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "output.h"
+#include "qkv/api/saying.h"
+
+namespace qkv::cli {
+
+/// Cautions as lines of this command, "qkv lens".
+[[nodiscard]] inline Saying saying_of(std::string_view command) {
+  return {.caution = [command](const std::string& what) { complain(command, "careful: " + what); }};
+}
+
+}  // namespace qkv::cli

@@ -1,0 +1,58 @@
+#include "file/view_page.h"
+
+#include <cstdint>
+#include <optional>
+
+#include "file/studio_page.h"
+#include "qkv/error.h"
+#include "qkv/explain.h"
+
+namespace qkv::studio {
+namespace {
+
+// The mask as the page Patterns asks for it.
+void add_mask_page(Frozen& frozen, StudioPage& page, const std::string& mask) {
+  constexpr int kPlainLength = 512;
+  frozen.add("mask", {{"mask", mask}, {"tq", kPlainLength}, {"tk", kPlainLength}});
+  page.starts.push_back(start_of("patterns/mask", {{"mask", mask}}));
+}
+
+// What the model reads: the text, or its first example.
+Request reading_of(const StudioOptions& options, const Request& about) {
+  if (!options.text.empty()) return {{"model", options.model}, {"text", options.text}};
+  for (const Request& model : about["models"]) {
+    if (model["name"] != options.model || model["examples"].empty()) continue;
+    const Request& example = model["examples"][0];
+    if (!example["text"].get<std::string>().empty()) return {{"model", options.model}, {"text", example["text"]}};
+    return {{"model", options.model}, {"example", example["example"]}};
+  }
+  throw InvalidArgument("request", "text", "what the model reads", "none");
+}
+
+void fill_view(Frozen& frozen, StudioPage& page) {
+  const StudioOptions& options = page.studio;
+  if (!options.mask.empty()) add_mask_page(frozen, page, options.mask);
+  if (!options.model.empty()) {
+    const Request about = frozen.add("about", Request::object());
+    add_model_pages(frozen, page, reading_of(options, about), {}, std::nullopt);
+    return;
+  }
+  Request bench = Request::object();
+  if (!options.text.empty()) bench = {{"tokens", options.text}, {"seed", ExplainOptions{}.seed}};
+  add_bench_page(frozen, page, bench);
+}
+
+}  // namespace
+
+std::string view_page(const StudioOptions& options) {
+  const std::string& shown = options.model.empty() ? options.text : options.model;
+  return studio_page({.studio = options, .title = shown.empty() ? "Attention" : shown}, fill_view);
+}
+
+std::string frame_page() {
+  Studio asked_nothing;
+  return page_file(built_pages(), {.title = "qkv", .starts = {}, .host = "qkv behind this frame"},
+                   Frozen(asked_nothing));
+}
+
+}  // namespace qkv::studio

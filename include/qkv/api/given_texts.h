@@ -1,0 +1,49 @@
+// Texts that a request gives: one, or those of a file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "qkv/api/field.h"
+
+namespace qkv {
+
+/// A file of texts, and where one ends.
+struct FileOfTexts {
+  std::string path = {};                                // empty: none
+  bool is_whole = false;                                // the file is one text, its line ends with it
+  std::optional<std::string> separator = std::nullopt;  // lines of this, and no others, stand between texts
+  std::optional<std::string> content = std::nullopt;    // what a face has read already: of standard input
+};
+
+/// `file` with `meaning`, `whole_file` and `separator`.
+[[nodiscard]] Fields<FileOfTexts> file_fields(const std::string& meaning);
+/// The path alone, of a file with a text on each line.
+[[nodiscard]] Fields<FileOfTexts> line_file_field(FieldInfo path);
+
+enum class EmptyLines : std::uint8_t { kept, left_out };
+
+/// Texts, and of those of a file where each stands.
+struct Texts {
+  std::vector<std::string> texts;
+  std::string file = {};                       // empty where the request has the text itself
+  std::vector<std::size_t> line_numbers = {};  // of the texts of a file, from 1
+
+  /// What an error about the argument "texts[3]" or "prompts[3]" names: "FILE, line 5", or `text`; nullopt for any
+  /// other argument.
+  [[nodiscard]] std::optional<std::string> place_of(std::string_view argument) const;
+};
+
+/// The text, or the texts of the file. Throws InvalidArgument naming `text` for none and both, and as texts_of().
+[[nodiscard]] Texts given_texts(const std::optional<std::string>& text, const FileOfTexts& file);
+
+/// The texts of a file. Throws Error if it cannot be read, has none, and as require_utf8().
+[[nodiscard]] Texts texts_of(const FileOfTexts& file);
+
+/// The lines of a file without their ends. Throws Error if it cannot be read, has none, and as require_utf8().
+[[nodiscard]] Texts lines_of(const FileOfTexts& file, EmptyLines empty);
+
+}  // namespace qkv

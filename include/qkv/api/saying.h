@@ -1,0 +1,19 @@
+// What a question says to whoever waits for its answer.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace qkv {
+
+/// Either may be empty.
+struct Saying {
+  std::function<void(const std::string& what)> caution = {};  // what a reader of the answer has to know
+  std::function<void(const std::string& what)> doing = {};    // of work that takes long: what is done now
+
+  void careful(const std::string& what) const {
+    if (caution) caution(what);
+  }
+};
+
+}  // namespace qkv

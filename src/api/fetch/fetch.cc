@@ -1,0 +1,87 @@
+#include "qkv/api/fetch.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+namespace qkv {
+namespace {
+
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing sets it
+  return value == nullptr ? "" : value;
+}
+
+FetchOptions options_of(const FetchRequest& request) {
+  FetchOptions options{.revision = request.revision, .token = environment("HF_TOKEN")};
+  if (const std::string hub = environment("HF_ENDPOINT"); !hub.empty()) options.hub = hub;
+  if (request.hub) options.hub = *request.hub;
+  return options;
+}
+
+FetchFigures figures_of(const HubModel& model) {
+  FetchFigures figures;
+  figures.name = model.name;
+  figures.revision = model.revision;
+  for (const HubFile& file : model.files) figures.files.push_back({file.name, file.size, file.hash});
+  return figures;
+}
+
+std::string size_text(std::int64_t bytes) {
+  if (bytes >= 1'000'000'000) return fmt::format("{:.2f} GB", static_cast<double>(bytes) / 1e9);
+  if (bytes >= 1'000'000) return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+  return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
+}
+
+std::string listed(const FetchFigures& figures) {
+  std::string text;
+  std::int64_t total = 0;
+  for (const FetchFile& file : figures.files) {
+    text += fmt::format("{:>10}  {}\n", size_text(file.size), file.name);
+    total += file.size;
+  }
+  return text + fmt::format("{:>10}  {} at {}\n", size_text(total), figures.name, figures.revision);
+}
+
+}  // namespace
+
+const Fields<FetchRequest>& fetch_fields() {
+  static const Fields<FetchRequest> kFields = [] {
+    using R = FetchRequest;
+    Fields<R> fields;
+    fields.add(&R::name, {.name = "name",
+                          .form = "NAME",
+                          .meaning = "The model's name on the hub, such as owner/name",
+                          .required = true});
+    fields.add(&R::out, {.name = "out", .form = "DIR", .meaning = "Its folder here [./ and what follows the slash]"});
+    fields.add(&R::revision, {.name = "revision", .form = "NAME", .meaning = "A branch, a tag or a commit"});
+    fields.add(&R::hub,
+               {.name = "hub", .form = "URL", .meaning = "Another hub [HF_ENDPOINT, or https://huggingface.co]"});
+    fields.add(&R::list, {.name = "list", .meaning = "Fetch nothing: the files and their sizes"});
+    fields.give_examples(
+        {{"name", "owner/name"}, {"out", "model"}, {"revision", "v1.0"}, {"hub", "https://hub.example.org"}});
+    return fields;
+  }();
+  return kFields;
+}
+
+FetchFigures answer(const FetchRequest& request, const FetchWatch& watch) {
+  const FetchOptions options = options_of(request);
+  if (request.list) return figures_of(look_up_model(request.name, options));
+  const std::string folder = request.out.empty() ? "./" + request.name.substr(request.name.find('/') + 1) : request.out;
+  const FetchReport report = fetch_model(request.name, folder, options, watch);
+  FetchFigures figures = figures_of(report.model);
+  figures.folder = folder;
+  figures.received = report.received;
+  figures.was_there = report.was_there;
+  return figures;
+}
+
+std::string as_text(const FetchFigures& figures) {
+  if (!figures.folder) return listed(figures);
+  const std::string there = *figures.was_there > 0 ? fmt::format(", {} were there", *figures.was_there) : "";
+  return fmt::format("{}: {} files of {} at {:.12}{}; {} came\n", *figures.folder, figures.files.size(), figures.name,
+                     figures.revision, there, size_text(*figures.received));
+}
+
+}  // namespace qkv

@@ -1,0 +1,124 @@
+#include "qkv/api/given_texts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/fields/refuse.h"
+#include "qkv/files.h"
+#include "qkv/number_text.h"
+#include "qkv/text/read_tokenizer.h"
+
+namespace qkv {
+namespace {
+
+// Each line of a content is a text.
+Texts lines_in(std::string_view rest, Texts lines, EmptyLines empty) {
+  for (std::size_t number = 1; !rest.empty(); ++number) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() && empty == EmptyLines::left_out) continue;
+    lines.texts.emplace_back(line);
+    lines.line_numbers.push_back(number);
+  }
+  if (lines.texts.empty()) throw Error(lines.file + ": expected a text on each line, got none");
+  return lines;
+}
+
+std::string content_of(const FileOfTexts& file) {
+  if (file.content) return *file.content;
+  const std::vector<std::byte> bytes = read_file(file.path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Texts none_yet(const FileOfTexts& file) { return {.texts = {}, .file = file.content ? "standard input" : file.path}; }
+
+// Lines of the separator alone end a text.
+Texts parted(std::string_view whole, std::string_view separator, Texts texts) {
+  std::string text;
+  std::size_t begin = 1;
+  const auto add = [&] {
+    if (text.ends_with('\n')) text.resize(text.size() - (text.ends_with("\r\n") ? 2 : 1));
+    texts.texts.push_back(std::exchange(text, {}));
+    texts.line_numbers.push_back(begin);
+  };
+  std::size_t number = 1;
+  for (std::string_view rest = whole; !rest.empty(); ++number) {
+    const std::string_view with_end = rest.substr(0, std::min(rest.find('\n'), rest.size() - 1) + 1);
+    rest.remove_prefix(with_end.size());
+    std::string_view line = with_end;
+    if (line.ends_with('\n')) line.remove_suffix(1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line != separator) {
+      text += with_end;
+      continue;
+    }
+    add();
+    begin = number + 1;
+  }
+  if (!text.empty()) add();  // a last separator ends the last text
+  if (texts.texts.empty()) throw Error(texts.file + ": expected a text, got an empty file");
+  return texts;
+}
+
+}  // namespace
+
+Fields<FileOfTexts> file_fields(const std::string& meaning) {
+  Fields<FileOfTexts> fields;
+  fields.add(&FileOfTexts::path, {.name = "file", .form = "FILE", .meaning = meaning});
+  fields.add(&FileOfTexts::is_whole,
+             {.name = "whole_file", .meaning = "The file is one text, all of its lines", .needs = {"file"}});
+  fields.add(&FileOfTexts::separator, {.name = "separator",
+                                       .form = "TEXT",
+                                       .meaning = "Lines of this alone stand between the texts of the file",
+                                       .needs = {"file"},
+                                       .excludes = {"whole_file"}});
+  fields.give_examples({{"file", "texts.txt"}, {"separator", "---"}});
+  return fields;
+}
+
+Fields<FileOfTexts> line_file_field(FieldInfo path) {
+  Fields<FileOfTexts> fields;
+  fields.add(&FileOfTexts::path, std::move(path));
+  return fields;
+}
+
+std::optional<std::string> Texts::place_of(std::string_view argument) const {
+  const std::size_t bracket = argument.find('[');
+  const bool is_text = argument.starts_with("texts[") || argument.starts_with("prompts[");
+  if (!is_text || !argument.ends_with(']')) return std::nullopt;
+  if (file.empty()) return "text";
+  const auto n = number_from<std::size_t>(argument.substr(bracket + 1, argument.size() - bracket - 2));
+  if (!n || *n >= line_numbers.size()) return file;
+  return fmt::format("{}, line {}", file, line_numbers[*n]);
+}
+
+Texts given_texts(const std::optional<std::string>& text, const FileOfTexts& file) {
+  if (text.has_value() != file.path.empty()) {
+    api_detail::refuse("text", "one of `text` and `file`", text ? "both" : "none");
+  }
+  return text ? Texts{.texts = {*text}} : texts_of(file);
+}
+
+Texts texts_of(const FileOfTexts& file) {
+  const std::string content = content_of(file);
+  Texts texts = none_yet(file);
+  const std::string_view whole = require_utf8(content, texts.file);
+  if (!file.is_whole && file.separator) return parted(whole, *file.separator, std::move(texts));
+  if (!file.is_whole) return lines_in(whole, std::move(texts), EmptyLines::kept);
+  texts.texts.emplace_back(whole);
+  texts.line_numbers.push_back(1);
+  return texts;
+}
+
+Texts lines_of(const FileOfTexts& file, EmptyLines empty) {
+  const std::string content = content_of(file);
+  Texts lines = none_yet(file);
+  const std::string_view whole = require_utf8(content, lines.file);
+  return lines_in(whole, std::move(lines), empty);
+}
+
+}  // namespace qkv
