@@ -1,6 +1,4 @@
 // qkv check: two files, element by element; or two models on a text.
-#include "qkv/api/check.h"
-
 #include <optional>
 #include <string>
 
@@ -15,8 +13,7 @@
 namespace qkv::cli {
 namespace {
 
-struct CheckFlags : CheckRequest {
-  ModelsText models;
+struct CheckFlags : CheckAsked {
   std::optional<int> threads;
   bool json = false;
   bool quiet = false;
@@ -24,12 +21,7 @@ struct CheckFlags : CheckRequest {
 
 Fields<CheckFlags> fields_of_check() {
   Fields<CheckFlags> fields;
-  fields.add(check_fields());
-  for (const char* of_files : {"rtol", "atol", "nan_differs", "any_dtype"}) {
-    fields.info(of_files).excludes.emplace_back("text_file");
-  }
-  fields.add(&CheckFlags::models, models_text_fields());
-  for (const char* of_models : {"window", "dtype"}) fields.info(of_models).needs.emplace_back("text_file");
+  fields.add(check_asked_fields());
   fields.add(&CheckFlags::threads, threads_field());
   fields.add(&CheckFlags::json, json_field());
   fields.add(&CheckFlags::quiet, quiet_field("Print nothing; the exit code tells"));
@@ -43,7 +35,7 @@ void run_check_of_models(const CheckFlags& flags) {
     const auto show = [&](std::int64_t done, std::int64_t all) {
       progress.show(std::to_string(done) + " of " + std::to_string(all) + " tokens");
     };
-    return check_models({.a = flags.a, .b = flags.b, .text = std::nullopt, .read = flags.models}, show);
+    return check_models({.a = flags.a, .b = flags.b, .read = flags.models}, show);
   }();
   print(flags.json ? reply_as_json(figures) : check_models_as_text(figures, terminal_width()));
 }

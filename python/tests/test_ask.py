@@ -25,10 +25,11 @@ PLACES = {
     "cost": ["preset"], "mask": ["mask"], "explain": ["text"], "analyze": ["model"], "change": ["model", "text"],
     "lens": ["model", "text"], "generate": ["model", "text"], "fill": ["model", "text"], "embed": ["model", "text"],
     "task": ["task"], "tokens": ["tokenizer", "text"], "match": ["images"], "train": ["task", "data"],
-    "check": ["a", "b"], "fetch": ["name"], "info": ["file"], "view": ["model"],
+    "check": ["a", "b"], "convert": ["model", "out"], "fetch": ["name"], "info": ["file"], "view": ["model"],
 }  # fmt: skip
 OPTIONS = {
     "captions": "caption", "changes": "change", "sites": "site", "first": "from", "start": "from", "stored": "store",
+    "text_file": "text",
 }  # fmt: skip
 JOINED = {"kinds", "sites"}  # by commas
 IN_LINES = {"generate", "embed"}

@@ -22,6 +22,7 @@ REQUESTS = {
     "train": {"task": "copy", "out": "nowhere"},
     "fetch": {"name": "owner/name"},
     "check": {"a": "a.npy", "b": "b.npy"},
+    "convert": {"model": "gpt", "out": "nowhere.gguf"},
     "match": {"images": ["a.png"], "captions": ["a circle"]},
 }
 # Texts that are read by a language or looked up, and one that means nothing there.

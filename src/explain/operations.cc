@@ -125,7 +125,7 @@ std::vector<Operation> all_operations() {
   };
 }
 
-std::string one_line(std::string text) {
+std::string without_breaks(std::string text) {
   for (char& letter : text) letter = letter == '|' ? '/' : letter;
   return text;
 }
@@ -151,7 +151,7 @@ const std::vector<Operation>& operations() {
 std::string operations_as_markdown() {
   std::string text = "| operation | formula | what for | where qkv does it |\n|---|---|---|---|\n";
   for (const Operation& one : operations()) {
-    text += fmt::format("| {} | {} | {} | `{}`, `{}` |\n", one.title, one_line(one.formula.text), one.why, one.file,
+    text += fmt::format("| {} | {} | {} | `{}`, `{}` |\n", one.title, without_breaks(one.formula.text), one.why, one.file,
                         one.symbol);
   }
   for (const Operation& one : operations()) {

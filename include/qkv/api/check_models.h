@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "qkv/api/check.h"
 #include "qkv/api/field.h"
 #include "qkv/api/member.h"
 #include "qkv/insight/compare_models.h"
@@ -22,12 +23,17 @@ struct ModelsText {
 
 struct CheckModelsRequest {
   std::string a, b;
-  std::optional<std::string> text;  // in place of a file
   ModelsText read;
 };
 
-[[nodiscard]] const Fields<ModelsText>& models_text_fields();
-[[nodiscard]] const Fields<CheckModelsRequest>& check_models_fields();
+/// What `qkv check` is asked: about two files, or with a text about two models.
+struct CheckAsked : CheckRequest {
+  ModelsText models;
+};
+
+[[nodiscard]] const Fields<CheckAsked>& check_asked_fields();
+/// That of the files, or of the models. Throws as check() and check_models().
+[[nodiscard]] AnyReply answer(const CheckAsked& asked);
 
 struct CheckedPlace {
   std::int64_t place = 0;
@@ -55,7 +61,6 @@ struct CheckModelsFigures {
 /// Opens both models. Throws InvalidArgument naming the field, otherwise as compare_models().
 [[nodiscard]] CheckModelsFigures check_models(const CheckModelsRequest& request,
                                               const std::function<void(std::int64_t done, std::int64_t all)>& progress);
-[[nodiscard]] CheckModelsFigures answer(const CheckModelsRequest& request);
 
 /// For people, in lines of at most `width` columns.
 [[nodiscard]] std::string check_models_as_text(const CheckModelsFigures& figures, int width);

@@ -19,19 +19,10 @@ OpenedModel model_of_field(const char* field, const std::string& name) {
   }
 }
 
-std::string text_of_request(const CheckModelsRequest& request) {
-  if (request.text && !request.read.text_file.empty()) api_detail::refuse("text", "none beside `text_file`", "a text");
-  if (request.text) return *request.text;
-  if (request.read.text_file.empty()) api_detail::refuse("text_file", "a file for both models to read", "none");
-  return api_detail::text_of_file(request.read.text_file);
-}
-
 std::optional<DType> asked_dtype(const ModelsText& read) {
   if (!read.dtype) return std::nullopt;
   return *read.dtype == "f64" ? DType::f64 : DType::f32;
 }
-
-}  // namespace
 
 const Fields<ModelsText>& models_text_fields() {
   using R = ModelsText;
@@ -60,33 +51,38 @@ const Fields<ModelsText>& models_text_fields() {
   return kFields;
 }
 
-const Fields<CheckModelsRequest>& check_models_fields() {
-  using R = CheckModelsRequest;
-  static const Fields<R> kFields = [] {
-    Fields<R> fields;
-    fields.add(&R::a, {.name = "a", .form = "MODEL", .meaning = "The model that is right", .required = true});
-    fields.add(&R::b, {.name = "b", .form = "MODEL", .meaning = "The one that is compared", .required = true});
-    fields.add(&R::text, {.name = "text", .meaning = "What they read"});
-    fields.add(&R::read, models_text_fields());
-    fields.give_examples({{"a", "gpt"}, {"b", "gpt"}, {"text", "The cat sat on the mat."}});
+}  // namespace
+
+const Fields<CheckAsked>& check_asked_fields() {
+  static const Fields<CheckAsked> kFields = [] {
+    Fields<CheckAsked> fields;
+    fields.add(check_fields());
+    for (const char* of_files : {"rtol", "atol", "nan_differs", "any_dtype"}) {
+      fields.info(of_files).excludes.emplace_back("text_file");
+    }
+    fields.add(&CheckAsked::models, models_text_fields());
+    for (const char* of_models : {"window", "dtype"}) fields.info(of_models).needs.emplace_back("text_file");
     return fields;
   }();
   return kFields;
 }
 
+AnyReply answer(const CheckAsked& asked) {
+  if (asked.models.text_file.empty()) return answer(static_cast<const CheckRequest&>(asked));
+  return any_reply(check_models({.a = asked.a, .b = asked.b, .read = asked.models}, {}));
+}
+
 CheckModelsFigures check_models(const CheckModelsRequest& request,
                                 const std::function<void(std::int64_t, std::int64_t)>& progress) {
-  const std::string text = text_of_request(request);
+  const std::string text = api_detail::text_of_file(request.read.text_file);
   const OpenedModel a = model_of_field("a", request.a);
   const OpenedModel b = model_of_field("b", request.b);
   const ModelComparison found = api_detail::of_fields(
       [&] {
-        return compare_models(*a, *b, text,
-                              {.window = request.read.window, .dtype = asked_dtype(request.read), .progress = progress});
+        return compare_models(
+            *a, *b, text, {.window = request.read.window, .dtype = asked_dtype(request.read), .progress = progress});
       },
-      [&](const std::string& argument) {
-        return argument == "text" && !request.read.text_file.empty() ? "text_file" : argument;
-      });
+      [](const std::string& argument) { return argument == "text" ? "text_file" : argument; });
   CheckModelsFigures figures;
   figures.a = request.a;
   figures.b = request.b;
@@ -107,7 +103,5 @@ CheckModelsFigures check_models(const CheckModelsRequest& request,
   if (worst != figures.layers.end()) figures.worst_layer = worst->layer;
   return figures;
 }
-
-CheckModelsFigures answer(const CheckModelsRequest& request) { return check_models(request, {}); }
 
 }  // namespace qkv

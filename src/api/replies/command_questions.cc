@@ -5,7 +5,6 @@
 #include "api/fields/refuse.h"
 #include "qkv/api/attend.h"
 #include "qkv/api/change.h"
-#include "qkv/api/check.h"
 #include "qkv/api/check_models.h"
 #include "qkv/api/convert.h"
 #include "qkv/api/cost.h"
@@ -68,7 +67,7 @@ std::span<const CommandQuestion> command_questions() {
   static const std::vector<CommandQuestion> kAll = {
       question("attend", fields_of_attend(),
                {R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[1],[2]]", "causal": true})"}),
-      question("check", check_fields(), {}),
+      question("check", check_asked_fields(), {}),
       question("probe", probe_fields(),
                {R"({"random": "1,2,1,16,16,8", "causal": true, "map": "4", "top_k": 2, "seed": 3})",
                 R"({"model": "gpt", "text": "The cat sat down", "layer": 1, "stats": true, "row": 3})"}),
@@ -91,7 +90,6 @@ std::span<const CommandQuestion> command_questions() {
       question("fill", fill_fields(), {R"({"model": "english", "text": "the cats <be> small", "count": 3})"}),
       question("embed", embed_fields(), {R"({"model": "english", "text": "the cats are small", "normalise": true})"}),
       question("match", match_fields(), {}),
-      question("check", check_models_fields(), {R"({"a": "gpt", "b": "gpt", "text": "The cat sat on the mat."})"}),
       question("train", train_run_fields(), {}),
       question("convert", convert_fields(), {}),
       question("tokens", tokens_fields(),
