@@ -69,7 +69,7 @@ std::string rest_of(const Explanation& whole, const Explanation& part, std::stri
       ids + line);
 }
 
-void print_text(const ExplainFlags& flags, Explanation explanation) {
+void print_explanation(const ExplainFlags& flags, Explanation explanation) {
   std::string rest;
   const bool is_trained = !flags.model.empty();
   const bool asks_why = !flags.whys.empty();
@@ -104,7 +104,7 @@ void run_explain(ExplainFlags& flags, const Given& given) {
   } else if (flags.files.prints_page()) {
     print(page);
   } else {
-    if (!flags.files.wants_any() || flags.prints) print_text(flags, explanation);
+    if (!flags.files.wants_any() || flags.prints) print_explanation(flags, explanation);
     if (!flags.quiet) print((flags.prints ? "\n" : "") + flags.files.report());
   }
 }

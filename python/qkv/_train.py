@@ -170,9 +170,9 @@ def train(
 ) -> TrainingRun:
     """Trains a model on a task of tasks(), or on "text" or "pictures" of your own in `data`. Gives the TrainingRun.
 
-    directory holds log, checkpoint and model (qkv-TASK by default). resume goes on from its checkpoint, bit for bit,
-    with the settings of then. callback gets each Step. progress shows tqdm's bar where tqdm is there: True, False, or
-    None, in a notebook or a terminal.
+    directory holds log, checkpoint, model and a picture of the losses (qkv-TASK by default). resume goes on from its
+    checkpoint, bit for bit, with the settings of then. callback gets each Step. progress shows tqdm's bar where tqdm is
+    there: True, False, or None, in a notebook or a terminal.
 
     settings are those of `qkv train`, each with the recipe of its task as default; `start` is a model to go on from.
 
@@ -182,12 +182,8 @@ def train(
     """
     place = pathlib.Path(directory if directory is not None else f"qkv-{task}")
     given: dict[str, Any] = {**settings}
-    if resume:
-        _require_begun(place, {**given, **({} if data is None else {"data": data})})
     source = "" if data is None else os.fspath(data)
     steps = _models.planned_steps(task, source, os.fspath(place), given, resume)  # refuses settings
-    if not resume:
-        _require_unbegun(place)
     bar = _Bar(task, steps, progress)
 
     def stepped(row: tuple[Any, ...]) -> None:
@@ -201,20 +197,3 @@ def train(
     finally:
         bar.close()
     return TrainingRun(place, report)
-
-
-def _has_checkpoint(place: pathlib.Path) -> bool:
-    return (place / "checkpoint.safetensors").exists()
-
-
-def _require_begun(place: pathlib.Path, settings: dict[str, Any]) -> None:
-    if settings:
-        name = next(iter(settings))
-        raise ValueError(f"train: {name}: expected no setting beside resume, which goes on as begun, got one")
-    if not _has_checkpoint(place):
-        raise ValueError(f"train: resume: expected a checkpoint in {place}, got none")
-
-
-def _require_unbegun(place: pathlib.Path) -> None:
-    if _has_checkpoint(place):
-        raise ValueError(f"train: directory: expected one without a checkpoint, or resume=True, got {place}")

@@ -159,6 +159,7 @@ class RaggedCase {
     AttentionOptions options = inputs_.options;
     options.target = target;
     options.threads = one_.threads;
+    if (one_.seed % 4 == 2) options.plans = std::make_shared<MaskPlans>();
     AttentionOptions whole = options;
     whole.ragged = ragged_;
     for (const Share& share : shares_)

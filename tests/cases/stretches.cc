@@ -75,7 +75,8 @@ void copy_token(const std::vector<kernels::KvRows>& heads, std::int64_t j, std::
   const std::int64_t bytes = to.dim(3) * static_cast<std::int64_t>(size_of(to.dtype()));
   std::int64_t place = entry * to.dim(1) * to.dim(2) + token;
   for (const kernels::KvRows& rows : heads) {
-    if (bytes > 0) std::memcpy(static_cast<std::byte*>(to.data()) + place * bytes, rows.row(j), std::size_t(bytes));
+    std::byte* row = static_cast<std::byte*>(to.data()) + place * bytes;
+    if (bytes > 0) std::memcpy(row, rows.row(j), static_cast<std::size_t>(bytes));
     if (rows.scales != nullptr) scales.values<float>()[static_cast<std::size_t>(place)] = rows.scale(j);
     place += to.dim(2);
   }

@@ -12,6 +12,7 @@
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
 #include "qkv/safetensors.h"
+#include "qkv/written_files.h"
 
 namespace qkv::later_tensor_test {
 namespace {
@@ -155,6 +156,15 @@ TEST(StagedFolder, AppearsWholeOrNotAtAll) {
   folder.appear();
   EXPECT_THAT(directory.names(), ElementsAre("model"));
   EXPECT_TRUE(std::filesystem::exists(path + "/config.json"));
+}
+
+TEST(StagedFolder, LeavesNothingWhereASignalEndsTheProcess) {
+  const TemporaryDirectory directory;
+  StagedFolder folder(directory / "model");
+  write_file(folder.add("config.json"), "{}");
+  write_file(folder.add("1_Pooling/config.json"), "{}");
+  remove_unfinished_files();
+  EXPECT_THAT(directory.names(), IsEmpty());
 }
 
 TEST(StagedFolder, ReplacesAnEmptyFolderAlone) {

@@ -119,9 +119,10 @@ struct PlannedRun {
   std::int64_t done = 0;  // steps
 };
 
-/// What is said of reporting beside `resume` counts from there on; all else comes from the checkpoint. Says what the
-/// model to start from is to be read with care for. Throws InvalidArgument naming the field, as with_recipe(),
-/// require_data() and require_sound() do, and `out` where a run has begun that is not resumed.
+/// What is said of reporting beside `resume` counts from there on; all else comes from the checkpoint, and a task and
+/// data that are given must be those of then. Says what the model to start from is to be read with care for. Throws
+/// InvalidArgument naming the field, as with_recipe(), require_data() and require_sound() do, and `out` where a run has
+/// begun that is not resumed.
 [[nodiscard]] PlannedRun planned_run(const TrainRun& run, const Given& given, const Saying& saying = {});
 
 /// Trains, and draws the losses as loss.svg and loss.png. nullopt where the watch said stop: all is saved then. Throws

@@ -196,15 +196,18 @@ FieldValues field_values(std::string_view function, std::span<const FieldInfo> f
 InvalidArgument in_python(std::string_view function, std::span<const FieldInfo> fields, const InvalidArgument& error) {
   std::string argument = error.argument();
   std::string expected = error.expected();
+  std::string got = error.got();
   for (const FieldInfo& field : fields) {
     if (field.python.empty()) continue;
     if (field.name == argument) argument = field.python;
     const std::string quoted = "`" + field.name + "`";
-    if (const auto at = expected.find(quoted); at != std::string::npos) {
-      expected.replace(at + 1, field.name.size(), field.python);
+    for (std::string* const text : {&expected, &got}) {
+      if (const auto at = text->find(quoted); at != std::string::npos) {
+        text->replace(at + 1, field.name.size(), field.python);
+      }
     }
   }
-  return InvalidArgument(function, argument, expected, error.got());
+  return InvalidArgument(function, argument, expected, got);
 }
 
 InvalidArgument in_python(std::string_view function, std::span<const FieldInfo> fields, const MaskSyntaxError& error) {

@@ -13,31 +13,20 @@
 namespace qkv::python {
 namespace {
 
-struct Plan {
-  TrainSettings settings;
-  TrainReporting reporting;
-};
-
-const Fields<Plan>& train_arguments() {
-  static const Fields<Plan> kFields = [] {
-    Fields<Plan> fields;
-    fields.add(&Plan::settings, train_settings_fields());
-    fields.add(&Plan::reporting, train_reporting_fields());
-    return without(std::move(fields), {"task", "data"});
-  }();
+// Of the function train: what it takes by name beside its own arguments.
+const Fields<TrainRun>& train_arguments() {
+  static const auto kFields = without(train_run_fields(), {"task", "data", "size", "out", "resume"});
   return kFields;
 }
 
-Plan plan_of(const std::string& task, const std::string& data, const Given& given) {
-  const auto fields = train_arguments().infos();
-  const FieldValues values = field_values("train", fields, given);
-  Plan plan = train_arguments().from_values(values);
-  plan.settings.task = task;
-  plan.settings.data = data;
-  said_in_python("train", fields, [&] { require_data(plan.settings); });
-  plan.settings = with_recipe(plan.settings, qkv::Given(fields, values));
-  require_sound(plan.settings, plan.reporting);
-  return plan;
+// The names of all of them.
+const Fields<TrainRun>& train_names() {
+  static const Fields<TrainRun> kFields = [] {
+    Fields<TrainRun> fields = train_run_fields();
+    fields.info("out").python = "directory";
+    return fields;
+  }();
+  return kFields;
 }
 
 // What is trained, and where.
@@ -47,14 +36,15 @@ struct Run {
   std::string directory;
 };
 
-Plan plan_at(const Run& run, const Given& given, bool resumes) {
-  if (!resumes) return plan_of(run.task, run.data, given);
-  const TrainPlace place{.directory = run.directory};
-  const SavedRun saved = read_saved_run(place);
-  if (saved.settings.task != run.task) {
-    throw InvalidArgument("train", "task", saved.settings.task + ", which " + place.directory + " holds", run.task);
-  }
-  return {saved.settings, saved.reporting};
+PlannedRun plan_at(const Run& place, const Given& given, bool resumes) {
+  const auto fields = train_arguments().infos();
+  const FieldValues values = field_values("train", fields, given);
+  TrainRun run = train_arguments().from_values(values);
+  run.settings.task = place.task;
+  run.settings.data = place.data;
+  run.out = place.directory;
+  run.resume = resumes;
+  return said_in_python("train", train_names().infos(), [&] { return planned_run(run, qkv::Given(fields, values)); });
 }
 
 // (step, loss, gradient norm, learning rate, tokens, seconds, accuracy, held-out loss)
@@ -85,8 +75,7 @@ class Stop {
 
 nb::object trained(const std::string& task, const std::string& data, const std::string& directory, const Given& given,
                    bool resumes, const nb::object& stepped) {
-  const TrainPlace place{.directory = directory};
-  const Plan plan = plan_at({task, data, directory}, given, resumes);
+  const PlannedRun run = plan_at({task, data, directory}, given, resumes);
   Stop stop;
   Signals signals;
   TrainWatch watch;
@@ -98,9 +87,7 @@ nb::object trained(const std::string& task, const std::string& data, const std::
     stop.run([&] { signals.look(); });
     return stop.is_set();
   };
-  const std::optional<TrainReport> report = freely([&] {
-    return run_training(plan.settings, plan.reporting, place, resumes ? TrainStart::resumed : TrainStart::anew, watch);
-  });
+  const std::optional<TrainReport> report = freely([&] { return train_as_planned(run, watch); });
   stop.rethrow();
   return report ? object_of(any_reply(train_reply(*report))) : nb::none();
 }

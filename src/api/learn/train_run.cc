@@ -103,7 +103,7 @@ PlannedRun resumed_run(const TrainRun& run, const TrainPlace& place, const Given
   const auto held = [&](const std::string& what) { return what + ", which " + place.directory + " holds"; };
   const TrainSettings& asked = run.settings;
   if (saved.settings.task != asked.task) refuse("task", held(saved.settings.task), asked.task);
-  if (saved.settings.data != asked.data) refuse("data", held(saved.settings.data), asked.data);
+  if (!asked.data.empty() && saved.settings.data != asked.data) refuse("data", held(saved.settings.data), asked.data);
   return {.settings = saved.settings,
           .reporting = resumed_reporting(run.reporting, saved.reporting, given),
           .place = place,
@@ -124,13 +124,13 @@ void draw_losses(const PlannedRun& run) {
 
 PlannedRun planned_run(const TrainRun& run, const Given& given, const Saying& saying) {
   if (run.size) refuse("size", "none but for a tokenizer", std::to_string(*run.size));
-  require_data(run.settings);
   const TrainPlace place{.directory = run.out.empty() ? "qkv-" + run.settings.task : run.out};
   if (run.resume) return resumed_run(run, place, given);
+  require_data(run.settings);
   const TrainSettings settings = with_recipe(run.settings, given);
   require_sound(settings, run.reporting);
   if (std::filesystem::exists(place.checkpoint())) {
-    refuse("out", "a folder without a checkpoint",
+    refuse("out", "one without a checkpoint",
            place.directory + ", which has one: add `resume`, or choose another `out`");
   }
   if (settings.from) {
