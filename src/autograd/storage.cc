@@ -31,7 +31,7 @@ const QuantisedTensor* Storage::quantised() const noexcept {
 }
 
 const Value& Storage::numbers() const {
-  const std::lock_guard lock(dequantised_->mutex);
+  const std::scoped_lock lock(dequantised_->mutex);
   if (dequantised_->numbers.empty()) dequantised_->numbers = value_of(dequantised_->blocks.dequantised());
   return dequantised_->numbers;
 }

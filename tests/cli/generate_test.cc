@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "files/temporary_directory.h"
+#include "model/llama_in_blocks.h"
 #include "qkv/files.h"
 
 namespace qkv::generate_command_test {
@@ -39,6 +40,36 @@ TEST(GenerateCommand, WritesAnObjectForEachLineOfAFile) {
   write_file(file, "abxkcdef\n\nqwertyui\n");
   EXPECT_EQ(run_qkv({"generate", "reverse", "--file", file}).err,
             "qkv generate: " + file + ", line 2: expected a token or more, got none\n");
+}
+
+// A token for each character from "!" on.
+std::string llama_with_tokens() {
+  tests::GgufBytes file = tests::llama_in_blocks(core::BlockType::q4_1);
+  std::vector<std::string> tokens;
+  for (char letter = '!'; tokens.size() < 64; ++letter) tokens.emplace_back(1, letter);
+  file.text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.pre", "gpt-2");
+  file.texts("tokenizer.ggml.tokens", tokens).texts("tokenizer.ggml.merges", {});
+  return file.text_of();
+}
+
+TEST(GenerateCommand, ReadsQuantisedWeightsAsTheyAreInTheirFile) {
+  const tests::TemporaryDirectory directory;
+  const std::string path = directory / "m.gguf";
+  write_file(path, llama_with_tokens());
+  const std::string words = "weights of Q4_1 as in the file, activations in 8 bits";
+  const auto generate = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = {"generate", path, "ABC", "--tokens", "3"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_qkv(all);
+  };
+  const Outcome by_blocks = generate({"--json"});
+  ASSERT_EQ(by_blocks.code, 0) << by_blocks.err;
+  EXPECT_EQ(Json::parse(by_blocks.out)["weights"], words);
+  EXPECT_THAT(generate({}).err, HasSubstr("qkv generate: " + words + "; --dtype f32 takes the numbers of both"));
+  const Outcome by_numbers = generate({"--json", "--dtype", "f32"});
+  EXPECT_FALSE(Json::parse(by_numbers.out).contains("weights"));
+  EXPECT_THAT(by_numbers.err, testing::Not(HasSubstr("as in the file")));
+  EXPECT_EQ(generate({"--dtype", "q4"}).err, "qkv generate: --dtype: expected file, f32 or bf16, got \"q4\"\n");
 }
 
 TEST(GenerateCommand, TakesOneWordForEachStop) {

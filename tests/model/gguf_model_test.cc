@@ -10,6 +10,7 @@
 #include "files/gguf_bytes.h"
 #include "files/temporary_directory.h"
 #include "model/families/gguf.h"
+#include "model/llama_in_blocks.h"
 #include "qkv/files.h"
 #include "qkv/random.h"
 #include "qkv/threads.h"
@@ -190,50 +191,10 @@ TEST(GgufModel, NamesTensorsThatAreNotThoseOfTheMetadata) {
   EXPECT_THAT(fault_of(flat), HasSubstr("\"token_embd.weight\": expected a table of tokens, got one of 1 axes"));
 }
 
-// A llama whose weights, but those of its norms, are random blocks of a type.
-GgufBytes llama_in_blocks(core::BlockType type, std::uint32_t number) {
-  constexpr std::uint32_t kWidth = 256;
-  constexpr std::uint32_t kTokens = 64;
-  GgufBytes file;
-  file.text("general.architecture", "llama").u32("llama.context_length", 32).u32("llama.block_count", 2);
-  file.u32("llama.embedding_length", kWidth).u32("llama.feed_forward_length", 2 * kWidth);
-  file.u32("llama.attention.head_count", 8).u32("llama.attention.head_count_kv", 4);
-  file.f32("llama.attention.layer_norm_rms_epsilon", 1e-5F);
-  const float scale = type == core::BlockType::q8_0 ? 0.001F : 0.01F;  // of numbers up to 127
-  const auto weight = [&](const std::string& name, std::int64_t N, std::int64_t K) {
-    const std::vector<std::byte> blocks = tests::random_blocks(type, N, K, scale);
-    file.tensor({name,
-                 number,
-                 {static_cast<std::uint64_t>(K), static_cast<std::uint64_t>(N)},
-                 {reinterpret_cast<const char*>(blocks.data()), blocks.size()}});
-  };
-  const auto norm = [&](const std::string& name) {
-    std::string ones;
-    for (std::uint32_t n = 0; n < kWidth; ++n) ones += gguf_number(1.0F);
-    file.tensor({name, kF32, {kWidth}, ones});
-  };
-  weight("token_embd.weight", kTokens, kWidth);
-  norm("output_norm.weight");
-  for (const std::string block : {"blk.0.", "blk.1."}) {
-    norm(block + "attn_norm.weight");
-    norm(block + "ffn_norm.weight");
-    weight(block + "attn_q.weight", kWidth, kWidth);
-    weight(block + "attn_k.weight", kWidth / 2, kWidth);
-    weight(block + "attn_v.weight", kWidth / 2, kWidth);
-    weight(block + "attn_output.weight", kWidth, kWidth);
-    weight(block + "ffn_gate.weight", 2 * kWidth, kWidth);
-    weight(block + "ffn_up.weight", 2 * kWidth, kWidth);
-    weight(block + "ffn_down.weight", kWidth, 2 * kWidth);
-  }
-  return file;
-}
-
-constexpr std::uint32_t kNumbersOfTypes[] = {2, 3, 6, 7, 8, 10, 11, 12, 13, 14, 20, 23};  // in the order of BlockType
-
 class InBlocks : public testing::TestWithParam<core::BlockType> {
  protected:
   void SetUp() override {
-    const GgufBytes file = llama_in_blocks(GetParam(), kNumbersOfTypes[static_cast<std::size_t>(GetParam())]);
+    const GgufBytes file = tests::llama_in_blocks(GetParam());
     const Gguf read(file.bytes(), "m.gguf");
     numbers_ = families::model_of_gguf(read);
     blocks_ = families::model_of_gguf(read, QuantisedWeights::as_stored);

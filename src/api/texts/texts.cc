@@ -171,6 +171,7 @@ const Fields<GenerateRequest>& generate_fields() {
         &R::samples,
         {.name = "samples", .form = "N", .meaning = "Texts after each prompt", .least = 1, .most = kMostSamples});
     fields.info("dtype").words = {"file", "f32", "bf16"};
+    fields.info("dtype").fallback = "file";
     fields.info("dtype").meaning =
         "What is computed in: f32 or bf16, quantised weights by their numbers; file: f32, quantised weights as they "
         "are "

@@ -1,0 +1,50 @@
+// A llama whose weights, but those of its norms, are random blocks of a type.
+#pragma once
+
+#include "core/random_blocks.h"
+#include "files/gguf_bytes.h"
+
+namespace qkv::tests {
+
+/// Two layers of 256 and 64 tokens.
+inline GgufBytes llama_in_blocks(core::BlockType type) {
+  // Of GGML, in the order of BlockType.
+  constexpr std::uint32_t kNumbers[] = {2, 3, 6, 7, 8, 10, 11, 12, 13, 14, 20, 23};
+  constexpr std::uint32_t kPlain = 0;
+  constexpr std::uint32_t kWidth = 256;
+  constexpr std::uint32_t kTokens = 64;
+  GgufBytes file;
+  file.text("general.architecture", "llama").u32("llama.context_length", 32).u32("llama.block_count", 2);
+  file.u32("llama.embedding_length", kWidth).u32("llama.feed_forward_length", 2 * kWidth);
+  file.u32("llama.attention.head_count", 8).u32("llama.attention.head_count_kv", 4);
+  file.f32("llama.attention.layer_norm_rms_epsilon", 1e-5F);
+  const float scale = type == core::BlockType::q8_0 ? 0.001F : 0.01F;  // of numbers up to 127
+  const auto weight = [&](const std::string& name, std::int64_t N, std::int64_t K) {
+    const std::vector<std::byte> blocks = random_blocks(type, N, K, scale);
+    file.tensor({name,
+                 kNumbers[static_cast<std::size_t>(type)],
+                 {static_cast<std::uint64_t>(K), static_cast<std::uint64_t>(N)},
+                 {reinterpret_cast<const char*>(blocks.data()), blocks.size()}});
+  };
+  const auto norm = [&](const std::string& name) {
+    std::string ones;
+    for (std::uint32_t n = 0; n < kWidth; ++n) ones += gguf_number(1.0F);
+    file.tensor({name, kPlain, {kWidth}, ones});
+  };
+  weight("token_embd.weight", kTokens, kWidth);
+  norm("output_norm.weight");
+  for (const std::string block : {"blk.0.", "blk.1."}) {
+    norm(block + "attn_norm.weight");
+    norm(block + "ffn_norm.weight");
+    weight(block + "attn_q.weight", kWidth, kWidth);
+    weight(block + "attn_k.weight", kWidth / 2, kWidth);
+    weight(block + "attn_v.weight", kWidth / 2, kWidth);
+    weight(block + "attn_output.weight", kWidth, kWidth);
+    weight(block + "ffn_gate.weight", 2 * kWidth, kWidth);
+    weight(block + "ffn_up.weight", 2 * kWidth, kWidth);
+    weight(block + "ffn_down.weight", kWidth, 2 * kWidth);
+  }
+  return file;
+}
+
+}  // namespace qkv::tests
