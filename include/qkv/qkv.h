@@ -113,6 +113,7 @@
 #include "qkv/model/batch.h"
 #include "qkv/model/box.h"
 #include "qkv/model/captioner.h"
+#include "qkv/model/chat.h"
 #include "qkv/model/decoder.h"
 #include "qkv/model/embed.h"
 #include "qkv/model/encoder.h"
