@@ -16,6 +16,7 @@ namespace qkv::cli {
 namespace {
 
 constexpr const char* kInput = "-";
+constexpr std::size_t kMostText = std::size_t{1} << 20;   // kExplainTokens words of 256 bytes
 constexpr std::size_t kMostLines = std::size_t{1} << 30;  // of texts on standard input
 
 // Of standard input no more than `most` bytes and one.
@@ -32,10 +33,14 @@ std::string standard_input(std::size_t most) {
   return text;
 }
 
+[[noreturn]] void refuse_more_input(std::size_t most) {
+  throw Error(fmt::format("standard input: expected a text of at most {} bytes, got more", most));
+}
+
 std::string bounded_input(std::size_t most) {
   std::string read = standard_input(most);
-  if (read.size() <= most) return read;
-  throw Error(fmt::format("standard input: expected a text of at most {} bytes, got more", most));
+  if (read.size() > most) refuse_more_input(most);
+  return read;
 }
 
 std::string name_of_file(const std::string& path) { return path == kInput ? "standard input" : path; }
@@ -63,10 +68,22 @@ std::string content_of(const std::string& path) {
 
 }  // namespace
 
+std::optional<std::string> line_of_input() {
+  std::string line;
+  int byte = std::getc(stdin);
+  for (; byte != EOF && byte != '\n'; byte = std::getc(stdin)) {
+    line += static_cast<char>(byte);
+    if (line.size() > kMostText) refuse_more_input(kMostText);
+  }
+  if (std::ferror(stdin) != 0) throw Error("cannot read standard input");
+  if (byte == EOF && line.empty()) return std::nullopt;
+  if (line.ends_with('\r')) line.pop_back();
+  return std::string(require_utf8(line, "standard input"));
+}
+
 std::string text_or_input(const std::string& text) {
-  constexpr std::size_t kMost = std::size_t{1} << 20;  // kExplainTokens words of 256 bytes
   if (text != kInput) return text;
-  const std::string read = bounded_input(kMost);
+  const std::string read = bounded_input(kMostText);
   std::string_view valid = require_utf8(read, "standard input");
   if (valid.ends_with('\n')) valid.remove_suffix(valid.ends_with("\r\n") ? 2 : 1);
   return std::string(valid);

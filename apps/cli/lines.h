@@ -15,6 +15,9 @@ namespace qkv::cli {
 /// than 1 MiB of it, and as require_utf8().
 [[nodiscard]] std::string text_or_input(const std::string& text);
 
+/// The next line of standard input, without its end; nullopt behind the last. Throws as text_or_input().
+[[nodiscard]] std::optional<std::string> line_of_input();
+
 enum class EmptyLines : std::uint8_t { kept, left_out };
 
 /// Texts, and of those of a file where each stands.
