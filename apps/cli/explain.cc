@@ -75,13 +75,16 @@ std::string worked_list(bool json) {
   return text;
 }
 
+bool asks_for_removal(const ExplainFlags& flags) { return flags.steps.find("removal") != std::string::npos; }
+
 // Whoever asks for a query, answers or single steps gets these alone.
 ExplainedParts parts_of(const ExplainFlags& flags) {
   const bool asks_for_parts = !flags.query.empty() || !flags.whys.empty() || !flags.steps.empty();
   const bool is_all = !flags.all.empty();
   return {.steps = is_all || !flags.steps.empty() || !asks_for_parts,
           .only_steps = flags.steps,
-          .whys = is_all || !flags.whys.empty() || !asks_for_parts};
+          .whys = is_all || !flags.whys.empty() || !asks_for_parts,
+          .removal = asks_for_removal(flags)};
 }
 
 // What the terminal leaves out of a model's explanation, and how to see it.
@@ -140,7 +143,8 @@ void run_explain(ExplainFlags& flags, const Given& given) {
   flags.why = !flags.whys.empty();
   const OpenedModel model = flags.model.empty() ? nullptr : open_model(flags.model);
   const bool has_page = !flags.files.html.empty();  // which shows all
-  Explanation explanation = explanation_of(flags, model, has_page ? ExplainedParts{} : parts_of(flags));
+  Explanation explanation =
+      explanation_of(flags, model, has_page ? ExplainedParts{.removal = asks_for_removal(flags)} : parts_of(flags));
   const std::string page = has_page ? explain_page(flags, explanation, model) : "";
   keep_asked(explanation, flags);
   flags.files.write(explanation, page);

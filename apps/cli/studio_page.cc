@@ -129,7 +129,7 @@ void add_bench_page(studio::Frozen& frozen, StudioPage& page, const Request& ben
 }
 
 void add_model_pages(studio::Frozen& frozen, StudioPage& page, const Request& reading, Request head,
-                     std::optional<std::int64_t> query) {
+                     std::optional<std::int64_t> query, std::optional<std::size_t> most) {
   Request all;
   try {
     all = frozen.add("heads", reading);
@@ -144,7 +144,11 @@ void add_model_pages(studio::Frozen& frozen, StudioPage& page, const Request& re
     if (!query) query = (*example)["query"].get<std::int64_t>();
   }
   const Request chosen = head.empty() ? telling_head(all) : head;
-  studio::freeze_heads(frozen, reading, chosen);
+  if (most) {
+    studio::freeze_heads(frozen, reading, chosen, {.bytes = *most});
+  } else {
+    studio::freeze_heads(frozen, reading, chosen);
+  }
   Request fields = reading;
   fields["head"] = name_of_head(chosen);
   page.starts.push_back(start_of("heads", fields));
@@ -154,7 +158,7 @@ void add_model_pages(studio::Frozen& frozen, StudioPage& page, const Request& re
       *std::ranges::find(all["sites"], chosen["site"], [](const Request& one) { return one["site"]; });
   const std::int64_t asking = query.value_or(static_cast<std::int64_t>(site["queries"].size()) - 1);
   bench["query"] = asking;
-  studio::freeze_step(frozen, bench);
+  studio::freeze_step(frozen, bench, most ? studio::FileBounds{.bytes = *most} : studio::FileBounds{});
   fields["q"] = asking;
   page.starts.push_back(start_of("step", fields));
 }
