@@ -1,6 +1,7 @@
 // qkv generate --chat.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -51,8 +52,9 @@ TEST_F(ChatCommand, AnswersOneMessage) {
   EXPECT_EQ(reply["prompt"],
             "<s><|im_start|>system\nbe<|im_end|>\n<|im_start|>user\nhello<|im_end|>\n"
             "<|im_start|>assistant\n");
-  EXPECT_EQ(reply["messages"], Json::parse(R"([{"role": "user", "content": "hello"}])") +
-                                   Json{{"role", "assistant"}, {"content", reply["text"]}});
+  Json wanted = Json::parse(R"([{"role": "user", "content": "hello"}])");
+  wanted.push_back({{"role", "assistant"}, {"content", reply["text"]}});
+  EXPECT_EQ(reply["messages"], wanted);
   EXPECT_THAT(json({"--user", "hello", "--system", "do"})["prompt"].get<std::string>(),
               testing::StartsWith("<s><|im_start|>system\ndo<|im_end|>\n<|im_start|>user\n"));
 }
