@@ -20,6 +20,7 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kFailure = 1;        // the request was sound, its execution failed (or: the two files differ)
 inline constexpr int kMisuse = 2;         // the request has no meaning
 inline constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells have it
+inline constexpr int kTerminated = 143;   // 128 + SIGTERM
 
 /// Thrown by a command that has already said all there is to say, and whose answer is an exit code.
 struct Exit {

@@ -95,7 +95,8 @@ void run_explain(ExplainFlags& flags, const Given& given) {
   if (!flags.text.empty()) flags.text = text_or_input(flags.text);
   const OpenedModel model = flags.model.empty() ? nullptr : open_model(flags.model);
   const bool has_page = !flags.files.html.empty();  // which shows all
-  Explanation explanation = explanation_of(flags, model, has_page ? ExplainedParts{} : parts_of(flags));
+  Explanation explanation =
+      explanation_of(flags, model, has_page ? ExplainedParts{.removal = asks_for_removal(flags)} : parts_of(flags));
   const std::string page = has_page ? studio::explain_page(flags, explanation, model) : "";
   keep_asked(explanation, flags);
   flags.files.write(explanation, page);

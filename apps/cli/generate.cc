@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "chat.h"
 #include "commands.h"
 #include "common_options.h"
 #include "lines.h"
@@ -43,23 +44,6 @@ Texts prompts_of(const GenerateArguments& arguments) {
 [[noreturn]] void say_of_option(const Texts& prompts, const InvalidArgument& error) {
   if (const auto place = prompts.place_of(error.argument())) misuse(*place, error.expected(), error.got());
   throw InvalidArgument(error.function(), field_of_writing(error.argument()), error.expected(), error.got());
-}
-
-// The options that say what `draw` says.
-std::string options_for(const GenerateOptions& draw) {
-  const GenerateOptions plain;
-  std::string text;
-  const auto add = [&](const char* name, auto value, auto usual) {
-    if (value != usual) text += fmt::format(" {} {}", name, value);
-  };
-  add("--temperature", draw.temperature, plain.temperature);
-  add("--top-k", draw.top_k, plain.top_k);
-  add("--top-p", draw.top_p, plain.top_p);
-  add("--min-p", draw.min_p, plain.min_p);
-  add("--repetition-penalty", draw.repetition_penalty, plain.repetition_penalty);
-  add("--beams", draw.beams, plain.beams);
-  if (draw.beams > 1) add("--length-penalty", draw.length_penalty, plain.length_penalty);
-  return text;
 }
 
 // Whoever asks for nothing gets the likeliest text, not what the folder's authors draw.
@@ -103,6 +87,14 @@ void warn_of_limits(const TextModel& model, std::span<const WrittenText> written
 void run_generate(GenerateArguments& arguments, const Given& given) {
   require_effect(arguments, given);
   if (arguments.threads) set_threads(*arguments.threads);
+  if (arguments.chat) {
+    if (!arguments.file.path.empty()) misuse("--file", "--messages or --user beside --chat", "a file");
+    const std::string path = trained_model_path(arguments.model);
+    const TrainedModel model = opened_model("qkv generate", arguments.model, weights_for(arguments));
+    say_what_is_left_out(path);
+    say_how_weights_are_read(model.model());
+    return run_chat({.request = arguments, .given = given, .model = model, .path = path, .json = arguments.json});
+  }
   const Texts texts = prompts_of(arguments);
   const std::vector<std::string>& prompts = texts.texts;
   const std::string path = trained_model_path(arguments.model);
@@ -169,7 +161,9 @@ void add_generate(Commands& commands) {
                           "Examples:\n  qkv generate sort hello\n"
                           "  qkv generate gpt2 \"The cat sat\" --tokens 40 --temperature 0.8 --top-p 0.95\n"
                           "  qkv generate t5 \"translate English to German: The cat sat.\" --beams 4\n"
-                          "  qkv generate gpt2 --file prompts.txt --stop . --json",
+                          "  qkv generate gpt2 --file prompts.txt --stop . --json\n"
+                          "  qkv generate smollm2.gguf --chat\n"
+                          "  qkv generate smollm2.gguf --chat --user \"What is the capital of France?\"",
                 .places = {"model", "text"}},
                fields_of_generate(), run_generate);
 }

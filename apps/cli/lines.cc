@@ -11,6 +11,11 @@ namespace qkv::cli {
 namespace {
 
 constexpr const char* kInput = "-";
+constexpr std::size_t kMostText = std::size_t{1} << 20;  // kExplainTokens words of 256 bytes
+
+[[noreturn]] void refuse_more_input(std::size_t most) {
+  throw Error(fmt::format("standard input: expected a text of at most {} bytes, got more", most));
+}
 
 // Of standard input no more than `most` bytes and one.
 std::string standard_input(std::size_t most) {
@@ -23,16 +28,28 @@ std::string standard_input(std::size_t most) {
     text.resize(before + got);
   }
   if (std::ferror(stdin) != 0) throw Error("cannot read standard input");
-  if (text.size() <= most) return text;
-  throw Error(fmt::format("standard input: expected a text of at most {} bytes, got more", most));
+  if (text.size() > most) refuse_more_input(most);
+  return text;
 }
 
 }  // namespace
 
+std::optional<std::string> line_of_input() {
+  std::string line;
+  int byte = std::getc(stdin);
+  for (; byte != EOF && byte != '\n'; byte = std::getc(stdin)) {
+    line += static_cast<char>(byte);
+    if (line.size() > kMostText) refuse_more_input(kMostText);
+  }
+  if (std::ferror(stdin) != 0) throw Error("cannot read standard input");
+  if (byte == EOF && line.empty()) return std::nullopt;
+  if (line.ends_with('\r')) line.pop_back();
+  return std::string(require_utf8(line, "standard input"));
+}
+
 std::string text_or_input(const std::string& text) {
-  constexpr std::size_t kMost = std::size_t{1} << 20;  // kExplainTokens words of 256 bytes
   if (text != kInput) return text;
-  const std::string read = standard_input(kMost);
+  const std::string read = standard_input(kMostText);
   std::string_view valid = require_utf8(read, "standard input");
   if (valid.ends_with('\n')) valid.remove_suffix(valid.ends_with("\r\n") ? 2 : 1);
   return std::string(valid);

@@ -26,7 +26,7 @@ void end_by_signal(int signal) {
 // The second Ctrl-C ends the process at once.
 void note_signal(int signal) {
   if (signal_came != 0) return end_by_signal(signal);
-  signal_came = 1;
+  signal_came = signal;
 }
 
 struct sigaction handled_by(void (*handler)(int)) {
@@ -72,6 +72,7 @@ InterruptWatch::~InterruptWatch() {
 }
 
 bool InterruptWatch::interrupted() { return signal_came != 0; }
+bool InterruptWatch::terminated() { return signal_came == SIGTERM; }
 
 WalkProgress::WalkProgress(std::string label, Speech speech, WalkUnit unit)
     : label_(std::move(label)), speech_(speech), unit_(unit), terminal_(::isatty(STDERR_FILENO) == 1) {}

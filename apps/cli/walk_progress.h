@@ -25,6 +25,8 @@ class InterruptWatch {
   ~InterruptWatch();
 
   [[nodiscard]] static bool interrupted();
+  /// Whether the signal was SIGTERM, which asks for the end of the process.
+  [[nodiscard]] static bool terminated();
 
  private:
   struct sigaction interrupt_{};

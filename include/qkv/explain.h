@@ -137,8 +137,9 @@ struct Explanation {
   std::vector<Setting> settings;
   std::vector<Section> steps;
   std::optional<Section> query;
-  std::int64_t asked = -1;  // its place among the tokens; -1 without one
-  std::string head = {};    // of a trained model the one that is shown: "tokens.1.0"
+  std::int64_t asked = -1;                // its place among the tokens; -1 without one
+  std::string head = {};                  // of a trained model the one that is shown: "tokens.1.0"
+  std::vector<std::string> sources = {};  // of each token of a conversation: "template", "user" or "answer"; else empty
   std::vector<Section> whys;
   std::vector<std::string> notes;
   /// What the pictures are drawn from, whole: x [T, d_model]; q, k, v, out [H, T, D]; raw, scaled, … weights

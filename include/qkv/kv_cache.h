@@ -119,6 +119,9 @@ class KvCache {
   [[nodiscard]] std::vector<std::int64_t> lengths() const;
   /// The length that sequence b can grow to if no other grows.
   [[nodiscard]] std::int64_t capacity(std::int64_t b) const;
+  /// Makes room for `capacity` tokens of each sequence: a contiguous cache of less moves into new storage, which is
+  /// allocated; pages are taken as sequences grow.
+  void reserve(std::int64_t capacity);
   /// Memory of the cache, with scales: all of its storage, or the pages that its sequences hold, shared pages once.
   [[nodiscard]] std::int64_t bytes() const;
 

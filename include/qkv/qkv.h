@@ -120,6 +120,7 @@
 #include "qkv/model/batch.h"
 #include "qkv/model/box.h"
 #include "qkv/model/captioner.h"
+#include "qkv/model/chat.h"
 #include "qkv/model/convert.h"
 #include "qkv/model/decoder.h"
 #include "qkv/model/embed.h"

@@ -100,6 +100,16 @@ std::int64_t KvCache::capacity(std::int64_t b) const {
   return held + (store_->free_pages() - (must_copy ? 1 : 0)) * page;
 }
 
+void KvCache::reserve(std::int64_t capacity) {
+  if (kind_ == Kind::paged || capacity <= store_->page_tokens()) return;
+  KvCache larger({.format = store_->format(), .B = B(), .capacity = capacity});
+  for (std::size_t n = 0; n < sequences_.size(); ++n) {
+    larger.sequences_[n].length = sequences_[n].length;
+    larger.store_->copy(*store_, sequences_[n].pages.front(), larger.sequences_[n].pages.front(), sequences_[n].length);
+  }
+  *this = std::move(larger);
+}
+
 std::int64_t KvCache::bytes() const {
   std::set<std::int32_t> held;
   for (const Sequence& sequence : sequences_) held.insert(sequence.pages.begin(), sequence.pages.end());

@@ -3,15 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "core/said_of.h"
 #include "core/watched.h"
 #include "insight/asked_text.h"
+#include "insight/logit_parts.h"
 #include "insight/outcome.h"
 #include "insight/question.h"
 #include "insight/text_batch.h"
 #include "model/require_finite.h"
-#include "qkv/softmax.h"
+#include "qkv/autograd/softmax.h"
 
 namespace qkv {
 namespace {
@@ -22,61 +25,81 @@ void require_tokens(const TextModel& trained) {
                         trained.traits().is_pair ? "two towers" : "one that gives states alone");
 }
 
-// The scores [T, vocabulary] that each state would give.
-std::vector<Tensor> scores_by_layer(const Model& model, const HeadText& text) {
-  const SiteScope scope = *model.scope_of(AttentionSite::tokens);
-  const std::vector<std::string> names = insight::stream_names(scope);
-  Trace unchanged(names);
-  insight::run_text(model, text, unchanged);
-  std::vector<Tensor> all;
-  for (const std::string& name : names) {
-    Trace trace({insight::logits_name(model)});
-    trace.edit(names.back(), [state = Variable(unchanged[name])](const Variable& /*last*/) { return state; });
-    insight::run_text(model, text, trace);
-    const Tensor& scores = all.emplace_back(trace[insight::logits_name(model)].view().select(0, 0), DType::f64);
-    require_numbers(model, insight::kQuestion, "the scores after " + name, scores.values<double>());
-  }
-  return all;
-}
-
-LogitLens lens_of(const TextModel& trained, const insight::ReadText& read, const std::vector<Tensor>& scores,
-                  std::int32_t answer) {
-  LogitLens lens{.tokens = read.tokens, .layers = {"input"}, .place = read.place};
-  lens.answer = insight::shown_token_of(trained, answer);
-  lens.is_expected = read.expected == answer;
-  lens.probabilities = Tensor(DType::f64, {std::ssize(scores), scores.front().dim(0)});
-  for (std::int64_t n = 0; n < std::ssize(scores); ++n) {
-    if (n > 0) lens.layers.push_back(fmt::format("{}", n - 1));
-    std::vector<LensCell>& row = lens.said.emplace_back();
-    for (std::int64_t t = 0; t < scores.front().dim(0); ++t) {
-      core::look();
-      const std::vector<double> logits = scores[static_cast<std::size_t>(n)].view().select(0, t).to_vector();
-      const std::vector<double> probabilities =
-          softmax(scores[static_cast<std::size_t>(n)].view().select(0, t), -1).to_vector();
-      const std::int32_t token = insight::likeliest(trained, logits);
-      row.push_back({token, insight::shown_token_of(trained, token), probabilities[static_cast<std::size_t>(token)]});
-      lens.probabilities.set({n, t}, probabilities[static_cast<std::size_t>(answer)]);
-      if (t == read.place) lens.scores.push_back(insight::score_of(logits, probabilities, answer));
-    }
-  }
-  return lens;
-}
-
-// The question with all that both looks need.
+// A text's pass, with the stream after each layer, and the question with all that both looks need.
 struct LookedAt {
   insight::ReadText read;
-  std::vector<Tensor> scores;
+  Trace trace;
+  bool has_parts = false;
   std::int32_t answer = 0;
 };
 
-LookedAt looked_at(const TextModel& trained, const TextQuestion& question) {
+enum class Parts : std::uint8_t { with, without };
+
+bool has_parts(const Model& model) {
+  try {
+    insight::require_linear_end(model);
+  } catch (const InvalidArgument&) {
+    return false;
+  }
+  return true;
+}
+
+LookedAt looked_at(const TextModel& trained, const TextQuestion& question, Parts parts) {
   require_tokens(trained);
-  insight::ReadText read = insight::read_question(trained, question);
-  std::vector<Tensor> scores =
-      core::said_of(insight::kQuestion, "text", [&] { return scores_by_layer(trained.model(), read.text); });
-  const std::int32_t answer =
-      insight::answer_to(trained, question, read, scores.back().view().select(0, read.place).to_vector());
-  return {std::move(read), std::move(scores), answer};
+  const Model& model = trained.model();
+  const SiteScope scope = *model.scope_of(AttentionSite::tokens);
+  std::vector<std::string> names = insight::stream_names(scope);
+  names.push_back(insight::logits_name(model));
+  const bool with_parts = parts == Parts::with && has_parts(model);
+  if (with_parts) {
+    for (std::string& name : insight::names_of_parts(scope)) names.push_back(std::move(name));
+  }
+  LookedAt at{.read = insight::read_question(trained, question), .trace = Trace(names), .has_parts = with_parts};
+  core::said_of(insight::kQuestion, "text", [&] { insight::run_text(model, at.read.text, at.trace); });
+  const Tensor logits = at.trace[insight::logits_name(model)];
+  const std::vector<double> scores = logits.view().select(0, 0).select(0, at.read.place).to_vector();
+  require_numbers(model, insight::kQuestion, "the scores of the text", scores);
+  at.answer = insight::answer_to(trained, question, at.read, scores);
+  return at;
+}
+
+// f64 [T, vocabulary]: what the state after each layer would give; behind the last one, what the pass gave.
+Tensor scores_after(const Model& model, const Trace& trace, const std::string& name, const std::string& last) {
+  const NoGradient constant;
+  const Tensor scores = name == last ? trace[insight::logits_name(model)]
+                                     : Tensor(model.read_out(Variable(trace[name]), {.dtype = model.dtype()}).value());
+  Tensor all(scores.view().select(0, 0), DType::f64);
+  require_numbers(model, insight::kQuestion, "the scores after " + name, std::as_const(all).values<double>());
+  return all;
+}
+
+LogitLens lens_of(const TextModel& trained, const LookedAt& at) {
+  const insight::ReadText& read = at.read;
+  const std::vector<std::string> names = insight::stream_names(*trained.model().scope_of(AttentionSite::tokens));
+  const auto T = std::ssize(read.tokens);
+  LogitLens lens{.tokens = read.tokens, .layers = {"input"}, .place = read.place};
+  lens.answer = insight::shown_token_of(trained, at.answer);
+  lens.is_expected = read.expected == at.answer;
+  lens.probabilities = Tensor(DType::f64, {std::ssize(names), T});
+  for (std::int64_t n = 0; n < std::ssize(names); ++n) {
+    core::look();
+    if (n > 0) lens.layers.push_back(fmt::format("{}", n - 1));
+    const std::string& name = names[static_cast<std::size_t>(n)];
+    const Tensor scores = scores_after(trained.model(), at.trace, name, names.back());
+    const Variable shares = softmax(Variable(scores), -1);
+    const auto width = static_cast<std::size_t>(scores.dim(1));
+    std::vector<LensCell>& row = lens.said.emplace_back();
+    for (std::int64_t t = 0; t < scores.dim(0); ++t) {
+      const std::size_t begin = static_cast<std::size_t>(t) * width;
+      const std::span<const double> logits = scores.values<double>().subspan(begin, width);
+      const std::span<const double> probabilities(shares.value().data_as<double>() + begin, width);
+      const std::int32_t token = insight::likeliest(trained, logits);
+      row.push_back({token, insight::shown_token_of(trained, token), probabilities[static_cast<std::size_t>(token)]});
+      lens.probabilities.set({n, t}, probabilities[static_cast<std::size_t>(at.answer)]);
+      if (t == read.place) lens.scores.push_back(insight::score_of(logits, probabilities, at.answer));
+    }
+  }
+  return lens;
 }
 
 std::vector<std::string> cross_keys_of(const TextModel& trained, const HeadText& text, std::int64_t count) {
@@ -91,24 +114,19 @@ std::vector<std::string> cross_keys_of(const TextModel& trained, const HeadText&
 }  // namespace
 
 LogitLens logit_lens(const TextModel& trained, const TextQuestion& question) {
-  const LookedAt at = looked_at(trained, question);
-  return lens_of(trained, at.read, at.scores, at.answer);
+  return lens_of(trained, looked_at(trained, question, Parts::without));
 }
 
 LensReport lens_report(const TextModel& trained, const TextQuestion& question) {
-  const LookedAt at = looked_at(trained, question);
-  LensReport report{.lens = lens_of(trained, at.read, at.scores, at.answer), .keys = at.read.tokens};
+  const LookedAt at = looked_at(trained, question, Parts::with);
+  LensReport report{.lens = lens_of(trained, at), .keys = at.read.tokens};
   std::optional<std::int32_t> against;
   if (question.against) {
     against = insight::token_named(trained, "against", *question.against);
     report.against = insight::shown_token_of(trained, *against);
   }
-  try {
-    report.parts = logit_parts(trained.model(), at.read.text, at.read.place, at.answer, against);
-  } catch (const InvalidArgument& error) {
-    if (error.argument() != "model") throw;
-    return report;
-  }
+  if (!at.has_parts) return report;
+  report.parts = insight::parts_in_pass(trained.model(), at.trace, at.read.place, at.answer, against);
   if (!report.parts->cross_keys.empty()) {
     report.cross_keys = cross_keys_of(trained, at.read.text, report.parts->cross_keys.dim(2));
   }

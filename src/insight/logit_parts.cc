@@ -1,5 +1,7 @@
 // Direct contributions to a logit: the residual stream is a sum, and the last norm, its divisor held, is linear in it
 // (Elhage et al. 2021, "A mathematical framework for transformer circuits").
+#include "insight/logit_parts.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,18 +33,6 @@ const Decoder* decoder_in(const Model& model) {
   return nullptr;
 }
 
-void require_linear(const Model& model) {
-  if (model.traits().is_pair) refuse_model("two towers");
-  if (const auto* encoder = std::get_if<Encoder>(&model.network())) {
-    if (encoder->options().head == EncoderHead::transform) refuse_model("one with a layer before the output map");
-    if (encoder->options().head == EncoderHead::none) refuse_model("one without an output map");
-    if (encoder->options().order == NormOrder::post) refuse_model("post-norm blocks");
-    return;
-  }
-  if (!model.scores_tokens()) refuse_model("one without an output map");
-  if (decoder_in(model)->options().order == NormOrder::post) refuse_model("post-norm blocks");
-}
-
 // What a unit of the stream, and of the last norm's output, adds to a logit.
 struct Direction {
   double logit = 0;  // before a cap
@@ -52,39 +42,27 @@ struct Direction {
 
 class PartsOfALogit {
  public:
-  PartsOfALogit(const Model& model, const HeadText& text, std::int64_t place)
+  PartsOfALogit(const Model& model, const Trace& trace, std::int64_t place)
       : model_(model),
         scope_(*model.scope_of(AttentionSite::tokens)),
         place_(place),
-        batches_(insight::batches_of(std::span(&text, 1), 1)),
         parameters_(model.parameters()),
-        trace_({scope_.stack + "blocks.*.heads", scope_.stack + "blocks.*.attn", scope_.stack + "blocks.*.cross",
-                scope_.stack + "blocks.*.ffn", scope_.stack + "blocks.0.resid_pre", scope_.stack + "ln_final",
-                scope_.stack + "blocks.*_norm.divisor"}) {
-    model.run(batches_.front().input(), trace_);
-  }
+        trace_(trace) {}
 
+  // What follows the stream, at the one place, is recorded: gradients of the norm and the output map.
   [[nodiscard]] Direction direction_of(std::int32_t token) const {
-    const std::string last = fmt::format("{}blocks.{}", scope_.stack, scope_.layers - 1);
+    const Tensor last = trace_[last_stream()];
+    const Variable state = Variable::parameter(Tensor(last.view().slice(1, place_, place_ + 1)));
     Trace trace({scope_.stack + "ln_final"});
-    // Only what follows the stream is recorded: gradients of the norm and the output map, of no other parameter.
-    std::optional<NoGradient> constant(std::in_place);
-    Variable state;
-    trace.edit(last, [&](const Variable& value) {
-      constant.reset();
-      state = Variable::parameter(Tensor(value.value()));
-      return state;
-    });
     trace.edit(scope_.stack + "ln_final.divisor", [](const Variable& divisor) { return divisor.detach(); });
-    const Variable scores = model_.forward(batches_.front().input(), {.dtype = model_.dtype(), .trace = &trace});
+    const Variable scores = model_.read_out(state, {.dtype = model_.dtype(), .trace = &trace});
     Tensor one(scores.dtype(), scores.shape());
-    one.set({0, place_, token}, 1);
+    one.set({0, 0, token}, 1);
     backward(scores, one);
     clear_gradients(model_.parameters());
-    const auto row = [&](const Tensor& all) { return all.view().select(0, 0).select(0, place_).to_vector(); };
-    Direction direction{.logit = scores.value().at({0, place_, token}),
-                        .stream = row(Tensor(state.gradient())),
-                        .normed = row(trace.gradient(scope_.stack + "ln_final"))};
+    Direction direction{.logit = trace_[scope_.stack + "logits"].at({0, place_, token}),
+                        .stream = Tensor(state.gradient()).to_vector(),
+                        .normed = trace.gradient(scope_.stack + "ln_final").to_vector()};
     uncap(direction);
     return direction;
   }
@@ -114,6 +92,7 @@ class PartsOfALogit {
   }
 
  private:
+  [[nodiscard]] std::string last_stream() const { return fmt::format("{}blocks.{}", scope_.stack, scope_.layers - 1); }
   [[nodiscard]] const Parameter* parameter(const std::string& name) const {
     const auto found = std::ranges::find(parameters_, name, &Parameter::name);
     return found == parameters_.end() ? nullptr : &*found;
@@ -226,9 +205,8 @@ class PartsOfALogit {
   const Model& model_;
   SiteScope scope_;
   std::int64_t place_;
-  std::vector<insight::TextBatch> batches_;
   Parameters parameters_;
-  Trace trace_;
+  const Trace& trace_;
 };
 
 Direction less(Direction a, const Direction& b) {
@@ -251,12 +229,44 @@ double LogitParts::sum() const {
   return all;
 }
 
-LogitParts logit_parts(const Model& model, const HeadText& text, std::int64_t place, std::int32_t token,
-                       std::optional<std::int32_t> against) {
-  require_linear(model);
-  const PartsOfALogit parts(model, text, place);
+namespace insight {
+
+void require_linear_end(const Model& model) {
+  if (model.traits().is_pair) refuse_model("two towers");
+  if (const auto* encoder = std::get_if<Encoder>(&model.network())) {
+    if (encoder->options().head == EncoderHead::transform) refuse_model("one with a layer before the output map");
+    if (encoder->options().head == EncoderHead::none) refuse_model("one without an output map");
+    if (encoder->options().order == NormOrder::post) refuse_model("post-norm blocks");
+    return;
+  }
+  if (!model.scores_tokens()) refuse_model("one without an output map");
+  if (decoder_in(model)->options().order == NormOrder::post) refuse_model("post-norm blocks");
+}
+
+std::vector<std::string> names_of_parts(const SiteScope& scope) {
+  std::vector<std::string> names = {"blocks.*.heads", "blocks.*.attn",      "blocks.*.cross",
+                                    "blocks.*.ffn",   "ln_final",           "blocks.*_norm.divisor",
+                                    "logits",         "blocks.0.resid_pre", fmt::format("blocks.{}", scope.layers - 1)};
+  for (std::string& name : names) name.insert(0, scope.stack);
+  return names;
+}
+
+LogitParts parts_in_pass(const Model& model, const Trace& trace, std::int64_t place, std::int32_t token,
+                         std::optional<std::int32_t> against) {
+  require_linear_end(model);
+  const PartsOfALogit parts(model, trace, place);
   const Direction direction = parts.direction_of(token);
   return parts.parts_in(against ? less(direction, parts.direction_of(*against)) : direction);
+}
+
+}  // namespace insight
+
+LogitParts logit_parts(const Model& model, const HeadText& text, std::int64_t place, std::int32_t token,
+                       std::optional<std::int32_t> against) {
+  insight::require_linear_end(model);
+  Trace trace(insight::names_of_parts(*model.scope_of(AttentionSite::tokens)));
+  insight::run_text(model, text, trace);
+  return insight::parts_in_pass(model, trace, place, token, against);
 }
 
 }  // namespace qkv

@@ -86,13 +86,13 @@ std::int32_t answer_to(const TextModel& trained, const TextQuestion& question, c
   return read.expected ? *read.expected : likeliest(trained, scores);
 }
 
-TokenScore score_of(const std::vector<double>& scores, const std::vector<double>& probabilities, std::int32_t token) {
+TokenScore score_of(std::span<const double> scores, std::span<const double> probabilities, std::int32_t token) {
   const auto at = static_cast<std::size_t>(token);
   const auto above = std::ranges::count_if(scores, [&](double score) { return score > scores[at]; });
   return {.logit = scores[at], .probability = probabilities[at], .rank = 1 + above};
 }
 
-std::int32_t likeliest(const TextModel& trained, const std::vector<double>& scores) {
+std::int32_t likeliest(const TextModel& trained, std::span<const double> scores) {
   const auto own = std::min<std::int64_t>(trained.tokenizer().size(), std::ssize(scores));
   return static_cast<std::int32_t>(std::max_element(scores.begin(), scores.begin() + own) - scores.begin());
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,10 +37,10 @@ struct ReadText {
                                      const std::vector<double>& scores);
 
 /// A token among all of one place.
-[[nodiscard]] TokenScore score_of(const std::vector<double>& scores, const std::vector<double>& probabilities,
+[[nodiscard]] TokenScore score_of(std::span<const double> scores, std::span<const double> probabilities,
                                   std::int32_t token);
 
 /// The first of the largest that is a token of the vocabulary.
-[[nodiscard]] std::int32_t likeliest(const TextModel& trained, const std::vector<double>& scores);
+[[nodiscard]] std::int32_t likeliest(const TextModel& trained, std::span<const double> scores);
 
 }  // namespace qkv::insight

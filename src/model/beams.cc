@@ -142,7 +142,8 @@ NewTokens search_beams(const TensorView& prompt, const GenerateOptions& options,
   std::vector<Search> searches = searches_of(prompt, options);
   Tensor ids(prompt);
   for (std::int64_t n = 0; n < options.most; ++n) {
-    const TensorView next = scores(ids).value();
+    const Variable said = scores(ids);
+    const TensorView next = said.value();
     require_tokens(options, next.dim(2));
     Tokens rows;
     Tokens tokens;

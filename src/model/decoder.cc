@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/require_prompt.h"
 #include "model/text_options.h"
 #include "nn/require.h"
 #include "nn/tracing.h"
@@ -44,47 +43,6 @@ Mask padding_of(const DecoderCache& cache) {
   const KvCache& keys = *cache.blocks.front().context;
   return padding_mask(kDecoder, cache.context_lengths, keys.B(), keys.length(0));
 }
-
-// The last tokens of both, one after the other, at most `most`.
-Tensor last_of(const TensorView& before, const TensorView& ids, std::int64_t most) {
-  const std::int64_t all = before.dim(1) + ids.dim(1);
-  const std::int64_t first = std::max<std::int64_t>(all - most, 0);
-  Tensor both(DType::i64, {ids.dim(0), all - first});
-  auto* to = both.values<std::int64_t>().data();
-  for (std::int64_t b = 0; b < ids.dim(0); ++b) {
-    for (std::int64_t t = first; t < all; ++t) {
-      const bool is_old = t < before.dim(1);
-      *to++ = static_cast<std::int64_t>(is_old ? before.at({b, t}) : ids.at({b, t - before.dim(1)}));
-    }
-  }
-  return both;
-}
-
-// Row n is rows[n] of `text`.
-Tensor rows_of(const TensorView& text, std::span<const std::int64_t> rows) {
-  Tensor kept(DType::i64, {std::ssize(rows), text.dim(1)});
-  auto* to = kept.values<std::int64_t>().data();
-  for (const std::int64_t row : rows) {
-    for (std::int64_t t = 0; t < text.dim(1); ++t) *to++ = static_cast<std::int64_t>(text.at({row, t}));
-  }
-  return kept;
-}
-
-// Row n is rows[n] of the context.
-DecoderContext rows_of(const DecoderContext& context, std::span<const std::int64_t> rows) {
-  std::vector<Variable> hidden;
-  DecoderContext kept;
-  for (const std::int64_t row : rows) {
-    hidden.push_back(slice(context.hidden, 0, row, row + 1));
-    if (!context.lengths.empty()) kept.lengths.push_back(context.lengths[static_cast<std::size_t>(row)]);
-  }
-  kept.hidden = concat(hidden, 0);
-  return kept;
-}
-
-// How many tokens a cache is first made for beyond a prompt. It grows, so that memory follows what is written and not
-// what may be written at most: twice as long each time, and the text is read anew.
-constexpr std::int64_t kFirstTokens = 1024;
 
 }  // namespace
 
@@ -156,6 +114,12 @@ Variable Decoder::run(const TensorView& ids, const DecoderContext* context, cons
   return tracing.result(logits_of(states(ids, context, call), call));
 }
 
+Variable Decoder::read_out(const Variable& stream, const ModelCall& call) const {
+  require_scores();
+  const nn::Tracing tracing(call.trace);
+  return tracing.result(logits_of(stack_.end(stream), call));
+}
+
 Variable Decoder::logits_of(const Variable& x, const ModelCall& call) const {
   Variable scores = scores_of(options_.output_scale ? scale(x, *options_.output_scale) : x, output_, input_, call);
   if (!bias_.empty()) scores = scores + cast(bias_, scores.dtype());
@@ -171,15 +135,43 @@ BlockCall Decoder::block_call(const ModelCall& call) const {
 }
 
 DecoderCache Decoder::make_cache(std::int64_t B, std::int64_t capacity, std::optional<DType> dtype) const {
-  const DType kept = ModelCall{.dtype = dtype}.dtype_for(input_.dtype());
+  const DType kept = dtype.value_or(ModelCall().dtype_for(input_.dtype()));
   return {.blocks = stack_.make_cache(B, capacity, kept), .dtype = kept};
 }
 
-DecoderCache Decoder::make_cache(const DecoderContext& context, std::int64_t capacity) const {
+DecoderCache Decoder::make_cache(const DecoderContext& context, std::int64_t capacity,
+                                 std::optional<DType> dtype) const {
   const NoGradient constant;
-  return {.blocks = stack_.make_cache(context.hidden.dim(0), capacity, context.hidden.dtype(), context.hidden),
+  const DType kept = dtype.value_or(context.hidden.dtype());
+  return {.blocks = stack_.make_cache(context.hidden.dim(0), capacity, kept, context.hidden),
           .context_lengths = context.lengths,
-          .dtype = context.hidden.dtype()};
+          .dtype = kept};
+}
+
+void DecoderCache::make_room(std::int64_t tokens, std::int64_t most) {
+  for (BlockCache& block : blocks) {
+    if (block.tokens.B() == 0) continue;
+    const std::int64_t capacity = block.tokens.capacity(0);
+    if (tokens > capacity) block.tokens.reserve(std::max(tokens, std::min(most, 2 * capacity)));
+  }
+}
+
+void DecoderCache::truncate(std::int64_t tokens) {
+  for (BlockCache& block : blocks) {
+    for (std::int64_t b = 0; b < block.tokens.B(); ++b) block.tokens.truncate(b, tokens);
+  }
+  length = tokens;
+}
+
+std::int64_t Decoder::cache_bytes(std::int64_t tokens, DType dtype) const {
+  std::int64_t bytes = 0;
+  for (const TransformerBlock& block : stack_.blocks()) {
+    const MultiHeadAttention& attention = block.attention();
+    const std::int64_t row = (attention.d_k() + attention.d_v()) * static_cast<std::int64_t>(size_of(dtype));
+    const std::int64_t scales = dtype == DType::i8 ? 2 * static_cast<std::int64_t>(sizeof(float)) : 0;
+    bytes += tokens * attention.kv_heads() * (row + scales);
+  }
+  return bytes;
 }
 
 DecoderCache DecoderCache::fork(std::span<const std::int64_t> rows) const {
@@ -205,57 +197,6 @@ Variable Decoder::forward_cached(const TensorView& ids, DecoderCache& cache, con
   const Variable y = stack_.forward_cached(x, cache.blocks, inner);
   cache.length += ids.dim(1);
   return tracing.result(logits_of(y, call));
-}
-
-NewTokens Decoder::generate(const TensorView& prompt, const GenerateOptions& options) const {
-  require_context(prompt, nullptr);
-  require_prompt(prompt, options);
-  const ModelCall call{.dtype = options.dtype, .scores = Scores::last};
-  const std::int64_t whole = prompt.dim(-1) + options.most;
-  const std::int64_t window = std::min(options.window.value_or(whole), whole);
-  std::int64_t capacity = std::min(window, prompt.dim(-1) + kFirstTokens);
-  const bool is_read_again = options.window.has_value() || capacity < window;
-  DecoderCache cache = make_cache(prompt.dim(0), capacity, call.dtype);
-  Tensor text(DType::i64, {prompt.dim(0), 0});  // its last tokens
-  const auto next = [&](const TensorView& ids) {
-    if (is_read_again) text = last_of(text, ids, window);
-    if (cache.length + ids.dim(1) <= capacity) return forward_cached(ids, cache, call);
-    capacity = std::min(window, 2 * capacity);
-    cache = make_cache(ids.dim(0), capacity, call.dtype);
-    return forward_cached(text, cache, call);
-  };
-  const auto keep = [&](std::span<const std::int64_t> rows) {
-    cache = cache.fork(rows);
-    if (is_read_again) text = rows_of(text, rows);
-  };
-  return qkv::generate(prompt, options, next, keep);
-}
-
-NewTokens Decoder::generate_cross(const TensorView& prompt, const DecoderContext& context,
-                                  const GenerateOptions& options) const {
-  require_context(prompt, &context);
-  require_prompt(prompt, options);
-  const std::int64_t whole = prompt.dim(-1) + options.most;
-  std::int64_t capacity = std::min(whole, prompt.dim(-1) + kFirstTokens);
-  const bool is_read_again = capacity < whole;
-  DecoderCache cache = make_cache(context, capacity);
-  const ModelCall call{.dtype = cache.dtype, .scores = Scores::last};
-  Tensor text(DType::i64, {prompt.dim(0), 0});
-  DecoderContext read = context;  // of each row, of which beams may have several
-  const auto next = [&](const TensorView& ids) {
-    if (is_read_again) text = last_of(text, ids, whole);
-    if (cache.length + ids.dim(1) <= capacity) return forward_cached(ids, cache, call);
-    capacity = std::min(whole, 2 * capacity);
-    cache = make_cache(read, capacity);
-    return forward_cached(text, cache, call);
-  };
-  const auto keep = [&](std::span<const std::int64_t> rows) {
-    cache = cache.fork(rows);
-    if (!is_read_again) return;
-    text = rows_of(text, rows);
-    read = rows_of(read, rows);
-  };
-  return qkv::generate(prompt, options, next, keep);
 }
 
 std::vector<Tensor> Decoder::weights(const TensorView& ids) const {

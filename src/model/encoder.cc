@@ -93,11 +93,24 @@ Variable Encoder::forward(const PaddedTokens& tokens, const ModelCall& call) con
   const nn::Tracing tracing(call.trace);
   ModelCall inner = call;
   inner.trace = nullptr;
-  if (options_.head == EncoderHead::none) {
-    throw InvalidArgument(kEncoder, "head", "one that scores tokens", "none: hidden() gives the states");
-  }
-  const Variable scores = scores_of(transformed(hidden(tokens, inner)), output_, input_, call);
-  return tracing.result(nn::traced("logits", head_bias_.empty() ? scores : scores + cast(head_bias_, scores.dtype())));
+  require_scores();
+  return tracing.result(logits_of(hidden(tokens, inner), call));
+}
+
+Variable Encoder::read_out(const Variable& stream, const ModelCall& call) const {
+  require_scores();
+  const nn::Tracing tracing(call.trace);
+  return tracing.result(logits_of(stack_.end(stream), call));
+}
+
+void Encoder::require_scores() const {
+  if (options_.head != EncoderHead::none) return;
+  throw InvalidArgument(kEncoder, "head", "one that scores tokens", "none: hidden() gives the states");
+}
+
+Variable Encoder::logits_of(const Variable& x, const ModelCall& call) const {
+  const Variable scores = scores_of(transformed(x), output_, input_, call);
+  return nn::traced("logits", head_bias_.empty() ? scores : scores + cast(head_bias_, scores.dtype()));
 }
 
 Variable Encoder::transformed(const Variable& x) const {

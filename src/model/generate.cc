@@ -110,6 +110,9 @@ void require_prompt(const TensorView& prompt, const GenerateOptions& options) {
   }
   require(options.most >= 0, "most", "0 or more", std::to_string(options.most));
   require(options.window.value_or(1) >= 1, "window", "1 or more", std::to_string(options.window.value_or(1)));
+  const DType kept = options.cache_dtype.value_or(DType::f32);
+  const bool is_kept_so = kept == DType::f32 || kept == DType::f16 || kept == DType::bf16 || kept == DType::i8;
+  require(is_kept_so, "cache_dtype", "f32, f16, bf16 or i8", std::string(name_of(kept)));
   require_draws(options);
   require_beams(options);
 }

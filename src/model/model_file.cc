@@ -23,6 +23,7 @@ constexpr std::string_view kSourceTokenizer = "source_tokenizer";
 constexpr const char* kEnds = "writing.ends";  // "2,5"
 constexpr const char* kPadding = "reading.padding";
 constexpr const char* kChatTemplate = "reading.chat_template";
+constexpr std::string_view kSpecialTokens = "special_tokens";  // "special_tokens.eos_token"
 
 struct OtherFile {
   std::string_view begin;
@@ -89,6 +90,7 @@ Model undrawn(const Safetensors& file) {
     tokenizers.padding = padding_in(metadata, tokenizers.tokens->size());
   }
   if (metadata.contains(kChatTemplate)) tokenizers.chat_template = metadata.at(kChatTemplate);
+  tokenizers.special_tokens = words_of(kSpecialTokens, metadata);
   return {words_of(kModel, metadata), Init::undrawn(), DType::f32, std::move(tokenizers)};
 }
 
@@ -152,6 +154,7 @@ std::map<std::string, std::string> Model::metadata() const {
   }
   if (tokenizers_.padding) all[kPadding] = std::to_string(*tokenizers_.padding);
   if (!tokenizers_.chat_template.empty()) all[kChatTemplate] = tokenizers_.chat_template;
+  all.merge(words_under(kSpecialTokens, tokenizers_.special_tokens));
   if (tokenizers_.source) all.merge(words_under(kSourceTokenizer, tokenizers_.source->config()));
   return all;
 }

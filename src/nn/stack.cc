@@ -56,7 +56,11 @@ Variable TransformerStack::run(const Variable& x, const BlockCall& call, const R
     add_to_seed(inner.attention.dropout, 2);
     add_to_seed(inner.cross_attention.dropout, 2);
   }
-  return tracing.result(last_ ? nn::named("ln_final", [&] { return last_->forward(state); }) : state);
+  return tracing.result(end(state));
+}
+
+Variable TransformerStack::end(const Variable& stream) const {
+  return last_ ? nn::named("ln_final", [&] { return last_->forward(stream); }) : stream;
 }
 
 Variable TransformerStack::forward(const Variable& x, const BlockCall& call) const {

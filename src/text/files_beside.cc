@@ -18,8 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDecoder = "added_tokens_decoder";
-constexpr std::array<const char*, 7> kNamedTokens = {"bos_token", "eos_token", "unk_token", "sep_token",
-                                                     "pad_token", "cls_token", "mask_token"};
 constexpr std::array<const char*, 2> kLists = {"additional_special_tokens", "extra_special_tokens"};
 
 std::string content_of_file(const fs::path& path) {

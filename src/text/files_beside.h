@@ -2,6 +2,7 @@
 // config.json.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -16,6 +17,10 @@
 #include "text/json_field.h"
 
 namespace qkv::text {
+
+/// Names of special tokens.
+inline constexpr std::array<const char*, 7> kNamedTokens = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                                            "pad_token", "cls_token", "mask_token"};
 
 /// Files that are not there are empty objects.
 struct FilesBeside {

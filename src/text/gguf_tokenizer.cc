@@ -404,4 +404,18 @@ std::vector<std::int64_t> gguf_ends(const files::GgufKeys& keys) {
   return ends;
 }
 
+std::map<std::string, std::string> gguf_special_tokens(const files::GgufKeys& keys) {
+  std::map<std::string, std::string> tokens;
+  if (!keys.has(kTokensKey)) return tokens;
+  const auto pieces = keys.texts(kTokensKey);
+  static constexpr std::pair<const char*, const char*> kNames[] = {
+      {"bos", "bos_token"},     {"eos", "eos_token"}, {"unknown", "unk_token"}, {"seperator", "sep_token"},
+      {"padding", "pad_token"}, {"cls", "cls_token"}, {"mask", "mask_token"}};
+  for (const auto& [key, name] : kNames) {
+    const auto id = special_token(keys, key, pieces.size());
+    if (id) tokens.emplace(name, pieces[static_cast<std::size_t>(*id)]);
+  }
+  return tokens;
+}
+
 }  // namespace qkv::text

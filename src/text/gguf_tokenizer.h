@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -25,5 +26,8 @@ namespace qkv::text {
 
 /// Tokens of which each ends a text that the model writes: of the end of a text, a turn and a message.
 [[nodiscard]] std::vector<std::int64_t> gguf_ends(const files::GgufKeys& keys);
+
+/// Special tokens by the names that chat templates have for them: {"bos_token", "<s>"}.
+[[nodiscard]] std::map<std::string, std::string> gguf_special_tokens(const files::GgufKeys& keys);
 
 }  // namespace qkv::text

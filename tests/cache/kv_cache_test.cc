@@ -166,6 +166,37 @@ RC_GTEST_PROP(KvCacheProperty, EightBitsAreOffByHalfAScaleAtMost, ()) {
   }
 }
 
+// Rows of 1, 2, 3, … in another storage.
+TEST(KvCache, MakesRoom) {
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16, DType::i8}) {
+    KvCache cache({.format = {.Hk = 2, .D = 3, .Dv = 1, .dtype = dtype}, .B = 2, .capacity = 2});
+    Tensor k(DType::f32, {2, 2, 2, 3});
+    Tensor v(DType::f32, {2, 2, 2, 1});
+    for (Tensor* x : {&k, &v}) {
+      float value = 1;
+      for (float& each : x->values<float>()) each = value++;
+    }
+    cache.append(k, v);
+    cache.truncate(1, 1);
+    const Tensor before = cache.view().keys(0);
+    const Tensor values = cache.view().values(1);
+    cache.reserve(2);
+    EXPECT_EQ(cache.capacity(0), 2);
+    cache.reserve(5);
+    EXPECT_EQ(cache.capacity(0), 5);
+    EXPECT_THAT(cache.lengths(), ElementsAre(2, 1));
+    EXPECT_EQ(cache.view().keys(0).to_vector(), before.to_vector());
+    EXPECT_EQ(cache.view().values(1).to_vector(), values.to_vector());
+    cache.append(k, v);
+    EXPECT_THAT(cache.lengths(), ElementsAre(4, 3));
+  }
+  // Pages are taken as they are needed.
+  const KvPages pages({.format = {.Hk = 1, .D = 2}, .pages = 4, .page_tokens = 16});
+  KvCache paged(pages, 1);
+  paged.reserve(1000);
+  EXPECT_EQ(pages.free_pages(), 4);
+}
+
 TEST(KvCache, EightBitsRoundToNearestEven) {
   KvCache cache({.format = {.D = 4, .Dv = 0, .dtype = DType::i8}, .capacity = 2});
   cache.append(Tensor(std::vector<float>{127, 0.5, 1.5, -2.5, 0, 0, 0, 0}, {1, 1, 2, 4}),

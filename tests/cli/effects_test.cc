@@ -19,6 +19,7 @@
 #include "cli/command.h"
 #include "cli/described_options.h"
 #include "files/temporary_directory.h"
+#include "model/chat_folder.h"
 #include "qkv/files.h"
 #include "qkv/tensor.h"
 
@@ -128,6 +129,8 @@ void write_files() {
   write_text("letters.txt", "abcxyzab\nxyzabcxy\n");
   write_text("near.txt", "the cats are near\nthe dogs are near\n");
   write_text("parts.txt", "the cats are near\n---\nthe dogs are near\n");
+  write_text("talk.json", R"([{"role": "user", "content": "abc"}])");
+  tests::put_chat_model("talk");
   std::string sentences;
   for (int n = 0; n < 40; ++n) sentences += "The cat sat on the mat and the dog ran to it. ";
   write_text("long.txt", sentences);

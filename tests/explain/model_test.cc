@@ -6,6 +6,8 @@
 
 #include "core/error_message.h"
 #include "files/temporary_directory.h"
+#include "model/chat_folder.h"
+#include "model/passes.h"
 #include "model/tower_folder.h"
 #include "qkv/autograd/variable.h"
 #include "qkv/nn/trace.h"
@@ -378,6 +380,33 @@ TEST(ExplainedModel, RefusesWhatHasNoMeaning) {
             "explain_model: picture: expected a text: this model reads no images, got a picture");
   EXPECT_EQ(error_message([] { static_cast<void>(explain_model(boxed("shapes"), {.text = "a"})); }),
             "explain_model: picture: expected a picture, or an example, got a text");
+}
+
+// Of a text one pass, and one more for each 256 tokens of heads that are removed.
+TEST(ExplainModel, RunsOnce) {
+  const TrainedModel trained = boxed("gpt");
+  const std::int64_t before = passes_of_thread();
+  const Explanation explanation = explain_model(trained, {.title = "gpt", .text = "The cat sat"});
+  const Tensor removed = step(explanation, "removal").heatmaps.at(0).heatmap.values;
+  EXPECT_EQ(passes_of_thread() - before, 1 + removed.dim(0));
+}
+
+TEST(ExplainModel, MarksTheTokensOfATemplate) {
+  const tests::TemporaryDirectory directory;
+  const std::string folder = directory / "talk";
+  tests::put_chat_model(folder);
+  const TrainedModel trained = TrainedModel::read(folder);
+  const Explanation explanation = explain_model(trained, {.title = "talk", .text = "ab", .chat = true});
+  ASSERT_EQ(explanation.sources.size(), explanation.tokens.size());
+  EXPECT_EQ(std::ranges::count(explanation.sources, "user"), 2);
+  EXPECT_EQ(std::ranges::count(explanation.sources, "template"), std::ssize(explanation.tokens) - 2);
+  const auto first = std::ranges::find(explanation.sources, "user") - explanation.sources.begin();
+  EXPECT_EQ(explanation.tokens[static_cast<std::size_t>(first)], "a");
+  EXPECT_EQ(explanation.steps.front().id, "template");
+  EXPECT_EQ(explanation.steps.front().tables.at(0).rows.size(), 3U);
+  EXPECT_TRUE(explain_model(trained, {.title = "talk", .text = "ab"}).sources.empty());
+  EXPECT_EQ(error_message([&] { static_cast<void>(explain_model(trained, {.chat = true})); }),
+            "explain_model: chat: expected a text beside it, got none");
 }
 
 }  // namespace

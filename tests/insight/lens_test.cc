@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/error_message.h"
+#include "model/passes.h"
 #include "qkv/insight/texts.h"
 #include "qkv/model/embed.h"
 #include "qkv/train/english_trees.h"
@@ -205,6 +206,23 @@ TEST(LensReport, HasTheLensAndTheParts) {
   const LensReport across = lens_report(boxed("reverse"), {.example = 0});
   EXPECT_EQ(lens_panel(across, "reverse").heatmaps.size(), 6U);
   EXPECT_EQ(across.cross_keys.size(), static_cast<std::size_t>(across.parts->cross_keys.dim(2)));
+}
+
+// Each face answers from one pass; a change from one before and one after it.
+TEST(Passes, AreAsManyAsAnAnswerNeeds) {
+  const TrainedModel trained = from_box("gpt");
+  const auto passes_of = [](const auto& answer) {
+    const std::int64_t before = passes_of_thread();
+    answer();
+    return passes_of_thread() - before;
+  };
+  EXPECT_EQ(passes_of([&] { static_cast<void>(lens_report(trained, {.text = "The cat sat", .against = " the"})); }), 1);
+  EXPECT_EQ(passes_of([&] { static_cast<void>(logit_lens(trained, {.text = "The cat sat"})); }), 1);
+  EXPECT_EQ(passes_of([&] { static_cast<void>(logit_parts(trained.model(), text_for(trained, "The cat"), 1, 5)); }), 1);
+  ChangeQuestion question;
+  question.of.text = "The cat sat";
+  question.interventions = {parse_intervention("remove 0.0")};
+  EXPECT_EQ(passes_of([&] { static_cast<void>(change_text(trained, question)); }), 2);
 }
 
 }  // namespace

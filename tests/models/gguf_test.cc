@@ -10,6 +10,7 @@
 #include "files/temporary_directory.h"
 #include "models/expected.h"
 #include "models/models_folder.h"
+#include "qkv/model/chat.h"
 #include "qkv/model/model.h"
 #include "qkv/threads.h"
 
@@ -265,6 +266,45 @@ TEST_F(SmolLm2InBlocks, HasTheSameBitsOnAnyNumberOfThreads) {
   set_threads(2);
   EXPECT_EQ(said_by(blocks, ids), alone);
   set_threads(before);
+}
+
+// Of 64 tokens that it writes, each after those that it wrote in f32: what it would write over keys and values of other
+// types. Whole texts part at the first near tie.
+TEST_F(SmolLm2, WritesTheSameOverOtherCaches) {
+  constexpr std::int64_t kWritten = 64;
+  const Model opened = model();
+  const Decoder& decoder = std::get<Decoder>(opened.network());
+  const Safetensors wanted = expected();
+  std::vector<double> text = wanted.load("ids.0").to_vector();
+  const auto prompt = std::ssize(text);
+  const std::vector<double> greedy = wanted.load("greedy.0").to_vector();
+  text.insert(text.end(), greedy.begin(), greedy.begin() + kWritten);
+  const Tensor ids = Tensor(text, {1, std::ssize(text)}).to(DType::i64);
+  const NoGradient constant;
+  const Tensor exact(decoder.forward(ids).value());
+  const auto error_of = [&](const TensorView& scores) { return relative_difference(scores, exact); };
+  const double whole = error_of(decoder.forward(ids, {.dtype = DType::bf16}).value());
+  for (const auto& [dtype, least] : {std::pair(DType::bf16, 60), {DType::f16, 63}, {DType::i8, 56}}) {
+    DecoderCache cache = decoder.make_cache(1, std::ssize(text), dtype);
+    const Variable scores = decoder.forward_cached(ids, cache);
+    std::int64_t same = 0;
+    for (std::int64_t t = 0; t < kWritten; ++t) {
+      const std::vector<double> row = scores.value().select(0, 0).select(0, prompt - 1 + t).to_vector();
+      same += std::ranges::max_element(row) - row.begin() == static_cast<std::ptrdiff_t>(greedy[t]) ? 1 : 0;
+    }
+    EXPECT_GE(same, least) << name_of(dtype);
+    EXPECT_LT(error_of(scores.value()), 4 * whole) << name_of(dtype);
+  }
+}
+
+TEST_F(SmolLm2, TalksInItsTemplate) {
+  const TextModel talking(model(), (folder() / "model.gguf").string());
+  EXPECT_EQ(ChatForm(talking).end_of_turn(), 2);
+  Chat chat(talking);
+  chat.say({.role = "user", .content = "What is the capital of France?"});
+  const WrittenText answer = chat.answer({.draw = {.most = 30}});
+  EXPECT_EQ(answer.text, "The capital of France is Paris.");
+  EXPECT_EQ(answer.end, WriteEnd::token);
 }
 
 }  // namespace

@@ -16,7 +16,9 @@
 namespace qkv::studio {
 namespace {
 
-constexpr std::int64_t kBenchNumbers = 2048;    // of each of q, k and v, which the address holds
+constexpr std::int64_t kBenchNumbers = 2048;  // of each of q, k and v, which the address holds
+// Of the pages Heads and Step beside an explanation, which shows all heads itself: the file stays below 5 MB.
+constexpr std::size_t kBesideExplain = std::size_t{320} << 10;
 constexpr std::int64_t kDrawnNumbers = 65'536;  // of a projection: each reply of the bench holds it
 
 // The question `explain` as the page asks it: the fields that say something.
@@ -106,13 +108,14 @@ Request head_fields(const std::string& name) {
 }
 
 void add_trained_pages(Frozen& frozen, StudioPage& page, const Request& request, const Explanation& explanation) {
-  if (request.contains("picture") || request.contains("captions")) return;
+  // The other pages read texts as they are.
+  if (request.contains("picture") || request.contains("captions") || request.contains("chat")) return;
   Request reading{{"model", request["model"]}};
   for (const char* name : {"text", "example"}) {
     if (request.contains(name)) reading[name] = request[name];
   }
   const auto query = explanation.asked >= 0 ? std::optional(explanation.asked) : std::nullopt;
-  add_model_pages(frozen, page, reading, head_fields(explanation.head), query);
+  add_model_pages(frozen, page, reading, head_fields(explanation.head), query, kBesideExplain);
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ void add_bench_page(Frozen& frozen, StudioPage& page, const Request& bench) {
 }
 
 void add_model_pages(Frozen& frozen, StudioPage& page, const Request& reading, Request head,
-                     std::optional<std::int64_t> query) {
+                     std::optional<std::int64_t> query, std::optional<std::size_t> most) {
   Request all;
   try {
     all = frozen.add("heads", reading);
@@ -142,7 +142,11 @@ void add_model_pages(Frozen& frozen, StudioPage& page, const Request& reading, R
     if (!query) query = (*example)["query"].get<std::int64_t>();
   }
   const Request chosen = head.empty() ? telling_head(all) : head;
-  freeze_heads(frozen, reading, chosen);
+  if (most) {
+    freeze_heads(frozen, reading, chosen, {.bytes = *most});
+  } else {
+    freeze_heads(frozen, reading, chosen);
+  }
   Request fields = reading;
   fields["head"] = name_of_head(chosen);
   page.starts.push_back(start_of("heads", fields));
@@ -152,7 +156,7 @@ void add_model_pages(Frozen& frozen, StudioPage& page, const Request& reading, R
       *std::ranges::find(all["sites"], chosen["site"], [](const Request& one) { return one["site"]; });
   const std::int64_t asking = query.value_or(static_cast<std::int64_t>(site["queries"].size()) - 1);
   bench["query"] = asking;
-  freeze_step(frozen, bench);
+  freeze_step(frozen, bench, most ? FileBounds{.bytes = *most} : FileBounds{});
   fields["q"] = asking;
   page.starts.push_back(start_of("step", fields));
 }

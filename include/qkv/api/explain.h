@@ -40,6 +40,7 @@ struct ExplainRequest {
   std::optional<std::int64_t> example;
   std::string picture, captions;
   bool match = false;
+  bool chat = false;
   std::string site;
   std::optional<std::int64_t> layer, head, answer;
   bool numbers = false;
@@ -56,11 +57,12 @@ struct ExplainGiven {
 /// naming it.
 void require_explain(const ExplainGiven& given);
 
-/// Which parts of a drawn model's explanation are made; a trained model's has all.
+/// Which parts of a drawn model's explanation are made; a trained model's has all, but removal in large models.
 struct ExplainedParts {
   bool steps = true;
   std::string only_steps = {};  // those that keep_steps() would keep; empty: all
   bool whys = true;
+  bool removal = false;  // of a trained model: what each head's removal does, also where that takes long
 };
 
 /// The explanation that is asked for, of `model` where the request names one. Throws InvalidArgument naming the field.
@@ -76,7 +78,7 @@ struct ExplainedMap {
   std::string colours;  // "sequential" or "diverging"
   double low = 0, high = 0;
   int decimals = 2;
-  Tensor values;                 // f64 [rows, columns]
+  Tensor values;                 // [rows, columns], f32 as shown and f64 in numbers
   std::optional<Tensor> hidden;  // b8 [rows, columns]
   std::optional<Tensor> whole;   // of numbers: every value, where `values` are means of blocks
 };
@@ -136,6 +138,7 @@ struct ExplainedPart {
 struct ExplainReply {
   std::string title;
   std::vector<std::string> tokens, keys;
+  std::vector<std::string> sources;  // of each token of a conversation
   std::vector<Setting> settings;
   std::vector<std::string> notes;
   std::vector<ExplainedPart> parts;
@@ -165,6 +168,8 @@ struct ExplainAsked : ExplainRequest {
 /// reader would believe that it did.
 [[nodiscard]] ExplainAsked read_explain(ExplainAsked asked, const Given& given);
 
+/// Whether a step of its own was asked for, which is left out of large models otherwise.
+[[nodiscard]] bool asks_for_removal(const ExplainAsked& asked);
 [[nodiscard]] ExplainedParts parts_of(const ExplainAsked& asked);
 /// Leaves what was asked for, of an explanation that may hold more.
 void keep_asked(Explanation& explanation, const ExplainAsked& asked);

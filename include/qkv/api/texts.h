@@ -12,6 +12,7 @@
 #include "qkv/api/given_texts.h"
 #include "qkv/api/member.h"
 #include "qkv/api/saying.h"
+#include "qkv/model/chat.h"
 #include "qkv/model/fill.h"
 #include "qkv/model/text_model.h"
 #include "qkv/model/write_text.h"
@@ -33,9 +34,17 @@ struct WriteRequest {
   GenerateOptions draw;
   std::vector<std::string> stops;
   std::string dtype = "f32";
+  std::optional<std::string> cache_type;  // default: the dtype
 };
 
-struct GenerateRequest : WriteRequest {
+/// A conversation: what stands in it so far.
+struct ChatRequest {
+  bool chat = false;
+  std::optional<std::string> system, user;
+  std::string messages;  // a file of JSON, or JSON itself: [{"role": "user", "content": "Hello"}]
+};
+
+struct GenerateRequest : WriteRequest, ChatRequest {
   GenerateRequest() { dtype = "file"; }
 
   std::string model;
@@ -51,6 +60,7 @@ struct FillRequest {
 
 [[nodiscard]] const Fields<EmbedRequest>& embed_fields();
 [[nodiscard]] const Fields<WriteRequest>& write_fields();
+[[nodiscard]] const Fields<ChatRequest>& chat_fields();
 [[nodiscard]] const Fields<GenerateRequest>& generate_fields();
 [[nodiscard]] const Fields<FillRequest>& fill_fields();
 
@@ -89,6 +99,15 @@ struct EmbedReply {
 /// With ends and dtype as the model needs them.
 [[nodiscard]] WriteOptions write_options(const WriteRequest& request, const Model& model);
 
+/// What a request of a conversation leaves open, as the authors of the model at `path` mean it to write: temperature,
+/// top_k, top_p, min_p and repetition_penalty of its generation_config.json, but for what was given; a temperature of 0
+/// that was given takes the others of the draw with it. Throws InvalidArgument naming seed where nothing is drawn.
+[[nodiscard]] GenerateOptions chat_draw(const GenerateOptions& asked, const Given& given, const std::string& path);
+
+/// The messages of a request, in their order: of the system, those of `messages`, of the user. Throws InvalidArgument
+/// naming messages for what is no such list, and Error for a file that cannot be read.
+[[nodiscard]] std::vector<ChatMessage> messages_of(const ChatRequest& request);
+
 /// Refuses what would change nothing, or its reader would believe that it did.
 void require_effect(const GenerateRequest& request, const Given& given);
 
@@ -121,6 +140,8 @@ struct GenerateFigures {
   std::string end, prompt, text;
   std::string weights;  // Model::quantised_words()
   std::vector<std::int32_t> tokens;
+  std::vector<ChatMessage> messages;  // of a conversation, the answer the last
+  std::optional<std::int64_t> cache_bytes;
 };
 
 /// Of fill_gaps() of the text, by the model's own pieces.
@@ -129,6 +150,8 @@ struct GenerateFigures {
 /// `weights` is Model::quantised_words().
 [[nodiscard]] GenerateFigures generate_figures(const std::string& prompt, const WrittenText& written,
                                                std::string weights = {});
+/// Of the last answer of a conversation.
+[[nodiscard]] GenerateFigures chat_figures(const Chat& chat, const WrittenText& written);
 
 [[nodiscard]] EmbedFigures embed_figures(const EmbedReply& reply, std::size_t n);
 
@@ -141,6 +164,7 @@ struct GenerateFigures {
 [[nodiscard]] const Members<FillPiece>& members_of(const FillPiece* piece);
 [[nodiscard]] const Members<FillMask>& members_of(const FillMask* mask);
 [[nodiscard]] const Members<FillFigures>& members_of(const FillFigures* figures);
+[[nodiscard]] const Members<ChatMessage>& members_of(const ChatMessage* message);
 [[nodiscard]] const Members<GenerateFigures>& members_of(const GenerateFigures* figures);
 
 }  // namespace qkv

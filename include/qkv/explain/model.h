@@ -27,7 +27,9 @@ struct ModelQuestion {
   std::optional<std::int64_t> head = std::nullopt;
   std::optional<std::string> query = std::nullopt;  // a token to write out, or its index
   bool blocks = false;                              // show every block, not that of the head alone
+  bool chat = false;                                // the text is a message, read in the model's chat template
   bool whys = false;                                // answer why, from the numbers of the head's layer
+  bool removal = false;                             // what each head's removal does, also where that takes long
 };
 
 /// What the model reads of a question: the example, with the answer that the model writes where its task wants one.
@@ -38,7 +40,8 @@ struct ModelQuestion {
 /// of the task, the image if there is one, every head, each step of the layer of that head, its block with the residual
 /// stream, the scores and probabilities of one answer (at the query; else where the pattern or the task asks for one),
 /// what each part of the residual stream adds to its score (pre-norm), and the change of its probability if a head
-/// gives zeros, for which the model runs once for each head. Where the question leaves layer and head open, the text
+/// gives zeros, for which the model runs once for each head: where that takes about a second, or question.removal asks
+/// for it; all else is of one pass. Where the question leaves layer and head open, the text
 /// decides: of the patterns of the task that it has, the head with the largest mean weight on one; without a pattern,
 /// the head that shows one best on 16 held-out examples; else the last layer, across if the model has such attention.
 /// Allocates every T x T matrix. Throws InvalidArgument naming the member of the question.

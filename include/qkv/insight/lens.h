@@ -29,8 +29,8 @@ struct LogitLens {
   Tensor probabilities = {};            // f64 [layers, T] of the answer
 };
 
-/// A pass for each layer: the state takes the place of the last block's output, so that what reads it is the model's
-/// own code. Throws InvalidArgument as change_text() for the question, and naming model for one that says no tokens.
+/// One pass, and Model::read_out() of the state after each layer, so that what reads it is the model's own code. Throws
+/// InvalidArgument as change_text() for the question, and naming model for one that says no tokens.
 [[nodiscard]] LogitLens logit_lens(const TextModel& trained, const TextQuestion& question);
 
 /// What the parts of one layer add.
@@ -56,9 +56,9 @@ struct LogitParts {
   [[nodiscard]] double sum() const;
 };
 
-/// Of the text at `place` of ids, the logit of `token`; less that of `against`. Two passes, or three; what
-/// follows the last block is recorded, which allocates gradients of the last norm and the output map, and clears those
-/// of all parameters. Throws InvalidArgument naming model for one whose residual stream has no last norm before the
+/// Of the text at `place` of ids, the logit of `token`; less that of `against`. One pass; what follows the last block
+/// is recorded at the place, which allocates gradients of the last norm and the output map, and clears those of all
+/// parameters. Throws InvalidArgument naming model for one whose residual stream has no last norm before the
 /// output map (post-norm blocks, BERT's head), or that says no tokens.
 [[nodiscard]] LogitParts logit_parts(const Model& model, const HeadText& text, std::int64_t place, std::int32_t token,
                                      std::optional<std::int32_t> against = std::nullopt);

@@ -63,6 +63,17 @@ struct DecoderCache {
 
   /// Row n goes on from rows[n] of this one. Copies keys and values.
   [[nodiscard]] DecoderCache fork(std::span<const std::int64_t> rows) const;
+  /// Makes room for `tokens` tokens of each text, and no more than `most`: at least twice what there was. Copies.
+  void make_room(std::int64_t tokens, std::int64_t most);
+  /// Forgets the tokens from `tokens` on.
+  void truncate(std::int64_t tokens);
+};
+
+/// A text that a decoder reads and writes in several calls: what it has read is not computed again.
+struct KeptText {
+  std::optional<DecoderCache> cache = std::nullopt;
+  std::vector<std::int64_t> tokens = {};  // that the cache holds
+  std::int64_t computed = 0;              // tokens that were computed, in all calls
 };
 
 /// Weights of every head, one tensor a layer.
@@ -93,19 +104,33 @@ class Decoder {
   /// another shape, and its lengths.
   [[nodiscard]] Variable forward_cross(const TensorView& ids, const DecoderContext& context,
                                        const ModelCall& call = {}) const;
+  /// The scores that a stream [B, T, d_model] would give as the last block's output: what the model does behind it. A
+  /// trace sees ln_final and logits.
+  [[nodiscard]] Variable read_out(const Variable& stream, const ModelCall& call = {}) const;
 
-  /// Empty caches of B texts of up to `capacity` tokens, in `dtype`, by default that of ModelCall; over a context,
-  /// with its keys and values.
+  /// Empty caches of B texts of up to `capacity` tokens, in `dtype`, a floating one or i8, by default that of
+  /// ModelCall; over a context, with its keys and values, by default in its dtype.
   [[nodiscard]] DecoderCache make_cache(std::int64_t B, std::int64_t capacity,
                                         std::optional<DType> dtype = std::nullopt) const;
-  [[nodiscard]] DecoderCache make_cache(const DecoderContext& context, std::int64_t capacity) const;
+  [[nodiscard]] DecoderCache make_cache(const DecoderContext& context, std::int64_t capacity,
+                                        std::optional<DType> dtype = std::nullopt) const;
+  /// What generate() keeps keys and values in: options.cache_dtype, or what it computes in.
+  [[nodiscard]] DType cache_dtype(const GenerateOptions& options) const;
+  /// Bytes of the keys and values of so many tokens in a dtype, with the scales of i8.
+  [[nodiscard]] std::int64_t cache_bytes(std::int64_t tokens, DType dtype) const;
   /// ids [B, T], the tokens after those of the cache, which takes them in -> scores of call.scores. Nothing is
   /// recorded.
   [[nodiscard]] Variable forward_cached(const TensorView& ids, DecoderCache& cache, const ModelCall& call = {}) const;
-  /// What generate() writes after prompt [B, T], over a cache: a token costs one token's work. A text that is longer
-  /// than options.window is read anew for each token, from the first of its last `window` tokens. Throws
-  /// InvalidArgument naming scores if there is a token to write and no output map.
+  /// What generate() writes after prompt [B, T], over a cache in options.cache_dtype: a token costs one token's work,
+  /// and equal prompts are read once. A text that is longer than options.window is read anew for each token, from the
+  /// first of its last `window` tokens. Throws InvalidArgument naming scores if there is a token to write and no output
+  /// map.
   [[nodiscard]] NewTokens generate(const TensorView& prompt, const GenerateOptions& options) const;
+  /// The same after one text [1, T], of which `kept` may hold a beginning: only the tokens behind that are computed,
+  /// the last one always. `kept` then holds the text and what was written, but for the last token. Throws
+  /// InvalidArgument as above, and naming beams, of which there is one; prompt, of which there is one row; most, if the
+  /// text would be longer than options.window.
+  [[nodiscard]] NewTokens write_on(const TensorView& prompt, KeptText& kept, const GenerateOptions& options) const;
   /// The same over a context, in its dtype.
   [[nodiscard]] NewTokens generate_cross(const TensorView& prompt, const DecoderContext& context,
                                          const GenerateOptions& options) const;

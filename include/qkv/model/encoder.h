@@ -74,6 +74,8 @@ class Encoder {
   /// [B, T] -> scores [B, T, vocabulary] of what stands at each place. Throws InvalidArgument naming head if there is
   /// none.
   [[nodiscard]] Variable forward(const PaddedTokens& tokens, const ModelCall& call = {}) const;
+  /// The scores that a stream [B, T, d_model] would give as the last block's output. Throws as forward().
+  [[nodiscard]] Variable read_out(const Variable& stream, const ModelCall& call = {}) const;
 
   /// Weights of every head, [B, heads, T, T] a layer, in the default dtype of ModelCall. Allocates them all.
   [[nodiscard]] std::vector<Tensor> weights(const PaddedTokens& tokens) const;
@@ -88,6 +90,8 @@ class Encoder {
  private:
   [[nodiscard]] BlockCall block_call(const ModelCall& call) const;
   [[nodiscard]] Variable transformed(const Variable& x) const;
+  [[nodiscard]] Variable logits_of(const Variable& x, const ModelCall& call) const;
+  void require_scores() const;
   [[nodiscard]] Mask mask_of(const PaddedTokens& tokens) const;
 
   EncoderOptions options_;

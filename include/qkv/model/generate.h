@@ -33,6 +33,8 @@ struct GenerateOptions {
   std::vector<std::int64_t> never = {};               // tokens that are not written
   std::optional<std::int64_t> window = std::nullopt;  // tokens that a decoder without a context sees: the last ones
   std::optional<DType> dtype = std::nullopt;          // that a model computes in, as ModelCall says
+  // That keys and values are kept in: f32, f16, bf16 or i8; what the model computes in where it is not given.
+  std::optional<DType> cache_dtype = std::nullopt;
   // Told each token as it is written, with the number of its text; false ends the text after it. Not with beams.
   std::function<bool(std::int64_t text, std::int64_t token)> written = {};
 };

@@ -39,6 +39,7 @@ struct ModelTokenizers {
   // What fills each text up to the model's length, where the model reads that too (SigLIP); none elsewhere.
   std::optional<std::int64_t> padding = std::nullopt;
   std::string chat_template = {};  // of messages, in Jinja, as the model's authors wrote it; empty where there is none
+  std::map<std::string, std::string> special_tokens = {};  // as that template calls them: {"eos_token", "<|im_end|>"}
 };
 
 /// A config in words: {"kind", "decoder"}, {"heads", "4"}. Two models with the same config have the same parameters.
@@ -106,6 +107,10 @@ class Model {
   /// The last states [B, T, d_model] in call.dtype, of an encoder or a decoder, as their hidden() gives them. Throws
   /// InvalidArgument for the other kinds, and as the network does.
   [[nodiscard]] Variable states(const ModelInput& input, const ModelCall& call = {}) const;
+  /// The scores [B, T, vocabulary] that a residual stream [B, T, d_model] would give as the output of the last block of
+  /// what says tokens: its last norm, head and output map. A trace sees them by their names in forward(). Throws
+  /// InvalidArgument unless scores_tokens().
+  [[nodiscard]] Variable read_out(const Variable& stream, const ModelCall& call = {}) const;
   /// Writes on after ids, over a cache of keys and values. Throws InvalidArgument for an encoder and for two towers,
   /// and as the network does.
   [[nodiscard]] NewTokens generate(const ModelInput& input, const GenerateOptions& options) const;

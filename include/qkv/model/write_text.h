@@ -29,8 +29,9 @@ enum class WriteEnd : std::uint8_t {
   length,  // as many tokens as were asked for
   // as many as an encoder-decoder has learned positions for; a decoder goes on by its window
   positions,
+  reader,  // who watched the thread ended an answer of a Chat
 };
-/// "token", "stop", "length", "positions"
+/// "token", "stop", "length", "positions", "reader"
 [[nodiscard]] std::string_view name_of(WriteEnd end) noexcept;
 
 struct WrittenText {
@@ -39,6 +40,7 @@ struct WrittenText {
   WriteEnd end = WriteEnd::length;
   /// Tokens at the beginning, prompt included, without which its last token was written: those before the window.
   std::int64_t unread = 0;
+  std::int64_t cache_bytes = 0;  // of the keys and values that it was written over, of a decoder that reads no source
 };
 
 /// What the model writes after each prompt: after it, or in answer to it where the model reads a source; no more than

@@ -38,6 +38,8 @@ class TransformerStack {
   [[nodiscard]] Variable forward(const Variable& x, const BlockCall& call = {}) const;
   [[nodiscard]] Variable forward_cross(const Variable& x, const Variable& context, const BlockCall& call = {}) const;
   [[nodiscard]] Variable forward_cached(const Variable& x, StackCache& cache, const BlockCall& call = {}) const;
+  /// What comes after the last block, of its output: the last norm, or nothing.
+  [[nodiscard]] Variable end(const Variable& stream) const;
   [[nodiscard]] StackCache make_cache(std::int64_t B, std::int64_t capacity, DType dtype,
                                       const Variable& context = {}) const;
 

@@ -105,7 +105,7 @@ void require_picture(const TextModel& model, const std::string& path) {
                      "\"" + path + "\", which is not there");
 }
 
-Explanation of_model(const TextModel& model, const ExplainRequest& request) {
+Explanation of_model(const TextModel& model, const ExplainRequest& request, const ExplainedParts& parts) {
   ModelQuestion question{.title = request.model};
   if (!request.picture.empty()) {
     question.picture = picture_at("picture", request.picture);
@@ -124,6 +124,8 @@ Explanation of_model(const TextModel& model, const ExplainRequest& request) {
   question.query = if_any(request.query);
   question.blocks = !request.block.empty();
   question.whys = request.why;
+  question.removal = parts.removal;
+  question.chat = request.chat;
   return explain_model(model, question);
 }
 
@@ -285,6 +287,10 @@ void add_trained(Fields<ExplainRequest>& fields) {
   add(&R::picture, "picture", "FILE", "A PNG, for a model that reads images");
   add(&R::captions, "captions", "A|B|…", "Of a two-tower model: texts to hold a picture against");
   add(&R::match, "match", "", "All pictures against all captions, each one a line");
+  fields.add(&R::chat, {.name = "chat",
+                        .meaning = "The text is a message in the model's chat template",
+                        .group = kTrained,
+                        .needs = {"model", "text"}});
   add(&R::site, "site", "SITE", "Which attention: tokens, source or cross");
   count(&R::layer, "layer", "Whose steps to show: the best head of this layer [what the text calls for]", 0,
         api_detail::kMostLayers);
@@ -308,7 +314,7 @@ void add_numbers(Fields<ExplainRequest>& fields) {
 Explanation explanation_of(const ExplainRequest& request, const OpenedModel& model, const ExplainedParts& parts) {
   return of_fields([&] {
     if (!request.worked.empty()) return of_field("worked", [&] { return explain_worked(request.worked); });
-    if (model != nullptr) return request.match ? of_pairs(*model, request) : of_model(*model, request);
+    if (model != nullptr) return request.match ? of_pairs(*model, request) : of_model(*model, request, parts);
     const ExplainOptions options = options_of(request, parts);
     if (request.numbers) require_few_numbers(options);
     return explain(options);

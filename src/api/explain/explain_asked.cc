@@ -91,12 +91,15 @@ ExplainAsked read_explain(ExplainAsked asked, const Given& given) {
 }
 
 // Whoever asks for a query, answers or single steps gets these alone.
+bool asks_for_removal(const ExplainAsked& asked) { return asked.steps.find("removal") != std::string::npos; }
+
 ExplainedParts parts_of(const ExplainAsked& asked) {
   const bool asks_for_parts = !asked.query.empty() || !asked.whys.empty() || !asked.steps.empty();
   const bool is_all = !asked.all.empty();
   return {.steps = is_all || !asked.steps.empty() || !asks_for_parts,
           .only_steps = asked.steps,
-          .whys = is_all || !asked.whys.empty() || !asks_for_parts};
+          .whys = is_all || !asked.whys.empty() || !asks_for_parts,
+          .removal = asks_for_removal(asked)};
 }
 
 void keep_asked(Explanation& explanation, const ExplainAsked& asked) {

@@ -108,7 +108,7 @@ const Members<ExplainedMap>& members_of(const ExplainedMap* /*map*/) {
           .add(&ExplainedMap::low, "low", "Where the colours begin")
           .add(&ExplainedMap::high, "high", "Where they end")
           .add(&ExplainedMap::decimals, "decimals", "How many a cell shows")
-          .add(&ExplainedMap::values, "values", "f64 [rows, columns]")
+          .add(&ExplainedMap::values, "values", "[rows, columns]: f32 in a page, f64 in numbers")
           .add(&ExplainedMap::hidden, "hidden", "b8 [rows, columns]: what the mask forbids")
           .add(&ExplainedMap::whole, "whole", "Of numbers: every value, where values are means of blocks");
   return kMembers;
@@ -138,6 +138,7 @@ const Members<ExplainReply>& members_of(const ExplainReply* /*reply*/) {
       Members<ExplainReply>("ExplainReply")
           .add(&ExplainReply::title, "title", "What is explained")
           .add(&ExplainReply::tokens, "tokens", "Tokens at the queries")
+          .add_if_there(&ExplainReply::sources, "sources", "Of each token of a conversation: template, user or answer")
           .add(&ExplainReply::keys, "keys", "Tokens at the keys")
           .add(&ExplainReply::settings, "settings", "With which")
           .add(&ExplainReply::notes, "notes", "What else is to be said")

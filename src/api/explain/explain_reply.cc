@@ -32,7 +32,7 @@ ExplainedMap shown_map(const NamedHeatmap& named, const std::vector<NamedHeatmap
                    .low = ends.low,
                    .high = ends.high,
                    .decimals = heatmap.decimals,
-                   .values = Tensor(heatmap.values.view(), DType::f64),
+                   .values = Tensor(heatmap.values.view(), how == Explained::in_numbers ? DType::f64 : DType::f32),
                    .hidden = std::nullopt,
                    .whole = how == Explained::in_numbers ? if_any(named.whole) : std::nullopt};
   Tensor hidden(DType::b8, heatmap.values.shape());
@@ -144,6 +144,7 @@ ExplainReply explained(const Explanation& explanation, Explained how) {
   ExplainReply reply{.title = explanation.title,
                      .tokens = explanation.tokens,
                      .keys = explanation.keys,
+                     .sources = explanation.sources,
                      .settings = explanation.settings,
                      .notes = explanation.notes,
                      .parts = {},

@@ -20,6 +20,13 @@ using api_detail::refuse;
 
 DType computed_in(const std::string& name) { return name == "bf16" ? DType::bf16 : DType::f32; }
 
+std::optional<DType> kept_in(const std::string& name) {
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16, DType::i8}) {
+    if (name == name_of(dtype)) return dtype;
+  }
+  return std::nullopt;
+}
+
 // The folder's own, and what the request says beside it.
 EmbedOptions embed_options(const EmbedRequest& request, const std::string& path) {
   EmbedOptions options = embed_options_of(path);
@@ -153,7 +160,11 @@ const Fields<WriteRequest>& write_fields() {
     fields.add(&R::draw, draw_fields());
     fields.add(&R::stops, {.name = "stop", .form = "TEXT", .meaning = "End a text before this; may be given again"});
     fields.add(&R::dtype, dtype_field());
-    fields.give_examples({{"stop", "."}});
+    fields.add(&R::cache_type, {.name = "cache_type",
+                                .form = "TYPE",
+                                .meaning = "What keys and values are kept in: f32, bf16, f16 or i8 [the dtype]",
+                                .words = {"f32", "bf16", "f16", "i8"}});
+    fields.give_examples({{"stop", "."}, {"cache_type", "bf16"}});
     return fields;
   }();
   return kFields;
@@ -166,6 +177,7 @@ const Fields<GenerateRequest>& generate_fields() {
     Fields<R> fields;
     fields.add(&R::model, {.name = "model", .meaning = "Whose text", .required = true});
     fields.add(&R::text, text_field("What to go on with"));
+    fields.add(chat_fields());
     fields.add(write_fields());
     fields.add(
         &R::samples,
@@ -221,12 +233,18 @@ QuantisedWeights weights_for(const GenerateRequest& request) {
 WriteOptions write_options(const WriteRequest& request, const Model& model) {
   WriteOptions options{.draw = request.draw, .stops = request.stops};
   options.draw.dtype = computed_in(request.dtype);
+  options.draw.cache_dtype = kept_in(request.cache_type.value_or(""));
   if (model.dtype() == DType::f64) options.draw.dtype = std::nullopt;
   return options;
 }
 
 void require_effect(const GenerateRequest& request, const Given& given) {
   const GenerateOptions& draw = request.draw;
+  if (request.chat) {
+    if (draw.beams > 1)
+      refuse("beams", "1 of a conversation, of which one answer is followed", std::to_string(draw.beams));
+    return;
+  }
   const auto require_draws = [&](const char* field) {
     if (draw.temperature == 0) refuse(field, "a `temperature` above 0 beside it", "none");
   };
@@ -268,9 +286,25 @@ std::string field_of_writing(const std::string& argument) {
   return argument == "ids" || argument.starts_with("prompt") ? "text" : argument;
 }
 
+GenerateFigures answer_in_chat(const GenerateRequest& request, const Given& given) {
+  if (!request.user && request.messages.empty()) refuse("user", "a message to be answered, or `messages`", "none");
+  const std::vector<ChatMessage> messages = messages_of(request);
+  const OpenedModel model = open_model(request.model, weights_for(request));
+  return api_detail::of_fields(
+      [&] {
+        Chat chat(*model);
+        for (const ChatMessage& message : messages) chat.say(message);
+        WriteOptions write = write_options(request, model->model());
+        write.draw = chat_draw(write.draw, given, trained_model_path(request.model));
+        return chat_figures(chat, chat.answer(write));
+      },
+      field_of_writing);
+}
+
 std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given) {
-  if (!request.text) refuse("text", "a text", "none");
   require_effect(request, given);
+  if (request.chat) return {answer_in_chat(request, given)};
+  if (!request.text) refuse("text", "a text", "none");
   const OpenedModel model = open_model(request.model, weights_for(request));
   const std::vector<std::string> prompts(static_cast<std::size_t>(request.samples), *request.text);
   const std::vector<WrittenText> written = api_detail::of_fields(

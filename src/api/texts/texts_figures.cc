@@ -24,7 +24,15 @@ GenerateFigures generate_figures(const std::string& prompt, const WrittenText& w
           .prompt = prompt,
           .text = written.text,
           .weights = std::move(weights),
-          .tokens = written.tokens};
+          .tokens = written.tokens,
+          .messages = {},
+          .cache_bytes = written.cache_bytes > 0 ? std::optional(written.cache_bytes) : std::nullopt};
+}
+
+GenerateFigures chat_figures(const Chat& chat, const WrittenText& written) {
+  GenerateFigures figures = generate_figures(chat.last_read().rendered.text, written);
+  figures.messages = chat.messages();
+  return figures;
 }
 
 const Members<EmbedFigures>& members_of(const EmbedFigures* /*type*/) {
@@ -57,14 +65,23 @@ const Members<FillFigures>& members_of(const FillFigures* /*type*/) {
   return kMembers;
 }
 
+const Members<ChatMessage>& members_of(const ChatMessage* /*type*/) {
+  static const auto kMembers = Members<ChatMessage>("ChatMessage")
+                                   .add(&ChatMessage::role, "role", "system, user, assistant, or another")
+                                   .add(&ChatMessage::content, "content", "Its text");
+  return kMembers;
+}
+
 const Members<GenerateFigures>& members_of(const GenerateFigures* /*type*/) {
   using F = GenerateFigures;
-  static const auto kMembers = Members<F>("GenerateFigures")
-                                   .add(&F::end, "end", "Why it ended: token, stop, length or positions")
-                                   .add(&F::prompt, "prompt", "What it goes on with, or answers")
-                                   .add(&F::text, "text", "Without its prompt, its end and its stop")
-                                   .add_if_there(&F::weights, "weights", "How quantised ones are computed with")
-                                   .add(&F::tokens, "tokens", "That were written; also those behind a stop");
+  static const auto kMembers =
+      Members<F>("GenerateFigures")
+          .add(&F::end, "end", "Why it ended: token, stop, length, positions or reader")
+          .add(&F::prompt, "prompt", "What it goes on with, or answers")
+          .add(&F::text, "text", "Without its prompt, its end and its stop")
+          .add(&F::tokens, "tokens", "That were written; also those behind a stop")
+          .add_if_there(&F::messages, "messages", "The conversation, the answer the last")
+          .add_if_there(&F::cache_bytes, "cache_bytes", "Of the keys and values that were kept");
   return kMembers;
 }
 

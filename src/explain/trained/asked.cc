@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "insight/asked_text.h"
+#include "qkv/model/chat.h"
 
 namespace qkv::explain_detail {
 namespace {
@@ -17,6 +18,18 @@ Example image_example(const TextModel& trained, const TensorView& picture) {
   example.tokens = {trained.tokenizer().id("<s>")};
   example.labels.resize(1);
   example.scored.resize(1);
+  return example;
+}
+
+// The text as a message that is to be answered.
+Example chat_example(const TextModel& trained, const std::string& text, std::vector<std::string>& sources) {
+  const std::vector<ChatMessage> messages = {{.role = "user", .content = text}};
+  const ChatTokens read = ChatForm(trained).read(messages, ChatEnd::for_answer);
+  Example example;
+  example.tokens = read.ids;
+  example.labels.resize(read.ids.size());
+  example.scored.resize(read.ids.size());
+  for (const auto& message : read.messages) sources.emplace_back(message ? "user" : "template");
   return example;
 }
 
@@ -77,7 +90,9 @@ Asked asked_of(const TextModel& trained, const ModelQuestion& question) {
     refuse("answer", "a model that writes", trained.labels_tokens() ? "one that labels tokens" : "one of kind " + kind);
   }
   if (question.answer && question.example) refuse("answer", "a text: an example brings its answer", "an example");
-  Asked asked{.shown = given_example(trained, question)};
+  if (question.chat && !question.text) refuse("chat", "a text beside it", "none");
+  Asked asked;
+  asked.shown = question.chat ? chat_example(trained, *question.text, asked.sources) : given_example(trained, question);
   asked.prompt = asked.shown.tokens.size();
   if (is_pair(trained)) {
     asked.pairs = pairs_of(trained, question, asked.shown);

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "explain/trained/asked.h"
 #include "explain/trained/chosen_head.h"
@@ -18,6 +20,9 @@ namespace {
 
 using namespace explain_detail;
 
+// Multiplications that removing each head in turn may take where nobody asks for it: about a second.
+constexpr double kMostRemovalWork = 1e11;
+
 class ModelReader {
  public:
   ModelReader(const TextModel& trained, const ModelQuestion& question)
@@ -29,6 +34,8 @@ class ModelReader {
     said_of(question.example ? "example" : "text", [&] { trained_.model().run(input_of(batch_), trace_); });
     run_.tokens = texts_of(trained_.tokenizer(), shown().tokens);
     run_.query = question.query;
+    run_.sources = asked_.sources;
+    if (!run_.sources.empty()) run_.sources.resize(shown().tokens.size(), "answer");
     require_length(std::max(batch_.ids.dim(1), batch_.patches));
   }
 
@@ -49,6 +56,12 @@ class ModelReader {
     if (!shown().image.empty()) run_.image = covered_colours(trained_, shown());
     run_.whys = question_.whys;
     add_attention();
+    if (says_tokens() && !shows_removal()) {
+      run_.notes.push_back(
+          fmt::format("what each head's removal does is left out: it takes {} passes (qkv explain --step removal, or "
+                      "qkv change --sweep heads)",
+                      heads_in_all()));
+    }
     add_maps();
     return explain(run_, path());
   }
@@ -272,6 +285,24 @@ class ModelReader {
     return place < before ? std::nullopt : std::optional(place - before);
   }
 
+  // Sites of a joined text share their heads.
+  [[nodiscard]] std::int64_t heads_in_all() const {
+    std::map<std::string, std::int64_t> heads;
+    for (const TracedSite& site : sites_) {
+      heads[site.scope.name(0)] = site.scope.layers * trace_[site.scope.name(0, "heads")].dim(1);
+    }
+    std::int64_t all = 0;
+    for (const auto& [name, count] : heads) all += count;
+    return all;
+  }
+
+  [[nodiscard]] bool shows_removal() const {
+    const auto passes = static_cast<double>(heads_in_all());
+    const auto tokens = static_cast<double>(batch_.ids.dim(1));
+    const auto of_a_token = static_cast<double>(trained_.model().parameter_count());
+    return question_.removal || passes * tokens * of_a_token <= kMostRemovalWork;
+  }
+
   [[nodiscard]] std::vector<Section> path() const {
     const SiteScope& scope = sites_[chosen_.site].scope;
     const std::string block = fmt::format("{}blocks.{}", scope.stack, chosen_.layer);
@@ -286,7 +317,7 @@ class ModelReader {
     const Answer answer = answer_of(ran(), chosen_, asked_place(), run_.probabilities);
     steps.push_back(answer_step(ran(), answer));
     if (std::optional<Section> parts = parts_step(ran(), answer)) steps.push_back(std::move(*parts));
-    steps.push_back(removal_step(ran(), sites_, answer));
+    if (shows_removal()) steps.push_back(removal_step(ran(), sites_, answer));
     return steps;
   }
 
@@ -294,7 +325,7 @@ class ModelReader {
   const ModelQuestion& question_;
   Asked asked_;
   Batch batch_;
-  Trace trace_;
+  Trace trace_{"*", "*blocks.*_norm.divisor"};  // the divisors for parts_step()
   ModelRun run_;
   std::vector<TracedSite> sites_;
   ChosenHead chosen_;

@@ -74,6 +74,7 @@ void say_whose(const ModelRun& model_run, Section& step) {
 
 std::vector<Section> steps_of(const ModelRun& model_run) {
   std::vector<Section> steps;
+  if (!model_run.sources.empty()) steps.push_back(template_step(model_run));
   if (!model_run.probabilities.empty()) steps.push_back(says_step(model_run));
   if (!model_run.captions.empty()) steps.push_back(captions_step(model_run));
   steps.push_back(overview_step(model_run));
@@ -108,6 +109,7 @@ Explanation explain(const ModelRun& model_run, std::vector<Section> path) {
   for (Section& step : steps) step.number = ++number;
   explanation.steps = std::move(steps);
   explanation.title = model_run.title;
+  explanation.sources = model_run.sources;
   explanation.head = fmt::format("{}.{}.{}", model_run.sites[model_run.site].name, model_run.layer, model_run.head);
   explanation.settings.insert(explanation.settings.begin(), model_run.settings.begin(), model_run.settings.end());
   explanation.notes.insert(explanation.notes.begin(), model_run.notes.begin(), model_run.notes.end());

@@ -62,8 +62,9 @@ struct ModelRun {
   std::vector<std::string> tokens;      // T
   Tensor probabilities;                 // [T, vocabulary] of what is predicted at each token; empty where nothing is
   std::vector<std::string> vocabulary;
-  std::vector<std::string> expected;  // what should be predicted, "" where that is not asked; empty where not known
-  std::vector<bool> trained = {};     // whether the task asks for anything there; empty where not known
+  std::vector<std::string> expected;      // what should be predicted, "" where that is not asked; empty where not known
+  std::vector<std::string> sources = {};  // of the tokens of a conversation, as Explanation has them
+  std::vector<bool> trained = {};         // whether the task asks for anything there; empty where not known
   std::vector<CaptionCosine> captions = {};
   Tensor image = {};               // [3, H, W] in [0, 1]; empty where there is none
   std::vector<Section> maps = {};  // what the answer rests on, over the image
@@ -76,6 +77,8 @@ struct ModelRun {
   bool whys = false;
 };
 
+// Which tokens of a conversation are the template's.
+[[nodiscard]] Section template_step(const ModelRun& model_run);
 // What the model says, and how near captions are.
 [[nodiscard]] Section says_step(const ModelRun& model_run);
 [[nodiscard]] Section captions_step(const ModelRun& model_run);

@@ -5,7 +5,7 @@
 
 #include "explain/numbers.h"
 #include "explain/trained/path.h"
-#include "insight/asked_text.h"
+#include "insight/logit_parts.h"
 #include "qkv/insight/lens.h"
 
 namespace qkv::explain_detail {
@@ -47,10 +47,9 @@ Table of_the_rest(const LogitParts& parts) {
 }  // namespace
 
 std::optional<Section> parts_step(const Ran& ran, const Answer& answer) {
-  const HeadText text = insight::head_text_of(ran.trained, ran.example);
   std::optional<LogitParts> parts;
   try {
-    parts = logit_parts(ran.trained.model(), text, answer.row, answer.token);
+    parts = insight::parts_in_pass(ran.trained.model(), ran.trace, answer.row, answer.token);
   } catch (const InvalidArgument& error) {
     if (error.argument() != "model") throw;
     return std::nullopt;

@@ -12,6 +12,7 @@
 #include "model/families/loading.h"
 #include "qkv/error.h"
 #include "qkv/text/read_tokenizer.h"
+#include "text/files_beside.h"
 #include "text/fitted_tokenizer.h"
 
 namespace qkv::families {
@@ -102,6 +103,17 @@ std::string chat_template_of(const std::string& folder) {
   return "";
 }
 
+// As a chat template calls them; none without one.
+std::map<std::string, std::string> special_tokens_of(const std::string& folder, const std::string& chat_template) {
+  std::map<std::string, std::string> tokens;
+  if (chat_template.empty()) return tokens;
+  const text::FilesBeside beside = text::read_files_beside(fs::path(folder) / "tokenizer.json", nullptr);
+  for (const char* name : text::kNamedTokens) {
+    if (std::optional<std::string> token = beside.token(name)) tokens.emplace(name, std::move(*token));
+  }
+  return tokens;
+}
+
 // config.json, with the first token of an encoder-decoder's texts as generation_config.json has it, which goes before.
 ConfigFile config_in(const std::string& folder) {
   constexpr const char* kStart = "decoder_start_token_id";
@@ -122,10 +134,12 @@ ModelTokenizers tokenizers_of(const std::string& folder, const ConfigFile& confi
                               std::vector<std::string>& cautions) {
   const std::int64_t vocabulary = vocabulary_of(network);
   const auto tokens = tokenizer_of(folder, vocabulary, cautions);
+  const std::string chat_template = chat_template_of(folder);
   return {.tokens = tokens,
           .ends = ends_of(folder, config, vocabulary, cautions),
           .padding = padding_of(folder, config, network, tokens.get()),
-          .chat_template = chat_template_of(folder)};
+          .chat_template = chat_template,
+          .special_tokens = special_tokens_of(folder, chat_template)};
 }
 
 }  // namespace

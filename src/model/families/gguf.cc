@@ -124,6 +124,7 @@ ModelTokenizers gguf_tokenizers(const GgufKeys& keys, std::vector<std::string>& 
   if (tokenizers.tokens) tokenizers.tokens = text::fitted_tokenizer(tokenizers.tokens, rows);
   tokenizers.ends = text::gguf_ends(keys);
   tokenizers.chat_template = keys.text("tokenizer.chat_template", "");
+  if (!tokenizers.chat_template.empty()) tokenizers.special_tokens = text::gguf_special_tokens(keys);
   std::erase_if(tokenizers.ends, [&](std::int64_t end) { return end >= rows; });
   return tokenizers;
 }

@@ -15,6 +15,9 @@ struct Kind<Captioner> : Defaults<Captioner> {
   static Variable forward(const Captioner& captioner, const ModelInput& in, const ModelCall& call) {
     return captioner.forward(in.images, in.ids, call);
   }
+  static Variable read_out(const Captioner& captioner, const Variable& stream, const ModelCall& call) {
+    return read_out_of_decoder(captioner, stream, call);
+  }
   static NewTokens generate(const Captioner& captioner, const ModelInput& in, const GenerateOptions& options) {
     return captioner.generate(in.images, in.ids, options);
   }

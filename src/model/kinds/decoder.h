@@ -16,6 +16,9 @@ struct Kind<Decoder> : Defaults<Decoder> {
   static Variable forward(const Decoder& decoder, const ModelInput& in, const ModelCall& call) {
     return decoder.forward(in.ids, call);
   }
+  static Variable read_out(const Decoder& decoder, const Variable& stream, const ModelCall& call) {
+    return decoder.read_out(stream, call);
+  }
   static Variable states(const Decoder& decoder, const ModelInput& in, const ModelCall& call) {
     return decoder.hidden(in.ids, call);
   }

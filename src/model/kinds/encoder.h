@@ -16,6 +16,9 @@ struct Kind<Encoder> : Defaults<Encoder> {
   static Variable forward(const Encoder& encoder, const ModelInput& in, const ModelCall& call) {
     return encoder.forward({in.ids, in.lengths, in.types}, call);
   }
+  static Variable read_out(const Encoder& encoder, const Variable& stream, const ModelCall& call) {
+    return encoder.read_out(stream, call);
+  }
   static Variable states(const Encoder& encoder, const ModelInput& in, const ModelCall& call) {
     return encoder.hidden({in.ids, in.lengths, in.types}, call);
   }

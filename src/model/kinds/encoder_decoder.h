@@ -15,6 +15,9 @@ struct Kind<EncoderDecoder> : Defaults<EncoderDecoder> {
   static Variable forward(const EncoderDecoder& both, const ModelInput& in, const ModelCall& call) {
     return both.forward({in.source, in.source_lengths}, in.ids, call);
   }
+  static Variable read_out(const EncoderDecoder& both, const Variable& stream, const ModelCall& call) {
+    return read_out_of_decoder(both, stream, call);
+  }
   static NewTokens generate(const EncoderDecoder& both, const ModelInput& in, const GenerateOptions& options) {
     return both.generate({in.source, in.source_lengths}, in.ids, options);
   }

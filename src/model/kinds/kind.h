@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "nn/tracing.h"
 #include "qkv/error.h"
 #include "qkv/model/model.h"
 
@@ -28,6 +29,9 @@ struct Defaults {
   static Variable states(const Network& /*network*/, const ModelInput& /*in*/, const ModelCall& /*call*/) {
     refuse("Model::states", Kind<Network>::kTraits, "an encoder or a decoder");
   }
+  static Variable read_out(const Network& /*network*/, const Variable& /*stream*/, const ModelCall& /*call*/) {
+    refuse("Model::read_out", Kind<Network>::kTraits, "one that scores tokens");
+  }
   static NewTokens generate(const Network& /*network*/, const ModelInput& /*in*/, const GenerateOptions& /*options*/) {
     refuse("Model::generate", Kind<Network>::kTraits, "one that writes");
   }
@@ -36,6 +40,16 @@ struct Defaults {
     static_cast<void>(K::scores_tokens(network) ? K::forward(network, in, call) : K::states(network, in, call));
   }
 };
+
+/// The end of a decoder that stands under its name in a trace.
+template <class Both>
+Variable read_out_of_decoder(const Both& both, const Variable& stream, const ModelCall& call) {
+  const nn::Tracing tracing(call.trace);
+  const OperationScope scope("decoder");
+  ModelCall inner = call;
+  inner.trace = nullptr;
+  return tracing.result(both.decoder().read_out(stream, inner));
+}
 
 /// Of a model whose trace has "encoder" and "decoder".
 inline SiteScope scope_in_stacks(AttentionSite site, std::int64_t encoder_layers, std::int64_t decoder_layers) {

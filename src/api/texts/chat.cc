@@ -1,0 +1,101 @@
+// What a request says of a conversation.
+#include <algorithm>
+
+#include "api/fields/refuse.h"
+#include "files/json_text.h"
+#include "qkv/api/texts.h"
+#include "qkv/files.h"
+
+namespace qkv {
+namespace {
+
+using api_detail::refuse;
+using nlohmann::json;
+
+constexpr const char* kForm = R"(a list of messages, [{"role": "user", "content": "Hello"}])";
+
+ChatMessage message_of(const json& one, std::size_t n) {
+  const auto text = [&](const char* key) {
+    const bool is_there = one.is_object() && one.contains(key) && one.at(key).is_string();
+    if (is_there) return one.at(key).get<std::string>();
+    const bool has_key = one.is_object() && one.contains(key);
+    refuse("messages", std::string(kForm) + ", of message " + std::to_string(n) + " a text as " + key,
+           has_key ? files::json_for_message(one.at(key)) : "none");
+  };
+  return {.role = text("role"), .content = text("content")};
+}
+
+std::vector<ChatMessage> messages_in(const std::string& request) {
+  const std::size_t begin = request.find_first_not_of(" \t\r\n");
+  const bool is_json = begin != std::string::npos && request[begin] == '[';
+  const json all = is_json ? files::parse_json(request, "messages") : files::read_json(request);
+  if (!all.is_array() || all.empty()) refuse("messages", kForm, files::json_for_message(all));
+  std::vector<ChatMessage> messages;
+  for (const json& one : all) messages.push_back(message_of(one, messages.size()));
+  return messages;
+}
+
+}  // namespace
+
+const Fields<ChatRequest>& chat_fields() {
+  static const Fields<ChatRequest> kFields = [] {
+    using R = ChatRequest;
+    const std::string group = "A conversation";
+    Fields<R> fields;
+    fields.add(&R::chat, {.name = "chat",
+                          .meaning = "Talk with the model in its chat template",
+                          .group = group,
+                          .excludes = {"text", "samples"}});
+    fields.add(&R::system, {.name = "system",
+                            .form = "TEXT",
+                            .meaning = "What the model is told first",
+                            .group = group,
+                            .needs = {"chat"}});
+    fields.add(&R::user, {.name = "user",
+                          .form = "TEXT",
+                          .meaning = "The message to answer, and to end after",
+                          .group = group,
+                          .needs = {"chat"}});
+    fields.add(&R::messages, {.name = "messages",
+                              .form = "FILE",
+                              .meaning = R"(A conversation so far: JSON, [{"role": "user", "content": "Hello"}, ...])",
+                              .group = group,
+                              .needs = {"chat"}});
+    fields.give_examples({{"system", "Answer in one word."},
+                          {"user", "What is the capital of France?"},
+                          {"messages", R"([{"role": "user", "content": "Hello"}])"}});
+    return fields;
+  }();
+  return kFields;
+}
+
+std::vector<ChatMessage> messages_of(const ChatRequest& request) {
+  std::vector<ChatMessage> messages;
+  if (request.system) messages.push_back({.role = "system", .content = *request.system});
+  if (!request.messages.empty()) {
+    const std::vector<ChatMessage> had = messages_in(request.messages);
+    messages.insert(messages.end(), had.begin(), had.end());
+  }
+  if (request.user) messages.push_back({.role = "user", .content = *request.user});
+  if (!messages.empty() && messages.back().role == "assistant") {
+    refuse("messages", "a last message to be answered, or `user`", "one of the assistant");
+  }
+  return messages;
+}
+
+GenerateOptions chat_draw(const GenerateOptions& asked, const Given& given, const std::string& path) {
+  const GenerateOptions theirs = draw_options_of(path);
+  GenerateOptions draw = asked;
+  if (!given.has("repetition_penalty")) draw.repetition_penalty = theirs.repetition_penalty;
+  if (!given.has("temperature")) draw.temperature = theirs.temperature;
+  if (draw.temperature == 0) {
+    if (given.has("seed")) refuse("seed", "a `temperature` above 0 beside it", "none");
+    return draw;
+  }
+  if (!given.has("top_k")) draw.top_k = theirs.top_k;
+  if (!given.has("top_p")) draw.top_p = theirs.top_p;
+  if (!given.has("min_p")) draw.min_p = theirs.min_p;
+  return draw;
+}
+
+}  // namespace qkv

@@ -1,0 +1,23 @@
+// The parts of a logit out of a pass that has run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "qkv/insight/lens.h"
+
+namespace qkv::insight {
+
+/// Throws InvalidArgument as logit_parts() for a model whose logits have no parts.
+void require_linear_end(const Model& model);
+
+/// What a trace keeps for parts_in_pass(), of the tokens' scope.
+[[nodiscard]] std::vector<std::string> names_of_parts(const SiteScope& scope);
+
+/// logit_parts() of the one text that the pass of `trace` has read.
+[[nodiscard]] LogitParts parts_in_pass(const Model& model, const Trace& trace, std::int64_t place, std::int32_t token,
+                                       std::optional<std::int32_t> against = std::nullopt);
+
+}  // namespace qkv::insight

@@ -1,0 +1,152 @@
+// What a decoder writes over caches that grow, that are shared, and that are of other types.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error_message.h"
+#include "qkv/model/decoder.h"
+#include "qkv/random.h"
+
+namespace qkv::decoder_write_test {
+namespace {
+
+Decoder small(std::uint64_t seed = 3) {
+  Generator generator(seed);
+  DecoderOptions options{.vocabulary = 11, .length = 64, .layers = 2, .d_model = 16, .heads = 4, .tied = false};
+  options.choices.kv_heads = 2;
+  return {options, generator};
+}
+
+// Scores of the whole text, read anew for each token.
+NewTokens read_anew(const Decoder& decoder, const Tensor& prompt, const GenerateOptions& options) {
+  std::vector<Tensor> all;
+  return generate(prompt, options, [&](const TensorView& ids) {
+    Tensor text(DType::i64, {ids.dim(0), 0});
+    all.emplace_back(Tensor(ids, DType::i64));
+    std::vector<std::int64_t> rows;
+    for (std::int64_t b = 0; b < ids.dim(0); ++b) {
+      for (const Tensor& part : all) {
+        const std::vector<double> row = part.view().select(0, b).to_vector();
+        rows.insert(rows.end(), row.begin(), row.end());
+      }
+    }
+    const auto length = std::ssize(rows) / ids.dim(0);
+    return decoder.forward(Tensor(rows, {ids.dim(0), length}));
+  });
+}
+
+TEST(DecoderWrite, ReadsEqualPromptsOnceAndDrawsForEach) {
+  const Decoder decoder = small();
+  const Tensor prompt(std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 1, 2, 3, 1, 2, 3, 4, 5, 6}, {5, 3});
+  for (const double temperature : {0.0, 3.0}) {
+    const GenerateOptions options{.most = 12, .temperature = temperature, .seed = 7};
+    const NewTokens written = decoder.generate(prompt, options);
+    EXPECT_EQ(written, read_anew(decoder, prompt, options));
+    EXPECT_EQ(written[0] == written[2], temperature == 0);
+  }
+  // Beams of equal prompts, and a text that goes out of its window.
+  const NewTokens beams = decoder.generate(prompt, {.most = 6, .beams = 3});
+  EXPECT_EQ(beams[0], beams[2]);
+  const Tensor alone(std::vector<std::int64_t>{1, 2, 3}, {1, 3});
+  EXPECT_EQ(beams[3], decoder.generate(alone, {.most = 6, .beams = 3}).front());
+  EXPECT_EQ(decoder.generate(prompt, {.most = 9, .window = 5})[2],
+            decoder.generate(alone, {.most = 9, .window = 5}).front());
+}
+
+TEST(DecoderWrite, WritesOnWhereItIs) {
+  const Decoder decoder = small();
+  KeptText kept;
+  const auto write = [&](std::vector<std::int64_t> text, std::int64_t most) {
+    const auto length = std::ssize(text);
+    return decoder.write_on(Tensor(text, {1, length}), kept, {.most = most}).front();
+  };
+  std::vector<std::int64_t> text = {1, 2, 3, 4};
+  const std::vector<std::int64_t> first = write(text, 5);
+  EXPECT_EQ(first, decoder.generate(Tensor(text, {1, 4}), {.most = 5}).front());
+  EXPECT_EQ(kept.computed, 8);
+  text.insert(text.end(), first.begin(), first.end());
+  EXPECT_EQ(kept.tokens, std::vector<std::int64_t>(text.begin(), text.end() - 1));
+  text.push_back(9);
+  const std::vector<std::int64_t> second = write(text, 3);
+  EXPECT_EQ(kept.computed, 8 + 2 + 2);
+  EXPECT_EQ(second, decoder.generate(Tensor(text, {1, 10}), {.most = 3}).front());
+  // Another text has its beginning in common; the same text computes its last token again.
+  text[5] = text[5] == 2 ? 3 : 2;
+  EXPECT_EQ(write(text, 1), decoder.generate(Tensor(text, {1, 10}), {.most = 1}).front());
+  EXPECT_EQ(kept.computed, 12 + 5);
+  static_cast<void>(write(text, 1));
+  EXPECT_EQ(kept.computed, 12 + 5 + 1);
+  // A cache of another type begins anew.
+  static_cast<void>(decoder.write_on(Tensor(text, {1, 10}), kept, {.most = 1, .cache_dtype = DType::bf16}));
+  EXPECT_EQ(kept.computed, 18 + 10);
+}
+
+TEST(DecoderWrite, RefusesWhatDoesNotFit) {
+  const Decoder decoder = small();
+  KeptText kept;
+  const auto message = [&](const Tensor& prompt, const GenerateOptions& options) {
+    return error_message([&] { static_cast<void>(decoder.write_on(prompt, kept, options)); });
+  };
+  const Tensor text(std::vector<std::int64_t>{1, 2, 3}, {1, 3});
+  EXPECT_EQ(message(text, {.most = 4, .window = 5}),
+            "Decoder: most: expected no more than fits behind the prompt of 3 tokens into the window of 5, got 4");
+  EXPECT_EQ(message(text, {.most = 3, .window = 5}), "nothing was thrown");
+  EXPECT_EQ(message(Tensor(std::vector<std::int64_t>{1, 2}, {2, 1}), {}),
+            "Decoder: prompt: expected one row, [1, T], got [2, 1]");
+  EXPECT_EQ(message(text, {.cache_dtype = DType::f64}),
+            "generate: cache_dtype: expected f32, f16, bf16 or i8, got f64");
+}
+
+// Twice what the whole pass in bf16 differs by: its keys and values are rounded so, and all else, too. i8 rounds to
+// half of 1/127 of the largest, about twice as far, and f16 eight times less.
+TEST(DecoderWrite, KeepsKeysAndValuesInOtherTypes) {
+  const Decoder decoder = small();
+  Generator generator(5);
+  const Tensor ids = generator.randint(0, 11, {1, 40});
+  const std::vector<double> exact = decoder.forward(ids).value().to_vector();
+  const auto error = [&](const std::vector<double>& scores) {
+    double sum = 0;
+    for (std::size_t n = 0; n < exact.size(); ++n) sum += (scores[n] - exact[n]) * (scores[n] - exact[n]);
+    return std::sqrt(sum / static_cast<double>(exact.size()));
+  };
+  const auto over = [&](DType dtype) {
+    DecoderCache cache = decoder.make_cache(1, 40, dtype);
+    return error(decoder.forward_cached(ids, cache).value().to_vector());
+  };
+  const double bf16 = error(decoder.forward(ids, {.dtype = DType::bf16}).value().to_vector());
+  EXPECT_GT(over(DType::f16), over(DType::f32));
+  EXPECT_LT(over(DType::f16), bf16 / 4);
+  EXPECT_GT(over(DType::bf16), over(DType::f16));
+  EXPECT_LT(over(DType::bf16), 2 * bf16);
+  EXPECT_GT(over(DType::i8), over(DType::f16));
+  EXPECT_LT(over(DType::i8), 4 * bf16);
+}
+
+// A cache is made for 1,024 tokens beyond the prompt, and grows.
+TEST(DecoderWrite, GoesOnWhereItsCacheGrows) {
+  const Decoder decoder = small();
+  const Tensor prompt(std::vector<std::int64_t>{1, 2, 3, 4}, {2, 2});
+  DecoderCache cache = decoder.make_cache(2, 3);
+  const auto scores = [&](DecoderCache& over, const Tensor& ids) {
+    return decoder.forward_cached(ids, over).value().to_vector();
+  };
+  static_cast<void>(scores(cache, prompt));
+  DecoderCache large = decoder.make_cache(2, 30);
+  static_cast<void>(scores(large, prompt));
+  cache.make_room(5, 30);
+  EXPECT_EQ(cache.blocks.front().tokens.capacity(0), 6);
+  cache.make_room(20, 30);
+  EXPECT_EQ(cache.blocks.front().tokens.capacity(0), 20);
+  cache.make_room(21, 30);
+  EXPECT_EQ(cache.blocks.back().tokens.capacity(0), 30);
+  EXPECT_EQ(scores(cache, prompt), scores(large, prompt));
+  cache.truncate(1);
+  EXPECT_EQ(cache.length, 1);
+  EXPECT_EQ(cache.blocks.back().tokens.length(1), 1);
+  const NewTokens long_text = decoder.generate(prompt, {.most = 1100});
+  EXPECT_EQ(long_text[0].size(), 1100U);
+}
+
+}  // namespace
+}  // namespace qkv::decoder_write_test
