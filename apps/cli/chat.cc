@@ -109,7 +109,7 @@ std::string options_for(const GenerateOptions& draw) {
 
 void run_chat(const ChatCall& call) {
   const std::vector<ChatMessage> messages = messages_of(call.request);
-  Chat chat = of_option("MODEL", [&] { return Chat(call.model); });
+  Chat chat(call.model);
   const WriteOptions write = write_options_of(call);
   for (const ChatMessage& message : messages) chat.say(message);
   const bool answers_once = call.request.user || !call.request.messages.empty();

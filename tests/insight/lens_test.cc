@@ -210,7 +210,7 @@ TEST(LensReport, HasTheLensAndTheParts) {
 
 // Each face answers from one pass; a change from one before and one after it.
 TEST(Passes, AreAsManyAsAnAnswerNeeds) {
-  const TrainedModel trained = from_box("gpt");
+  const TrainedModel& trained = boxed("gpt");
   const auto passes_of = [](const auto& answer) {
     const std::int64_t before = passes_of_thread();
     answer();

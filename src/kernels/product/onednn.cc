@@ -1,5 +1,8 @@
 #include "kernels/product/onednn.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -32,6 +35,24 @@ class OneOpenMPThread {
 
  private:
   int before_;
+};
+
+// Keeps signals back, all but those that an instruction raises: oneDNN's products of f32 move the stack pointer into a
+// block of the heap, below which the system would write the frame of a signal's handler over whatever lies there.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t held;
+    sigfillset(&held);
+    for (const int raised : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP}) sigdelset(&held, raised);
+    pthread_sigmask(SIG_BLOCK, &held, &before_);
+  }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
 };
 
 const dnnl::engine& engine() {
@@ -216,6 +237,7 @@ bool onednn_multiply(const ProductShape& shape, const void* a, const void* b, co
       {DNNL_ARG_SCRATCHPAD, memory_of(description.scratchpad_desc(), scratch.data())}};
   if (bias != nullptr) arguments.emplace(DNNL_ARG_BIAS, memory_of(description.bias_desc(), bias));
   try {
+    const SignalsHeld held;
     primitive->call.execute(kStream, arguments);
   } catch (const dnnl::error& fault) {
     throw Error(std::string("oneDNN: ") + fault.what());
