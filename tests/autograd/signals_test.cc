@@ -47,8 +47,8 @@ void signal_each(long microseconds) {
 // A handler runs where the stack pointer stands. Products of a library that moves it into the heap must not be
 // interrupted: the handler's frame would lie over other values.
 TEST(Signals, AreHandledOnTheStackOfTheirThread) {
-  constexpr int kEnough = 200;
-  constexpr int kMost = 20000;
+  constexpr int kEnough = 40;
+  constexpr int kMost = 5000;
   watch_this_thread();
   struct sigaction action = {};
   struct sigaction before = {};
