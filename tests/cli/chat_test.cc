@@ -111,8 +111,8 @@ TEST_F(ChatCommand, SaysThatItsContextIsFull) {
 TEST_F(ChatCommand, EndsAnAnswerWhereItIsInterrupted) {
   const std::string large = model() + "-large";
   tests::put_chat_model(large, 4'000'000);
-  const Outcome outcome = tests::run_qkv_interrupted(
-      {"generate", large, "--chat", "--user", "hello", "--tokens", "1000000", "--temperature", "9"});
+  const Outcome outcome =
+      tests::run_qkv_interrupted({"generate", large, "--chat", "--user", "hello", "--tokens", "1000000"});
   EXPECT_EQ(outcome.code, 130);
   EXPECT_THAT(outcome.out, testing::EndsWith("\n"));
 }

@@ -181,7 +181,7 @@ class EffectTest : public testing::TestWithParam<std::string> {
   Reply reply_of(const std::string& command, const Words& words) {
     std::filesystem::current_path(home_);
     std::filesystem::remove_all(here_);
-    std::filesystem::copy(given_, here_);
+    std::filesystem::copy(given_, here_, std::filesystem::copy_options::recursive);
     std::filesystem::current_path(here_);
     Words all = words_of(command);
     for (const std::string& word : words) {

@@ -97,7 +97,9 @@ const std::vector<Room>& rooms() {
   static const std::vector<Room> kRooms = {
       {"core", {}, {"cpuid.h", "fmt/format-inl.h", "sched.h", "sys/auxv.h", "sys/syscall.h", "unistd.h"}},
       {"mask", {"core"}, {"fmt/", "utf8.h"}},
-      {"kernels", {"core", "mask"}, {"fmt/", "hwy/", "arm_neon.h", "immintrin.h", "oneapi/dnnl/", "wasm_simd128.h"}},
+      {"kernels",
+       {"core", "mask"},
+       {"fmt/", "hwy/", "arm_neon.h", "immintrin.h", "oneapi/dnnl/", "pthread.h", "signal.h", "wasm_simd128.h"}},
       {"attention", {"core", "mask", "kernels"}, {"fmt/"}},
       {"cache", {"core", "mask", "kernels", "attention"}, {"fmt/"}},
       {"probe", {"core", "mask", "kernels", "attention"}, {"fmt/"}},

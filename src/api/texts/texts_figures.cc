@@ -79,6 +79,7 @@ const Members<GenerateFigures>& members_of(const GenerateFigures* /*type*/) {
           .add(&F::end, "end", "Why it ended: token, stop, length, positions or reader")
           .add(&F::prompt, "prompt", "What it goes on with, or answers")
           .add(&F::text, "text", "Without its prompt, its end and its stop")
+          .add_if_there(&F::weights, "weights", "How quantised ones are computed with")
           .add(&F::tokens, "tokens", "That were written; also those behind a stop")
           .add_if_there(&F::messages, "messages", "The conversation, the answer the last")
           .add_if_there(&F::cache_bytes, "cache_bytes", "Of the keys and values that were kept");
