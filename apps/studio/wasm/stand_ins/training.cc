@@ -5,14 +5,16 @@
 namespace qkv {
 namespace {
 
-AnyReply refuse(api_detail::StudioState& /*state*/, const FieldValues& /*request*/, const StudioWatch& /*watch*/) {
+AnyReply refuse_training(api_detail::StudioState& /*state*/, const FieldValues& /*request*/,
+                         const StudioWatch& /*watch*/) {
   throw Error("the engine in a page has no directory for a run; `qkv train` or the page of `qkv view` does");
 }
 
 }  // namespace
 
 api_detail::Answerer api_detail::train_question() {
-  return {.question = {.name = "train", .meaning = {}, .fields = {}, .reply = {}, .examples = {}}, .answer = refuse};
+  return {.question = {.name = "train", .meaning = {}, .fields = {}, .reply = {}, .examples = {}},
+          .answer = refuse_training};
 }
 
 }  // namespace qkv

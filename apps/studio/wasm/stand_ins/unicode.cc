@@ -1,6 +1,8 @@
 // Regular expressions and classes of characters by those that every browser has: apps/studio/web/src/worker/unicode.ts.
 #include <utf8proc.h>
 
+#include <cwctype>
+
 #include "qkv/error.h"
 #include "runtime/page.h"
 #include "text/regex.h"
@@ -21,6 +23,12 @@ extern "C" utf8proc_category_t utf8proc_category(utf8proc_int32_t character) {
   return static_cast<utf8proc_category_t>(qkv_category(character));
 }
 extern "C" utf8proc_int32_t utf8proc_tolower(utf8proc_int32_t character) { return qkv_lower_case(character); }
+// Of filters of chat templates alone, of which no model of the page has one: the few letters with a form for titles
+// have their upper case.
+extern "C" utf8proc_int32_t utf8proc_toupper(utf8proc_int32_t character) {
+  return static_cast<utf8proc_int32_t>(std::towupper(static_cast<std::wint_t>(character)));
+}
+extern "C" utf8proc_int32_t utf8proc_totitle(utf8proc_int32_t character) { return utf8proc_toupper(character); }
 
 namespace qkv::text {
 
