@@ -11,10 +11,10 @@ import threading
 import matplotlib
 import numpy
 import pytest
+from replies import in_json
 
 import qkv
 from qkv import insight
-from replies import in_json
 
 matplotlib.use("agg")
 COMMAND = pathlib.Path(qkv.__file__).parent / "bin" / "qkv"

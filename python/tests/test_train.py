@@ -71,7 +71,9 @@ def test_a_callback_ends_a_run_which_then_goes_on_bit_for_bit(run, tmp_path):
         qkv.train("copy", directory=place)
     with pytest.raises(ValueError, match="train: dropout: expected"):  # before the directory is looked at
         qkv.train("copy", directory=place, dropout=2.0)
-    with pytest.raises(ValueError, match="train: steps: expected none beside `resume`: a run goes on with the settings it began"):
+    with pytest.raises(
+        ValueError, match="train: steps: expected none beside `resume`: a run goes on with the settings it began"
+    ):
         qkv.train("copy", directory=place, resume=True, steps=9)
     with pytest.raises(ValueError, match="train: task: expected copy, which .* holds, got sort"):
         qkv.train("sort", directory=place, resume=True)

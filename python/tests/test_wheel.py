@@ -1,4 +1,5 @@
 """What a wheel is built of."""
+
 import pathlib
 import re
 import tomllib

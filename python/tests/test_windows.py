@@ -2,10 +2,10 @@
 
 import numpy
 import pytest
+from test_cases import is_plain, options_of, pairs, read
 
 import qkv
 import qkv_cases_of_python as cases
-from test_cases import is_plain, options_of, pairs, read
 
 RNG = numpy.random.default_rng(11)
 ROWS = [row for row in cases.rows() if is_plain(row) and pairs(row) < 200_000]

@@ -151,8 +151,8 @@ const std::vector<Operation>& operations() {
 std::string operations_as_markdown() {
   std::string text = "| operation | formula | what for | where qkv does it |\n|---|---|---|---|\n";
   for (const Operation& one : operations()) {
-    text += fmt::format("| {} | {} | {} | `{}`, `{}` |\n", one.title, without_breaks(one.formula.text), one.why, one.file,
-                        one.symbol);
+    text += fmt::format("| {} | {} | {} | `{}`, `{}` |\n", one.title, without_breaks(one.formula.text), one.why,
+                        one.file, one.symbol);
   }
   for (const Operation& one : operations()) {
     text += fmt::format("\n### {}\n", one.title);

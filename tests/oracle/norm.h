@@ -7,8 +7,8 @@
 
 namespace qkv::oracle {
 
-/// With a bias, or `centred` without one, a LayerNorm, (x - mean) / sqrt(var + epsilon) * weight + bias; else an RMSNorm,
-/// x / sqrt(mean(x^2) + epsilon) * weight.
+/// With a bias, or `centred` without one, a LayerNorm, (x - mean) / sqrt(var + epsilon) * weight + bias; else an
+/// RMSNorm, x / sqrt(mean(x^2) + epsilon) * weight.
 struct Norm {
   double epsilon = 1e-5;
   Tensor weight;
