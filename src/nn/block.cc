@@ -134,53 +134,36 @@ Variable TransformerBlock::run(const Inputs& inputs, const BlockCall& call) cons
                                                   : std::vector<Variable>{inputs.x, inputs.context});
 }
 
-// One sublayer with its norms and its residual sum.
+// x and a sublayer's result of `read`, with its norms.
 template <class Sublayer>
-Variable TransformerBlock::with_residual(const Variable& x, const Place& place, const Sublayer& sublayer) const {
+Variable TransformerBlock::with_residual(const Variable& x, const Variable& read, const Place& place,
+                                         const Sublayer& sublayer) const {
   const auto normed = [&](const char* name, const Norm& norm, const Variable& input) {
     return nn::named(name, [&] { return norm.forward(input); });
   };
   const auto added = [&](const Variable& out) { return residual_scale_ ? x + scale(out, *residual_scale_) : x + out; };
   const auto inner = [&](const Variable& input) { return nn::named(place.name, [&] { return sublayer(input); }); };
   if (order_ == NormOrder::post) {
-    return normed(place.norm_name, *place.norm, nn::traced(place.sum_name, added(inner(x))));
+    return normed(place.norm_name, *place.norm, nn::traced(place.sum_name, added(inner(read))));
   }
-  Variable out = inner(place.norm ? normed(place.norm_name, *place.norm, x) : x);
+  Variable out = inner(place.norm ? normed(place.norm_name, *place.norm, read) : read);
   if (place.after) out = normed(place.after_name, *place.after, out);
   return nn::traced(place.sum_name, added(out));
 }
 
-// Both sublayers read what reaches the block.
-Variable TransformerBlock::compute_parallel(const Inputs& inputs, const BlockCall& call) const {
-  MultiHeadCall self{.attention = call.attention, .learned = call.learned, .positions = call.positions};
-  if (inputs.cache != nullptr) self.cache = &inputs.cache->tokens;
-  const Variable x = nn::traced("resid_pre", inputs.x);
-  const Variable first = nn::named("ln1", [&] { return ln1_->forward(x); });
-  const Variable second = ln2_ ? nn::named("ln2", [&] { return ln2_->forward(x); }) : first;
-  const auto added = [&](const Variable& to, const Variable& out, std::uint64_t place) {
-    const Variable kept = dropped(out, call.dropout, place);
-    return residual_scale_ ? to + scale(kept, *residual_scale_) : to + kept;
-  };
-  const Variable attended = nn::named("attn", [&] {
-    const bool reads_own = !attention_.options().d_context;
-    return reads_own ? attention_.forward(first, self) : attention_.forward_cross(first, inputs.context, self);
-  });
-  const Variable mid = nn::traced("resid_mid", added(x, attended, 0));
-  const Variable fed = nn::named("ffn", [&] { return feed_forward_.forward(second); });
-  return nn::traced("resid_post", added(mid, fed, 2));
-}
-
 Variable TransformerBlock::compute(const Inputs& inputs, const BlockCall& call) const {
-  if (is_parallel(order_)) return compute_parallel(inputs, call);
   MultiHeadCall self{.attention = call.attention, .learned = call.learned, .positions = call.positions};
   MultiHeadCall cross{.attention = call.cross_attention};
   if (inputs.cache != nullptr) {
     self.cache = &inputs.cache->tokens;
     if (inputs.cache->context) cross.cache = &*inputs.cache->context;
   }
-  Variable state = nn::traced("resid_pre", inputs.x);
-  const Place at_attention{"ln1", ln1_, "attn", "attn_norm", attention_norm_, "resid_mid"};
-  state = with_residual(state, at_attention, [&](const Variable& input) {
+  const Variable x = nn::traced("resid_pre", inputs.x);
+  const bool is_shared = order_ == NormOrder::parallel_one;
+  const Variable first = is_shared ? nn::named("ln1", [&] { return ln1_->forward(x); }) : x;
+  const std::optional<Norm> none;
+  const Place at_attention{"ln1", is_shared ? none : ln1_, "attn", "attn_norm", attention_norm_, "resid_mid"};
+  Variable state = with_residual(x, first, at_attention, [&](const Variable& input) {
     const bool reads_own = !attention_.options().d_context;
     const Variable out =
         reads_own ? attention_.forward(input, self) : attention_.forward_cross(input, inputs.context, self);
@@ -188,7 +171,7 @@ Variable TransformerBlock::compute(const Inputs& inputs, const BlockCall& call) 
   });
   if (cross_) {
     const Place at_cross{"ln_cross", ln_cross_, "cross", "cross_norm", cross_norm_, "resid_cross"};
-    state = with_residual(state, at_cross, [&](const Variable& input) {
+    state = with_residual(state, state, at_cross, [&](const Variable& input) {
       const Variable out = cross.cache != nullptr ? cross_->forward_remembered(input, cross)
                                                   : cross_->forward_cross(input, inputs.context, cross);
       return dropped(out, call.dropout, 1);
@@ -197,7 +180,7 @@ Variable TransformerBlock::compute(const Inputs& inputs, const BlockCall& call) 
   // A post-norm block has its sum before the norm, and the norm's result is its output.
   const bool is_post = order_ == NormOrder::post;
   const Place at_feed_forward{"ln2", ln2_, "ffn", "ffn_norm", feed_forward_norm_, is_post ? "resid_ffn" : "resid_post"};
-  state = with_residual(state, at_feed_forward,
+  state = with_residual(state, is_parallel(order_) ? first : state, at_feed_forward,
                         [&](const Variable& input) { return dropped(feed_forward_.forward(input), call.dropout, 2); });
   return is_post ? nn::traced("resid_post", state) : state;
 }

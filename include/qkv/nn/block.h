@@ -105,9 +105,9 @@ class TransformerBlock {
 
   [[nodiscard]] Variable run(const Inputs& inputs, const BlockCall& call) const;
   [[nodiscard]] Variable compute(const Inputs& inputs, const BlockCall& call) const;
-  [[nodiscard]] Variable compute_parallel(const Inputs& inputs, const BlockCall& call) const;
   template <class Sublayer>
-  [[nodiscard]] Variable with_residual(const Variable& x, const Place& place, const Sublayer& sublayer) const;
+  [[nodiscard]] Variable with_residual(const Variable& x, const Variable& read, const Place& place,
+                                       const Sublayer& sublayer) const;
 
   NormOrder order_;
   MultiHeadAttention attention_;

@@ -43,11 +43,6 @@ constexpr WeightName kBartNames[] = {
 constexpr std::string_view kBartUnused[] = {"*shared.weight", "*encoder.embed_tokens.weight",
                                             "*decoder.embed_tokens.weight", "lm_head.weight"};
 
-std::int64_t rows_before(const ConfigFile& /*config*/) {
-  constexpr std::int64_t kRows = 2;
-  return kRows;
-}
-
 std::int64_t one_of_both(const ConfigFile& config, const char* encoder, const char* decoder) {
   const std::int64_t size = config.integer(encoder);
   if (config.integer(decoder) != size) config.refuse(decoder, std::string(encoder) + ", " + std::to_string(size));
@@ -90,25 +85,24 @@ Model::Network mbart_network(const ConfigFile& config, const Init& init, DType d
   return bart_like(config, NormOrder::pre, init, dtype);
 }
 
+constexpr Family bart_family(std::string_view type, Model::Network (*network)(const ConfigFile&, const Init&, DType)) {
+  return {.type = type,
+          .prefix = "model.",
+          .network = network,
+          .names = kBartNames,
+          .unused = kBartUnused,
+          .padding = two_rows_before};
+}
+
 }  // namespace
 
 const Family& bart() {
-  static constexpr Family kFamily{.type = "bart",
-                                  .prefix = "model.",
-                                  .network = bart_network,
-                                  .names = kBartNames,
-                                  .unused = kBartUnused,
-                                  .padding = rows_before};
+  static constexpr Family kFamily = bart_family("bart", bart_network);
   return kFamily;
 }
 
 const Family& mbart() {
-  static constexpr Family kFamily{.type = "mbart",
-                                  .prefix = "model.",
-                                  .network = mbart_network,
-                                  .names = kBartNames,
-                                  .unused = kBartUnused,
-                                  .padding = rows_before};
+  static constexpr Family kFamily = bart_family("mbart", mbart_network);
   return kFamily;
 }
 

@@ -8,13 +8,17 @@ namespace {
 
 DecoderOptions cohere_options(const ConfigFile& config) {
   constexpr double kLogits = 0.0625;
-  DecoderOptions options = llama_options(config);
+  DecoderOptions options = sizes_in(config, true);
   options.order = NormOrder::parallel_one;
-  options.tied = config.flag("tie_word_embeddings", true);
+  options.activation = activation_in(config, "hidden_act", "silu");
   options.bias = config.flag("attention_bias", false);
   options.output_scale = config.number("logit_scale", kLogits);
   options.choices.norm = NormKind::layer_without_bias;
   options.choices.epsilon = config.number("layer_norm_eps", 1e-5);
+  options.choices.feed_forward = FeedForwardKind::gated;
+  options.choices.feed_forward_bias = false;
+  options.choices.kv_heads = kv_heads_in(config, options.heads, options.heads);
+  if (config.has("head_dim")) options.choices.d_k = config.integer("head_dim");
   options.choices.rotary_layout = RotaryLayout::interleaved;
   return options;
 }
@@ -23,7 +27,7 @@ Model::Network cohere_network(const ConfigFile& config, const Init& init, DType 
   constexpr double kBase = 5e5;
   config.require("use_qk_norm", false);
   DecoderOptions options = cohere_options(config);
-  read_rotary(config.has("rope_theta") ? config : config.with("rope_theta", kBase), options);
+  read_rotary(config, options, kBase);
   return Decoder(options, init, dtype);
 }
 
@@ -44,20 +48,12 @@ Model::Network cohere2_network(const ConfigFile& config, const Init& init, DType
 }  // namespace
 
 const Family& cohere() {
-  static const Family kFamily{.type = "cohere",
-                              .prefix = "model.",
-                              .network = cohere_network,
-                              .names = llama().names,
-                              .unused = llama().unused};
+  static const Family kFamily = llama_like("cohere", cohere_network);
   return kFamily;
 }
 
 const Family& cohere2() {
-  static const Family kFamily{.type = "cohere2",
-                              .prefix = "model.",
-                              .network = cohere2_network,
-                              .names = llama().names,
-                              .unused = llama().unused};
+  static const Family kFamily = llama_like("cohere2", cohere2_network);
   return kFamily;
 }
 

@@ -100,6 +100,8 @@ const Family& family_of(const ConfigFile& config) {
   config.refuse("model_type", "one of the families " + names + "; " + nearest + std::string(found->difference));
 }
 
+std::int64_t two_rows_before(const ConfigFile& /*config*/) { return 2; }
+
 Activation activation_in(const ConfigFile& config, std::string_view word, std::string_view otherwise) {
   const std::string name = config.text(word, otherwise);
   std::string names;

@@ -89,6 +89,9 @@ struct Family {
 [[nodiscard]] const Family& t5();
 [[nodiscard]] const Family& xlm_roberta();
 
+/// Rows of the table of positions before the first that a text has: OPT and BART begin with the third.
+[[nodiscard]] std::int64_t two_rows_before(const ConfigFile& config);
+
 /// The family of a config. Throws Error naming the config and the families that there are.
 [[nodiscard]] const Family& family_of(const ConfigFile& config);
 

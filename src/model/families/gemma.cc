@@ -112,23 +112,17 @@ Model::Network gemma3_network(const ConfigFile& config, const Init& init, DType 
 }  // namespace
 
 const Family& gemma() {
-  static const Family kFamily{
-      .type = "gemma", .prefix = "model.", .network = gemma_network, .names = llama().names, .unused = llama().unused};
+  static const Family kFamily = llama_like("gemma", gemma_network);
   return kFamily;
 }
 
 const Family& gemma2() {
-  static const Family kFamily{
-      .type = "gemma2", .prefix = "model.", .network = gemma2_network, .names = kGemma2Names, .unused = llama().unused};
+  static const Family kFamily = llama_like("gemma2", gemma2_network, kGemma2Names);
   return kFamily;
 }
 
 const Family& gemma3_text() {
-  static const Family kFamily{.type = "gemma3_text",
-                              .prefix = "model.",
-                              .network = gemma3_network,
-                              .names = kGemma2Names,
-                              .unused = llama().unused};
+  static const Family kFamily = llama_like("gemma3_text", gemma3_network, kGemma2Names);
   return kFamily;
 }
 

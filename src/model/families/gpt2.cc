@@ -1,5 +1,6 @@
 // GPT-2 (Radford et al. 2019): pre-norm, learned positions, maps stored as [in, out], q, k and v in one.
 #include "model/families/family.h"
+#include "model/families/gpt_options.h"
 
 namespace qkv::families {
 namespace {
@@ -22,23 +23,13 @@ constexpr WeightName kGpt2Names[] = {
 constexpr std::string_view kGpt2Unused[] = {"*.attn.bias", "*.attn.masked_bias", "lm_head.weight"};
 
 Model::Network gpt2_network(const ConfigFile& file, const Init& init, DType dtype) {
-  const ConfigFile config = file.renamed("n_positions", "max_position_embeddings")
-                                .renamed("n_layer", "num_hidden_layers")
-                                .renamed("n_embd", "hidden_size")
-                                .renamed("n_head", "num_attention_heads");
+  const ConfigFile config = in_words_of_gpt2(file);
   config.require("scale_attn_weights", true);
   config.require("scale_attn_by_inverse_layer_idx", false);
   config.require("add_cross_attention", false);
-  DecoderOptions options{.vocabulary = config.integer("vocab_size"),
-                         .length = config.integer("n_positions"),
-                         .layers = config.layers("n_layer"),
-                         .d_model = config.integer("n_embd"),
-                         .heads = config.integer("n_head"),
-                         .positions = Positions::learned,
-                         .tied = config.flag("tie_word_embeddings", true),
-                         .activation = activation_in(config, "activation_function", "gelu_new")};
-  if (config.has("n_inner")) options.d_ff = config.integer("n_inner");
-  options.choices.epsilon = config.number("layer_norm_epsilon", 1e-5);
+  DecoderOptions options = gpt_options(config, Positions::learned);
+  options.tied = config.flag("tie_word_embeddings", true);
+  options.activation = activation_in(config, "activation_function", "gelu_new");
   return Decoder(options, init, dtype);
 }
 

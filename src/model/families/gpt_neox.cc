@@ -24,16 +24,9 @@ constexpr std::string_view kNeoxUnused[] = {"*.attention.bias", "*.attention.mas
 
 Model::Network gpt_neox_network(const ConfigFile& config, const Init& init, DType dtype) {
   constexpr double kTurned = 0.25;
-  DecoderOptions options{.vocabulary = config.integer("vocab_size"),
-                         .length = config.integer("max_position_embeddings"),
-                         .layers = config.layers("num_hidden_layers"),
-                         .d_model = config.integer("hidden_size"),
-                         .heads = config.integer("num_attention_heads"),
-                         .d_ff = config.integer("intermediate_size"),
-                         .positions = Positions::rotary,
-                         .tied = config.flag("tie_word_embeddings", false),
-                         .activation = activation_in(config, "hidden_act", "gelu"),
-                         .bias = config.flag("attention_bias", true)};
+  DecoderOptions options = sizes_in(config);
+  options.activation = activation_in(config, "hidden_act", "gelu");
+  options.bias = config.flag("attention_bias", true);
   const bool is_parallel = config.flag("use_parallel_residual", true);
   options.order = is_parallel ? NormOrder::parallel : NormOrder::pre;
   options.choices.epsilon = config.number("layer_norm_eps", 1e-5);

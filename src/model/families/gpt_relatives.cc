@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/families/family.h"
+#include "model/families/gpt_options.h"
 
 namespace qkv::families {
 namespace {
@@ -70,28 +71,9 @@ constexpr std::string_view kRelativesUnused[] = {"*.attn.bias",       "*.attn.ma
                                                  "*.attention.bias",  "*.attention.masked_bias",
                                                  "*.embed_positions", "lm_head.weight"};
 
-DecoderOptions gpt_like(const ConfigFile& config, Positions positions) {
-  DecoderOptions options{.vocabulary = config.integer("vocab_size"),
-                         .length = config.integer("n_positions"),
-                         .layers = config.layers("n_layer"),
-                         .d_model = config.integer("n_embd"),
-                         .heads = config.integer("n_head"),
-                         .positions = positions};
-  if (config.has("n_inner")) options.d_ff = config.integer("n_inner");
-  options.choices.epsilon = config.number("layer_norm_epsilon", 1e-5);
-  return options;
-}
-
-ConfigFile in_words_of_gpt2(const ConfigFile& file) {
-  return file.renamed("n_positions", "max_position_embeddings")
-      .renamed("n_layer", "num_hidden_layers")
-      .renamed("n_embd", "hidden_size")
-      .renamed("n_head", "num_attention_heads");
-}
-
 Model::Network gptj_network(const ConfigFile& file, const Init& init, DType dtype) {
   const ConfigFile config = in_words_of_gpt2(file);
-  DecoderOptions options = gpt_like(config, Positions::rotary);
+  DecoderOptions options = gpt_options(config, Positions::rotary);
   config.require("tie_word_embeddings", false);
   options.tied = false;
   options.order = NormOrder::parallel_one;
@@ -143,7 +125,7 @@ Model::Network gpt_bigcode_network(const ConfigFile& file, const Init& init, DTy
   const ConfigFile config = in_words_of_gpt2(file);
   config.require("scale_attn_weights", true);
   config.require("add_cross_attention", false);
-  DecoderOptions options = gpt_like(config, Positions::learned);
+  DecoderOptions options = gpt_options(config, Positions::learned);
   options.tied = config.flag("tie_word_embeddings", true);
   options.activation = activation_in(config, "activation_function", "gelu_pytorch_tanh");
   if (config.flag("multi_query", true)) options.choices.kv_heads = 1;
@@ -169,11 +151,6 @@ Model::Network opt_network(const ConfigFile& config, const Init& init, DType dty
                                .tied = config.flag("tie_word_embeddings", true),
                                .activation = activation_in(config, "activation_function", "relu")};
   return Decoder(options, init, dtype);
-}
-
-std::int64_t opt_rows_before(const ConfigFile& /*config*/) {
-  constexpr std::int64_t kRows = 2;
-  return kRows;
 }
 
 constexpr Family gpt_family(std::string_view type, Model::Network (*network)(const ConfigFile&, const Init&, DType),
@@ -204,7 +181,7 @@ const Family& opt() {
                                   .network = opt_network,
                                   .names = kOptNames,
                                   .unused = kRelativesUnused,
-                                  .padding = opt_rows_before};
+                                  .padding = two_rows_before};
   return kFamily;
 }
 

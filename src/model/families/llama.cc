@@ -84,29 +84,26 @@ Model::Network qwen3_network(const ConfigFile& config, const Init& init, DType d
   return Decoder(options, init, dtype);
 }
 
-constexpr Family llama_like(std::string_view type, Model::Network (*network)(const ConfigFile&, const Init&, DType)) {
-  return {.type = type, .prefix = "model.", .network = network, .names = kLlamaNames, .unused = kLlamaUnused};
-}
-
 }  // namespace
 
 const Family& llama() {
-  static constexpr Family kFamily = llama_like("llama", llama_network);
+  static constexpr Family kFamily{
+      .type = "llama", .prefix = "model.", .network = llama_network, .names = kLlamaNames, .unused = kLlamaUnused};
   return kFamily;
 }
 
 const Family& mistral() {
-  static constexpr Family kFamily = llama_like("mistral", mistral_network);
+  static const Family kFamily = llama_like("mistral", mistral_network);
   return kFamily;
 }
 
 const Family& qwen2() {
-  static constexpr Family kFamily = llama_like("qwen2", qwen2_network);
+  static const Family kFamily = llama_like("qwen2", qwen2_network);
   return kFamily;
 }
 
 const Family& qwen3() {
-  static constexpr Family kFamily = llama_like("qwen3", qwen3_network);
+  static const Family kFamily = llama_like("qwen3", qwen3_network);
   return kFamily;
 }
 

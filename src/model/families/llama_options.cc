@@ -51,8 +51,8 @@ std::string_view rotary_word(const ConfigFile& config) {
 }
 
 // What stands of rotary options in the config, after base and scaling were read from it.
-ConfigFile read_turns(const ConfigFile& config, DecoderOptions& options, std::string_view base = "rope_theta") {
-  options.choices.rotary_base = config.number(base, 10000);
+ConfigFile read_turns(const ConfigFile& config, DecoderOptions& options, std::string_view base_word, double base) {
+  options.choices.rotary_base = config.number(base_word, base);
   RotaryLengths lengths{.longest = options.length};
   if (config.has(kOriginal)) lengths.original = config.integer(kOriginal);
   const std::string_view word = rotary_word(config);
@@ -100,15 +100,15 @@ RotaryScaling scaling_in(const ConfigFile& rope, const RotaryLengths& lengths) {
   rope.refuse(word, "default, linear, dynamic, llama3 or yarn");
 }
 
-void read_rotary(const ConfigFile& config, DecoderOptions& options) {
-  const ConfigFile rope = read_turns(config, options);
+void read_rotary(const ConfigFile& config, DecoderOptions& options, double base) {
+  const ConfigFile rope = read_turns(config, options, "rope_theta", base);
   ignore_turned_part(rope, options.choices.rotary_scaling);
   ignore_turned_part(config, options.choices.rotary_scaling);
 }
 
 void read_partial_rotary(const ConfigFile& config, DecoderOptions& options, double otherwise,
                          const RotaryWords& words) {
-  const ConfigFile rope = read_turns(config, options, words.base);
+  const ConfigFile rope = read_turns(config, options, words.base, 10000);
   const double part = rope.number(kTurnedPart, config.number(words.part, otherwise));
   if (!(part > 0 && part <= 1)) {
     (rope.has(kTurnedPart) ? rope : config)
@@ -125,17 +125,30 @@ std::int64_t kv_heads_in(const ConfigFile& config, std::int64_t heads, std::int6
   return config.integer(kWord, config.contains(kWord) ? heads : otherwise);
 }
 
+Family llama_like(std::string_view type, Model::Network (*network)(const ConfigFile&, const Init&, DType)) {
+  return llama_like(type, network, llama().names);
+}
+
+Family llama_like(std::string_view type, Model::Network (*network)(const ConfigFile&, const Init&, DType),
+                  std::span<const WeightName> names) {
+  return {.type = type, .prefix = "model.", .network = network, .names = names, .unused = llama().unused};
+}
+
+DecoderOptions sizes_in(const ConfigFile& config, bool tied) {
+  return {.vocabulary = config.integer("vocab_size"),
+          .length = config.integer("max_position_embeddings"),
+          .layers = config.layers("num_hidden_layers"),
+          .d_model = config.integer("hidden_size"),
+          .heads = config.integer("num_attention_heads"),
+          .d_ff = config.integer("intermediate_size"),
+          .positions = Positions::rotary,
+          .tied = config.flag("tie_word_embeddings", tied)};
+}
+
 DecoderOptions llama_options(const ConfigFile& config) {
-  DecoderOptions options{.vocabulary = config.integer("vocab_size"),
-                         .length = config.integer("max_position_embeddings"),
-                         .layers = config.layers("num_hidden_layers"),
-                         .d_model = config.integer("hidden_size"),
-                         .heads = config.integer("num_attention_heads"),
-                         .d_ff = config.integer("intermediate_size"),
-                         .positions = Positions::rotary,
-                         .tied = config.flag("tie_word_embeddings", false),
-                         .activation = activation_in(config, "hidden_act", "silu"),
-                         .bias = false};
+  DecoderOptions options = sizes_in(config);
+  options.activation = activation_in(config, "hidden_act", "silu");
+  options.bias = false;
   options.choices = {.norm = NormKind::rms,
                      .epsilon = config.number("rms_norm_eps", 1e-6),
                      .feed_forward = FeedForwardKind::gated,
@@ -151,6 +164,12 @@ std::optional<std::int64_t> window_in(const ConfigFile& config, std::int64_t oth
   const std::int64_t window = config.integer(kWord, otherwise);
   if (window < 1) config.refuse(kWord, "1 key or more, or null");
   return window;
+}
+
+void read_window(const ConfigFile& config, DecoderOptions& options) {
+  const std::optional<std::int64_t> window = window_in(config, 1);
+  const auto windows = windows_in(config, options.layers, window.value_or(0), [](std::int64_t) { return true; });
+  if (window && config.has("sliding_window")) options.choices.windows = windows;
 }
 
 std::vector<std::int64_t> windows_in(const ConfigFile& config, std::int64_t layers, std::int64_t window,

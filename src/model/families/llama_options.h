@@ -7,9 +7,20 @@
 #include <vector>
 
 #include "model/families/config_file.h"
+#include "model/families/family.h"
 #include "qkv/model/decoder.h"
 
 namespace qkv::families {
+
+/// A family whose config has Llama's words, with Llama's names of weights or others.
+[[nodiscard]] Family llama_like(std::string_view type,
+                                Model::Network (*network)(const ConfigFile&, const Init&, DType));
+[[nodiscard]] Family llama_like(std::string_view type, Model::Network (*network)(const ConfigFile&, const Init&, DType),
+                                std::span<const WeightName> names);
+
+/// The sizes of a decoder with rotary positions by Llama's words, and whether its scores are products with the table:
+/// `tied` where the config does not say. All else as DecoderOptions has it.
+[[nodiscard]] DecoderOptions sizes_in(const ConfigFile& config, bool tied = false);
 
 /// The options of a Llama without biases, windows and what read_rotary() reads.
 [[nodiscard]] DecoderOptions llama_options(const ConfigFile& config);
@@ -26,8 +37,9 @@ struct RotaryLengths {
   [[nodiscard]] std::int64_t original_in(const ConfigFile& rope) const;
 };
 
-/// Base and scaling of all layers: `rope_theta`, and `rope_scaling` or `rope_parameters`. Whole heads turn.
-void read_rotary(const ConfigFile& config, DecoderOptions& options);
+/// Base and scaling of all layers: `rope_theta`, and `rope_scaling` or `rope_parameters`; `base` where the config says
+/// none. Whole heads turn.
+void read_rotary(const ConfigFile& config, DecoderOptions& options, double base = 10000);
 /// The words of a config for base and turned part of each head, beside those of its object of rotary options.
 struct RotaryWords {
   std::string_view base = "rope_theta";
@@ -44,6 +56,10 @@ void ignore_turned_part(const ConfigFile& rope, const RotaryScaling& scaling);
 
 /// `sliding_window`; nothing where it is null, `otherwise` where it is not there.
 [[nodiscard]] std::optional<std::int64_t> window_in(const ConfigFile& config, std::int64_t otherwise);
+
+/// `sliding_window` of all layers, or of those that `layer_types` calls sliding; none where the config has no such
+/// word.
+void read_window(const ConfigFile& config, DecoderOptions& options);
 
 /// `window` for each layer that `layer_types` calls sliding, or for which is_local(n) where there are no types; 0 for
 /// the others.

@@ -78,7 +78,7 @@ Model::Network smollm3_network(const ConfigFile& config, const Init& init, DType
   options.bias = config.flag("attention_bias", false);
   options.choices.feed_forward_bias = config.flag("mlp_bias", false);
   options.choices.kv_heads = kv_heads_in(config, options.heads, kKvHeads);
-  read_rotary(config.has("rope_theta") ? config : config.with("rope_theta", kBase), options);
+  read_rotary(config, options, kBase);
   options.choices.unturned = unturned_in(config, options.layers);
   const bool has_windows = config.flag("use_sliding_window", false) && config.has("sliding_window");
   const auto is_local = [&](std::int64_t n) { return options.choices.unturned[static_cast<std::size_t>(n)] != 0; };
@@ -118,19 +118,15 @@ Model::Network olmo2_network(const ConfigFile& config, const Init& init, DType d
 
 Model::Network starcoder2_network(const ConfigFile& config, const Init& init, DType dtype) {
   constexpr std::int64_t kKvHeads = 2;
-  DecoderOptions options = llama_options(config);
+  DecoderOptions options = sizes_in(config, true);
   read_rotary(config, options);
-  options.tied = config.flag("tie_word_embeddings", true);
   options.activation = activation_in(config, "hidden_act", "gelu_pytorch_tanh");
   options.bias = config.flag("use_bias", true);
-  options.choices.norm = NormKind::layer;
   options.choices.epsilon = config.number("norm_epsilon", 1e-5);
-  options.choices.feed_forward = FeedForwardKind::plain;
   options.choices.feed_forward_bias = options.bias;
   options.choices.kv_heads = kv_heads_in(config, options.heads, kKvHeads);
-  if (const auto window = config.has("sliding_window") ? window_in(config, 0) : std::nullopt) {
-    options.choices.windows = windows_in(config, options.layers, *window, [](std::int64_t) { return true; });
-  }
+  if (config.has("head_dim")) options.choices.d_k = config.integer("head_dim");
+  read_window(config, options);
   return Decoder(options, init, dtype);
 }
 
@@ -138,14 +134,16 @@ Model::Network stablelm_network(const ConfigFile& config, const Init& init, DTyp
   constexpr double kTurned = 0.25;
   constexpr std::int64_t kKvHeads = 32;
   config.require("qk_layernorm", false);
-  DecoderOptions options = llama_options(config);
+  DecoderOptions options = sizes_in(config);
   read_partial_rotary(config, options, kTurned);
   const bool is_parallel = config.flag("use_parallel_residual", false);
   options.order = is_parallel ? NormOrder::parallel_one : NormOrder::pre;
+  options.activation = activation_in(config, "hidden_act", "silu");
   options.bias = config.flag("use_qkv_bias", false);
   options.choices.out_bias = false;
-  options.choices.norm = NormKind::layer;
   options.choices.epsilon = config.number("layer_norm_eps", 1e-5);
+  options.choices.feed_forward = FeedForwardKind::gated;
+  options.choices.feed_forward_bias = false;
   options.choices.kv_heads = kv_heads_in(config, options.heads, kKvHeads);
   return Decoder(options, init, dtype);
 }
@@ -175,45 +173,40 @@ Model::Network glm4_network(const ConfigFile& config, const Init& init, DType dt
   return Decoder(options, init, dtype);
 }
 
-Family relative(std::string_view type, Model::Network (*network)(const ConfigFile&, const Init&, DType),
-                std::span<const WeightName> names) {
-  return {.type = type, .prefix = "model.", .network = network, .names = names, .unused = llama().unused};
-}
-
 }  // namespace
 
 const Family& glm() {
-  static const Family kFamily = relative("glm", glm_network, kGlmNames);
+  static const Family kFamily = llama_like("glm", glm_network, kGlmNames);
   return kFamily;
 }
 
 const Family& glm4() {
-  static const Family kFamily = relative("glm4", glm4_network, kGlmNames);
+  static const Family kFamily = llama_like("glm4", glm4_network, kGlmNames);
   return kFamily;
 }
 
 const Family& granite() {
-  static const Family kFamily = relative("granite", granite_network, llama().names);
+  static const Family kFamily = llama_like("granite", granite_network);
   return kFamily;
 }
 
 const Family& olmo2() {
-  static const Family kFamily = relative("olmo2", olmo2_network, kOlmo2Names);
+  static const Family kFamily = llama_like("olmo2", olmo2_network, kOlmo2Names);
   return kFamily;
 }
 
 const Family& smollm3() {
-  static const Family kFamily = relative("smollm3", smollm3_network, llama().names);
+  static const Family kFamily = llama_like("smollm3", smollm3_network);
   return kFamily;
 }
 
 const Family& stablelm() {
-  static const Family kFamily = relative("stablelm", stablelm_network, llama().names);
+  static const Family kFamily = llama_like("stablelm", stablelm_network);
   return kFamily;
 }
 
 const Family& starcoder2() {
-  static const Family kFamily = relative("starcoder2", starcoder2_network, kStarcoder2Names);
+  static const Family kFamily = llama_like("starcoder2", starcoder2_network, kStarcoder2Names);
   return kFamily;
 }
 

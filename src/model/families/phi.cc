@@ -38,17 +38,10 @@ Model::Network phi_network(const ConfigFile& config, const Init& init, DType dty
   constexpr double kTurned = 0.5;
   config.require("qk_layernorm", false);
   config.require("tie_word_embeddings", false);
-  DecoderOptions options{.vocabulary = config.integer("vocab_size"),
-                         .length = config.integer("max_position_embeddings"),
-                         .layers = config.layers("num_hidden_layers"),
-                         .d_model = config.integer("hidden_size"),
-                         .heads = config.integer("num_attention_heads"),
-                         .d_ff = config.integer("intermediate_size"),
-                         .positions = Positions::rotary,
-                         .tied = false,
-                         .order = NormOrder::parallel_one,
-                         .activation = activation_in(config, "hidden_act", "gelu_new"),
-                         .output_bias = true};
+  DecoderOptions options = sizes_in(config);
+  options.order = NormOrder::parallel_one;
+  options.activation = activation_in(config, "hidden_act", "gelu_new");
+  options.output_bias = true;
   options.choices.epsilon = config.number("layer_norm_eps", 1e-5);
   options.choices.kv_heads = kv_heads_in(config, options.heads, options.heads);
   read_partial_rotary(config, options, kTurned);
@@ -59,24 +52,19 @@ Model::Network phi3_network(const ConfigFile& config, const Init& init, DType dt
   DecoderOptions options = llama_options(config);
   options.choices.epsilon = config.number("rms_norm_eps", 1e-5);
   read_partial_rotary(config, options, 1);
-  if (config.has("sliding_window")) {
-    const std::int64_t window = window_in(config, 0).value_or(0);
-    options.choices.windows = windows_in(config, options.layers, window, [](std::int64_t) { return true; });
-  }
+  read_window(config, options);
   return Decoder(options, init, dtype);
 }
 
 }  // namespace
 
 const Family& phi() {
-  static const Family kFamily{
-      .type = "phi", .prefix = "model.", .network = phi_network, .names = kPhiNames, .unused = llama().unused};
+  static const Family kFamily = llama_like("phi", phi_network, kPhiNames);
   return kFamily;
 }
 
 const Family& phi3() {
-  static const Family kFamily{
-      .type = "phi3", .prefix = "model.", .network = phi3_network, .names = kPhi3Names, .unused = llama().unused};
+  static const Family kFamily = llama_like("phi3", phi3_network, kPhi3Names);
   return kFamily;
 }
 
