@@ -1,4 +1,5 @@
-// The defined answers at the edges: one token, no tokens, no width. cases/extremes_test.cc has infinities and NaN.
+// The defined answers at the edges in f64: nothing to see, one token, no tokens, infinities and NaN.
+// cases/extremes_test.cc holds every target to them in the other dtypes.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -56,6 +57,12 @@ TEST(Edges, NoValueWidthStillHasLse) {
   EXPECT_THAT(result.lse.to_vector(), ElementsAre(DoubleEq(std::log(4.0))));
 }
 
+TEST(Edges, ARowThatSeesNothingIsZero) {
+  const AttentionResult result = one_query({1, 2}, {kNan, 3}, {.mask = none()});
+  EXPECT_THAT(result.out.to_vector(), ElementsAre(0));
+  EXPECT_THAT(result.lse.to_vector(), ElementsAre(-kInfinity));
+}
+
 // Bottom-right: with more queries than keys the first ones come before every key.
 TEST(Edges, CausalLeavesEarlyQueriesWithNothing) {
   const Tensor q = tensor({1, 1, 1}, {1, 1, 3, 1});
@@ -65,8 +72,40 @@ TEST(Edges, CausalLeavesEarlyQueriesWithNothing) {
   EXPECT_THAT(attention(q, k, v, {.mask = causal(Align::top_left)}).out.to_vector(), ElementsAre(4, 6, 6));
 }
 
-// Its weight is 0; the product is taken all the same.
-TEST(Edges, ADroppedNanValueReachesTheRow) {
+TEST(Edges, ForbiddenNanDoesNotLeak) {
+  EXPECT_THAT(one_query({1, kNan}, {5, kNan}, {.mask = key_lengths({1})}).out.to_vector(), ElementsAre(5));
+  const Tensor bias = tensor({0, -kInfinity}, {1, 2});
+  EXPECT_THAT(one_query({1, kNan}, {5, kNan}, {.bias = dense_bias(bias)}).out.to_vector(), ElementsAre(5));
+}
+
+TEST(Edges, AScoreOfMinusInfinityForbidsItsValue) {
+  const AttentionResult result = one_query({0, -kInfinity}, {5, kNan});
+  EXPECT_THAT(result.out.to_vector(), ElementsAre(5));
+  EXPECT_THAT(result.lse.to_vector(), ElementsAre(0));
+  EXPECT_THAT(one_query({-kInfinity}, {kNan}).out.to_vector(), ElementsAre(0));
+}
+
+TEST(Edges, ABiasOfMinusInfinityForbidsEvenAScoreOfPlusInfinity) {
+  const Tensor bias = tensor({0, -kInfinity}, {1, 2});
+  EXPECT_THAT(one_query({1, kInfinity}, {5, 6}, {.bias = dense_bias(bias)}).out.to_vector(), ElementsAre(5));
+}
+
+TEST(Edges, AVisibleNanOrPlusInfinityMakesTheRowNan) {
+  for (const double score : {kNan, kInfinity}) {
+    const AttentionResult result = one_query({1, score}, {5, 6});
+    EXPECT_THAT(result.out.to_vector(), Each(IsNan()));
+    EXPECT_THAT(result.lse.to_vector(), Each(IsNan()));
+  }
+}
+
+TEST(Edges, SoftcapBoundsAnInfiniteScore) {
+  const AttentionResult result = one_query({kInfinity, -kInfinity}, {1, 2}, {.softcap = 2.0});
+  EXPECT_THAT(result.lse.to_vector(), ElementsAre(DoubleEq(std::log(std::exp(2.0) + std::exp(-2.0)))));
+}
+
+// Its weight may underflow to 0 or be dropped; the product is taken all the same.
+TEST(Edges, AVisibleNanValueReachesTheRowWhateverItsWeight) {
+  EXPECT_THAT(one_query({0, -1e6}, {5, kNan}).out.to_vector(), Each(IsNan()));
   std::uint64_t seed = 0;
   while (dropout_keeps(seed, 0.5, {})) ++seed;
   EXPECT_THAT(one_query({0}, {kNan}, {.dropout = Dropout{.p = 0.5, .seed = seed}}).out.to_vector(), Each(IsNan()));
@@ -76,6 +115,12 @@ TEST(Edges, DropoutDoesNotHideANanScore) {
   std::uint64_t seed = 0;
   while (dropout_keeps(seed, 0.5, {})) ++seed;
   EXPECT_THAT(one_query({kNan}, {5}, {.dropout = Dropout{.p = 0.5, .seed = seed}}).out.to_vector(), Each(IsNan()));
+}
+
+TEST(Edges, LargeScoresDoNotOverflow) {
+  const AttentionResult result = one_query({1e6, 1e6}, {1, 3});
+  EXPECT_THAT(result.out.to_vector(), ElementsAre(2));
+  EXPECT_THAT(result.lse.to_vector(), ElementsAre(DoubleEq(1e6 + std::log(2.0))));
 }
 
 TEST(Edges, ResultsAreRoundedOnceToTheDtypeOfQ) {
