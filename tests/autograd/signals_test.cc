@@ -22,8 +22,7 @@ std::atomic<pthread_t> watched;
 
 void note_where_the_stack_is(int /*signal*/) {
   if (pthread_equal(pthread_self(), watched) == 0) return;
-  const int here = 0;
-  const auto place = reinterpret_cast<std::uintptr_t>(&here);
+  const auto place = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   (place >= lowest && place < highest ? inside : outside) += 1;
 }
 
@@ -50,6 +49,7 @@ TEST(Signals, AreHandledOnTheStackOfTheirThread) {
   constexpr int kEnough = 40;
   constexpr int kMost = 5000;
   watch_this_thread();
+  if (HasFatalFailure()) return;
   struct sigaction action = {};
   struct sigaction before = {};
   action.sa_handler = note_where_the_stack_is;
