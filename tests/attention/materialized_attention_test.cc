@@ -2,9 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "attention/fused_call.h"
 #include "attention/random_call.h"
 #include "core/error_message.h"

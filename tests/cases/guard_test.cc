@@ -81,21 +81,19 @@ void expect_same_gradients_in_guarded_memory(const Case& one, Edge edge) {
   }
 }
 
-TEST_P(Guards, AreNotTouchedOnTheWayBack) {
+Case guarded_case(DType dtype, std::int64_t Tq, std::int64_t Tk, std::int64_t D) {
+  return {.dtype = dtype, .Hk = 2, .group = 2, .Tq = Tq, .Tk = Tk, .D = D, .Dv = 129 - D};
+}
+
+TEST_P(Guards, AreNotTouchedByTheBackwardPass) {
   const auto [dtype, D, edge] = GetParam();
   for (const std::int64_t Tq : {1, 16, 65, 130}) {
     for (const std::int64_t Tk : {1, 17, 129}) {
-      expect_same_gradients_in_guarded_memory({.dtype = dtype,
-                                               .Hk = 2,
-                                               .group = 2,
-                                               .Tq = Tq,
-                                               .Tk = Tk,
-                                               .D = D,
-                                               .Dv = 129 - D,
-                                               .mask = "causal_top_left",
-                                               .bias = "dense",
-                                               .dropout = 0.25},
-                                              edge);
+      Case one = guarded_case(dtype, Tq, Tk, D);
+      one.mask = "causal_top_left";
+      one.bias = "dense";
+      one.dropout = 0.25;
+      expect_same_gradients_in_guarded_memory(one, edge);
     }
   }
 }
@@ -105,7 +103,9 @@ TEST_P(Guards, AreNotTouched) {
   for (const std::int64_t Tq : {1, 16, 65, 130}) {
     for (const std::int64_t Tk : {1, 17, 64, 129}) {
       for (const std::string_view mask : {"all", "causal_top_left"}) {
-        const Case one = {.dtype = dtype, .Hk = 2, .group = 2, .Tq = Tq, .Tk = Tk, .D = D, .Dv = D, .mask = mask};
+        Case one = guarded_case(dtype, Tq, Tk, D);
+        one.Dv = D;
+        one.mask = mask;
         expect_same_in_guarded_memory(one, edge);
         Case other = one;
         other.Dv = 129 - D;
@@ -113,19 +113,13 @@ TEST_P(Guards, AreNotTouched) {
         other.dropout = 0.25;
         expect_same_in_guarded_memory(other, edge);
       }
-      expect_same_in_guarded_memory({.dtype = dtype,
-                                     .B = 2,
-                                     .Hk = 2,
-                                     .group = 2,
-                                     .Tq = Tq,
-                                     .Tk = Tk,
-                                     .D = D,
-                                     .Dv = 129 - D,
-                                     .mask = "causal",
-                                     .bias = "alibi",
-                                     .softcap = 5,
-                                     .sinks = Sinks::mild},
-                                    edge);
+      Case both = guarded_case(dtype, Tq, Tk, D);
+      both.B = 2;
+      both.mask = "causal";
+      both.bias = "alibi";
+      both.softcap = 5;
+      both.sinks = Sinks::mild;
+      expect_same_in_guarded_memory(both, edge);
     }
   }
 }

@@ -4,7 +4,6 @@
 #include "qkv/info.h"
 
 namespace qkv::kernels {
-namespace {
 
 Tensor normal(std::mt19937_64& engine, const Shape& shape, DType dtype) {
   std::normal_distribution<double> draw;
@@ -12,8 +11,6 @@ Tensor normal(std::mt19937_64& engine, const Shape& shape, DType dtype) {
   for (double& value : tensor.values<double>()) value = draw(engine);
   return tensor.to(dtype);
 }
-
-}  // namespace
 
 Inputs::Inputs(DType dtype, const Sizes& chosen, std::uint64_t seed)
     : engine(seed),

@@ -1,4 +1,4 @@
-// The fused kernel on a problem of the reference, so that both can be asked the same.
+// Problems of normal numbers, and the fused kernel on a problem of the reference, so that both can be asked the same.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,9 @@ struct Sizes {
   std::int64_t D = 24;
   std::int64_t Dv = 40;
 };
+
+/// Standard normal numbers, rounded to a dtype.
+[[nodiscard]] Tensor normal(std::mt19937_64& engine, const Shape& shape, DType dtype);
 
 /// Standard normal q, k and v, rounded to a dtype.
 struct Inputs {

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/fused_call.h"
 #include "kernels/reference/attention.h"
 #include "kernels/reference/softmax.h"
 
@@ -14,13 +15,6 @@ namespace {
 
 using testing::DoubleEq;
 using testing::ElementsAre;
-
-Tensor normal(std::mt19937_64& engine, const Shape& shape, DType dtype) {
-  std::normal_distribution<double> draw;
-  Tensor tensor(DType::f64, shape);
-  for (double& value : tensor.values<double>()) value = draw(engine);
-  return tensor.to(dtype);
-}
 
 struct Options {
   DType dtype;
