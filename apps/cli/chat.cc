@@ -62,7 +62,7 @@ void answer(const ChatCall& call, Chat& chat, const WriteOptions& asked) {
       say_of_messages(error);
     }
   }();
-  print(call.json ? reply_as_line(chat_figures(chat, written)) : "\n");
+  print(call.json ? reply_as_line(chat_figures(chat, written, call.model.model().quantised_words())) : "\n");
   flush_output();
   say_end(call, written);
   if (InterruptWatch::terminated()) throw Exit{kTerminated};

@@ -8,6 +8,7 @@
 #include "progress.h"
 #include "qkv/api/check_models.h"
 #include "qkv/threads.h"
+#include "saying.h"
 #include "terminal.h"
 
 namespace qkv::cli {
@@ -35,7 +36,7 @@ void run_check_of_models(const CheckFlags& flags) {
     const auto show = [&](std::int64_t done, std::int64_t all) {
       progress.show(std::to_string(done) + " of " + std::to_string(all) + " tokens");
     };
-    return check_models({.a = flags.a, .b = flags.b, .read = flags.models}, show);
+    return check_models({.a = flags.a, .b = flags.b, .read = flags.models}, show, saying_of("qkv check"));
   }();
   print(flags.json ? reply_as_json(figures) : check_models_as_text(figures, terminal_width()));
 }

@@ -25,8 +25,7 @@ struct EmbedFlags : EmbedRequest {
 void run_embed(EmbedFlags& flags, const Given& /*all*/) {
   if (flags.threads) set_threads(*flags.threads);
   check_files({{"MODEL", flags.model}, {"--file", flags.file.path}}, {{"--out", file_of_tensor("--out", flags.out)}});
-  read_input(flags.text);
-  read_input(flags.file);
+  read_input(flags.text, flags.file);
   const EmbedReply reply = embed(flags, saying_of("qkv embed"));
   if (!flags.out.empty()) return write_tensor(flags.out, reply.embedded.rows);
   for (std::size_t n = 0; n < reply.texts.size(); ++n) print(reply_as_line(embed_figures(reply, n)));

@@ -1,6 +1,8 @@
 // qkv fetch: a model's folder from a hub.
 #include "qkv/api/fetch.h"
 
+#include <optional>
+
 #include "commands.h"
 #include "common_options.h"
 #include "output.h"
@@ -15,7 +17,8 @@ struct FetchFlags : FetchRequest {
 };
 
 void run_fetch(FetchFlags& flags, const Given& /*all*/) {
-  const InterruptWatch interrupts;
+  std::optional<InterruptWatch> interrupts;  // only fetching asks it
+  if (!flags.list) interrupts.emplace();
   WalkProgress progress(flags.name, flags.quiet ? Speech::off : Speech::on, WalkUnit::bytes);
   const FetchWatch watch = [&](const FetchProgress& at) {
     progress.show(at.done, at.total);

@@ -55,20 +55,19 @@ std::string text_or_input(const std::string& text) {
   return std::string(valid);
 }
 
-void read_input(std::optional<std::string>& text) {
-  if (text) text = text_or_input(*text);
-}
-
 void read_input(FileOfTexts& file) {
   constexpr std::size_t kMost = std::size_t{1} << 30;
   if (file.path == kInput) file.content = standard_input(kMost);
 }
 
+void read_input(std::optional<std::string>& text, FileOfTexts& file) {
+  if (text && !file.path.empty()) return;
+  if (text) text = text_or_input(*text);
+  read_input(file);
+}
+
 Texts texts_from(std::optional<std::string> text, FileOfTexts file) {
-  if (text.has_value() == file.path.empty()) {  // else neither is read
-    read_input(text);
-    read_input(file);
-  }
+  read_input(text, file);
   return given_texts(text, file);
 }
 

@@ -12,9 +12,10 @@ namespace qkv::cli {
 /// than 1 MiB of it, and as require_utf8().
 [[nodiscard]] std::string text_or_input(const std::string& text);
 
-/// The same where there is a text, and the file, or what standard input has if it is "-".
-void read_input(std::optional<std::string>& text);
+/// What standard input has, where the file is "-".
 void read_input(FileOfTexts& file);
+/// The same, and text_or_input() where there is a text. Reads neither where both are there, which is refused.
+void read_input(std::optional<std::string>& text, FileOfTexts& file);
 
 /// The next line of standard input, without its end; nullopt behind the last. Throws as text_or_input().
 [[nodiscard]] std::optional<std::string> line_of_input();

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <vector>
 
 namespace qkv::cli {
@@ -62,10 +61,7 @@ Fields<PictureFolders> picture_folder_fields(const char* svg, const char* png) {
 
 void prepare(const PictureFolders& folders) {
   for (const std::string& folder : {folders.svg, folders.png, folders.pdf}) {
-    if (folder.empty()) continue;
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) throw Error(fmt::format("cannot make the directory {}: {}", folder, error.message()));
+    if (!folder.empty()) make_directory(folder);
   }
 }
 

@@ -22,8 +22,7 @@ struct TokensFlags : TokensRequest {
 
 void run_tokens(TokensFlags& flags, const Given& /*all*/) {
   if (!flags.file.path.empty() && !flags.json) misuse("--file", "--json beside it", "none");
-  read_input(flags.text);
-  read_input(flags.file);
+  read_input(flags.text, flags.file);
   const TokensFound found = found_tokens(flags, saying_of("qkv tokens"));
   const auto as_json = [](const auto& one) { return reply_as_json(one); };
   if (std::holds_alternative<std::vector<TokensFigures>>(found)) return print(as_text(flags, found));

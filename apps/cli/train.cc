@@ -12,6 +12,7 @@
 #include "progress.h"
 #include "qkv/threads.h"
 #include "qkv/train/run.h"
+#include "qkv/train/training.h"
 #include "saying.h"
 #include "terminal.h"
 #include "train_text.h"
@@ -47,9 +48,16 @@ std::optional<TrainReport> report_of(const PlannedRun& run) {
                   fmt::format("step {}  loss {:.4f}  {:.1f} k tokens/s", step.step, step.loss,
                               static_cast<double>(tokens) / progress.seconds() / 1e3));
   };
-  return train_as_planned(run, {.stepped = show,
-                                .doing = [&](const std::string& what) { progress.say(what); },
-                                .stopped = InterruptWatch::interrupted});
+  try {
+    return train_as_planned(run, {.stepped = show,
+                                  .doing = [&](const std::string& what) { progress.say(what); },
+                                  .stopped = InterruptWatch::interrupted});
+  } catch (const Diverged& error) {
+    throw Error(
+        fmt::format("{}; {} holds the last checkpoint: to begin anew, say with a lower --learning-rate, name "
+                    "another --out or empty it",
+                    error.what(), run.place.directory));
+  }
 }
 
 void train_tokenizer_of(TokenizerRun run, bool as_json) {

@@ -32,6 +32,9 @@ struct FileContent {
 /// missing directory leaves none of them. Throws InvalidArgument if two have the same path, otherwise as write_file().
 void write_files(std::span<const FileContent> files);
 
+/// With those above it; nothing where it is there already. Throws Error naming the path and the system's reason.
+void make_directory(const std::string& path);
+
 /// Throws Error if read_file() could not open the path.
 void require_readable(const std::string& path);
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <system_error>
 #include <vector>
 
 #include "core/ascii.h"
@@ -26,9 +25,7 @@ using Draw = std::string (*)(const NamedPicture&);
 
 void add_pictures(std::vector<FileContent>& files, const std::vector<NamedPicture>& all, const std::string& directory,
                   std::string_view ending, Draw draw) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error) throw Error(fmt::format("cannot make the directory {}: {}", directory, error.message()));
+  make_directory(directory);
   const std::size_t first = files.size();
   for (const NamedPicture& picture : all) {
     const auto path = std::filesystem::path(directory) / fmt::format("{}.{}", picture.name, ending);

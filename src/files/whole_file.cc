@@ -108,6 +108,12 @@ bool is_same_place(const std::string& a, const std::string& b) {
   return is_alike && ignores_case(one.parent_path());
 }
 
+void make_directory(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) fail("cannot make the directory", path, error.message());
+}
+
 void remove_unfinished_files() noexcept { files::unfinished::remove_all(); }
 
 void require_writable(const std::string& path) {

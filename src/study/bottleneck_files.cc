@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
-#include <filesystem>
-
+#include "qkv/files.h"
 #include "qkv/model/box.h"
 #include "qkv/study/bottleneck.h"
 
@@ -28,7 +27,7 @@ std::string bottleneck_table(const BottleneckModels& models, const std::vector<B
 
 void write_bottleneck_models(const BottleneckModels& models, const BottleneckSetup& setup,
                              const std::string& directory) {
-  std::filesystem::create_directories(directory);
+  make_directory(directory);
   const std::map<std::string, std::string> notes = {{"run.task", "bottleneck"},
                                                     {"run.longest", std::to_string(setup.longest)},
                                                     {"run.seed", std::to_string(setup.seed)},

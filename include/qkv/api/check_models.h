@@ -10,6 +10,7 @@
 #include "qkv/api/check.h"
 #include "qkv/api/field.h"
 #include "qkv/api/member.h"
+#include "qkv/api/saying.h"
 #include "qkv/insight/compare_models.h"
 
 namespace qkv {
@@ -58,9 +59,11 @@ struct CheckModelsFigures {
   std::string worst_layer;
 };
 
-/// Opens both models. Throws InvalidArgument naming the field, otherwise as compare_models().
+/// Opens both models; their cautions begin with "A: " or "B: ". Throws InvalidArgument naming the field, otherwise as
+/// compare_models().
 [[nodiscard]] CheckModelsFigures check_models(const CheckModelsRequest& request,
-                                              const std::function<void(std::int64_t done, std::int64_t all)>& progress);
+                                              const std::function<void(std::int64_t done, std::int64_t all)>& progress,
+                                              const Saying& saying = {});
 
 /// For people, in lines of at most `width` columns.
 [[nodiscard]] std::string check_models_as_text(const CheckModelsFigures& figures, int width);

@@ -150,8 +150,8 @@ struct GenerateFigures {
 /// `weights` is Model::quantised_words().
 [[nodiscard]] GenerateFigures generate_figures(const std::string& prompt, const WrittenText& written,
                                                std::string weights = {});
-/// Of the last answer of a conversation.
-[[nodiscard]] GenerateFigures chat_figures(const Chat& chat, const WrittenText& written);
+/// The same, of the last answer of a conversation.
+[[nodiscard]] GenerateFigures chat_figures(const Chat& chat, const WrittenText& written, std::string weights = {});
 
 [[nodiscard]] EmbedFigures embed_figures(const EmbedReply& reply, std::size_t n);
 

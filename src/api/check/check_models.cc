@@ -9,14 +9,11 @@
 namespace qkv {
 namespace {
 
-OpenedModel model_of_field(const char* field, const std::string& name) {
-  try {
-    return open_model(name);
-  } catch (const InvalidArgument& wrong) {
-    api_detail::refuse(field, wrong.expected(), wrong.got());
-  } catch (const api_detail::NotThere& missing) {
-    throw api_detail::NotThere(field, missing.what());
-  }
+// Cautions say which of the two they are of.
+OpenedModel opened_as(std::string_view field, const std::string& letter, const std::string& name,
+                      const Saying& saying) {
+  const Saying of_one{.caution = [&](const std::string& what) { saying.careful(letter + ": " + what); }};
+  return api_detail::of_model([&] { return open_model(name, of_one); }, field);
 }
 
 std::optional<DType> asked_dtype(const ModelsText& read) {
@@ -73,10 +70,10 @@ AnyReply answer(const CheckAsked& asked) {
 }
 
 CheckModelsFigures check_models(const CheckModelsRequest& request,
-                                const std::function<void(std::int64_t, std::int64_t)>& progress) {
+                                const std::function<void(std::int64_t, std::int64_t)>& progress, const Saying& saying) {
   const std::string text = api_detail::text_of_file(request.read.text_file);
-  const OpenedModel a = model_of_field("a", request.a);
-  const OpenedModel b = model_of_field("b", request.b);
+  const OpenedModel a = opened_as("a", "A", request.a, saying);
+  const OpenedModel b = opened_as("b", "B", request.b, saying);
   const ModelComparison found = api_detail::of_fields(
       [&] {
         return compare_models(
@@ -100,7 +97,7 @@ CheckModelsFigures check_models(const CheckModelsRequest& request,
     figures.layers.push_back({layer.layer, layer.error, layer.worst, layer.place, layer.token});
   }
   const auto worst = std::ranges::max_element(figures.layers, {}, &CheckedLayer::error);
-  if (worst != figures.layers.end()) figures.worst_layer = worst->layer;
+  if (worst != figures.layers.end() && worst->error > 0) figures.worst_layer = worst->layer;
   return figures;
 }
 

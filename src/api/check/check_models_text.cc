@@ -42,7 +42,8 @@ std::string layers_as_text(const CheckModelsFigures& figures, int width) {
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
-  return text + fmt::format("worst layer: {}\n", figures.worst_layer);
+  if (!figures.worst_layer.empty()) text += fmt::format("worst layer: {}\n", figures.worst_layer);
+  return text;
 }
 
 }  // namespace

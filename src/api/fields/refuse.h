@@ -55,17 +55,17 @@ auto of_fields(const Body& body) {
   return of_fields(body, [](const std::string& argument) { return argument; });
 }
 
-/// Runs `body`, which opens the model of the field `model`: what is wrong with the file is said of that field, too.
+/// Runs `body`, which opens the model of this field: what is wrong with the file is said of that field, too.
 template <class Body>
-auto of_model(const Body& body) {
+auto of_model(const Body& body, std::string_view field = "model") {
   try {
-    return of_field("model", body);
+    return of_field(field, body);
   } catch (const InvalidArgument&) {
     throw;
   } catch (const Cancelled&) {
     throw;
   } catch (const Error& error) {
-    throw NotThere("model", error.what());
+    throw NotThere(field, error.what());
   }
 }
 

@@ -133,7 +133,7 @@ PlannedRun planned_run(const TrainRun& run, const Given& given, const Saying& sa
     refuse("out", "one without a checkpoint",
            place.directory + ", which has one: add `resume`, or choose another `out`");
   }
-  if (settings.from) {
+  if (settings.from && saying.caution) {
     const Model from = Model::open(trained_model_path(*settings.from));
     for (const std::string& what : from.cautions()) saying.careful(what);
   }
@@ -145,11 +145,9 @@ std::optional<TrainReport> train_as_planned(const PlannedRun& run, const TrainWa
     auto report = run_training(run.settings, run.reporting, run.place, run.start, watch);
     draw_losses(run);
     return report;
-  } catch (const Diverged& error) {
+  } catch (const Diverged&) {
     draw_losses(run);
-    throw Error(std::string(error.what()) + "; " + run.place.directory +
-                " holds the last checkpoint: to begin anew, say with a lower --learning-rate, name another --out or "
-                "empty it");
+    throw;
   }
 }
 

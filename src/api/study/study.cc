@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "api/fields/refuse.h"
 #include "qkv/cancel.h"
@@ -120,7 +119,7 @@ std::string card_in(const std::string& directory) { return directory + "/card.js
 
 BottleneckModels trained_models(const BottleneckBench& request, const BottleneckWatch& watch) {
   require_rate(request.training.learning_rate);
-  std::filesystem::create_directories(request.out);
+  make_directory(request.out);
   require_writable(card_in(request.out));  // before minutes of training
   BottleneckModels models = make_bottleneck_models(request.training);
   const auto go_on = [] { return false; };

@@ -240,6 +240,7 @@ WriteOptions write_options(const WriteRequest& request, const Model& model) {
 
 void require_effect(const GenerateRequest& request, const Given& given) {
   const GenerateOptions& draw = request.draw;
+  if (given.has("length_penalty") && draw.beams == 1) refuse("length_penalty", "several `beams` beside it", "1");
   if (request.chat) {
     if (draw.beams > 1)
       refuse("beams", "1 of a conversation, of which one answer is followed", std::to_string(draw.beams));
@@ -253,7 +254,6 @@ void require_effect(const GenerateRequest& request, const Given& given) {
   if (request.samples > 1 && draw.beams > 1) {
     refuse("samples", "1 beside several beams, which give one text", std::to_string(request.samples));
   }
-  if (given.has("length_penalty") && draw.beams == 1) refuse("length_penalty", "several `beams` beside it", "1");
 }
 
 EmbedReply embed(const EmbedRequest& request, const Saying& saying) {
@@ -296,7 +296,7 @@ GenerateFigures answer_in_chat(const GenerateRequest& request, const Given& give
         for (const ChatMessage& message : messages) chat.say(message);
         WriteOptions write = write_options(request, model->model());
         write.draw = chat_draw(write.draw, given, trained_model_path(request.model));
-        return chat_figures(chat, chat.answer(write));
+        return chat_figures(chat, chat.answer(write), model->model().quantised_words());
       },
       field_of_writing);
 }

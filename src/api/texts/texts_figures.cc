@@ -29,8 +29,8 @@ GenerateFigures generate_figures(const std::string& prompt, const WrittenText& w
           .cache_bytes = written.cache_bytes > 0 ? std::optional(written.cache_bytes) : std::nullopt};
 }
 
-GenerateFigures chat_figures(const Chat& chat, const WrittenText& written) {
-  GenerateFigures figures = generate_figures(chat.last_read().rendered.text, written);
+GenerateFigures chat_figures(const Chat& chat, const WrittenText& written, std::string weights) {
+  GenerateFigures figures = generate_figures(chat.last_read().rendered.text, written, std::move(weights));
   figures.messages = chat.messages();
   return figures;
 }
