@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 #include "core/parallel.h"
@@ -25,6 +26,12 @@ const GgufType& writable_type(const LaterTensor& tensor) {
   if (is_known) return *type;
   throw InvalidArgument("write_gguf", "\"" + tensor.name + "\"", "F64, F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0 or Q5_1",
                         tensor.type);
+}
+
+// Of plain numbers, which both formats name alike; nullopt of blocks.
+std::optional<DType> plain_dtype(std::string_view type) {
+  const SafetensorsType* known = find_safetensors_type(type);
+  return known == nullptr ? std::nullopt : known->dtype;
 }
 
 std::int64_t numbers_of(const LaterTensor& tensor) {
@@ -146,6 +153,16 @@ std::vector<std::byte> gguf_begin(const GgufMetadata& metadata, std::span<const 
   return bytes;
 }
 
+// The elements of a tensor of this type, little-endian.
+std::vector<std::byte> elements_as(const LaterTensor& tensor, const Tensor& values) {
+  const std::optional<DType> dtype = plain_dtype(tensor.type);
+  if (!dtype) return in_blocks(tensor, writable_type(tensor), values);
+  require_held(tensor, *dtype, values);
+  std::vector<std::byte> bytes;
+  append_elements(bytes, values.dtype() == *dtype ? values : Tensor(values, *dtype));
+  return bytes;
+}
+
 std::int64_t bytes_of_all(std::span<const LaterTensor> tensors) {
   std::int64_t all = 0;
   for (const LaterTensor& tensor : tensors) all += bytes_of(tensor);
@@ -155,6 +172,9 @@ std::int64_t bytes_of_all(std::span<const LaterTensor> tensors) {
 }  // namespace
 
 std::int64_t bytes_of(const LaterTensor& tensor) {
+  if (const auto dtype = plain_dtype(tensor.type)) {
+    return numbers_of(tensor) * static_cast<std::int64_t>(size_of(*dtype));
+  }
   const GgufType& type = writable_type(tensor);
   if (type.numbers > 1 && (tensor.shape.empty() || tensor.shape.back() % type.numbers != 0)) {
     throw InvalidArgument("write_gguf", "\"" + tensor.name + "\"",
@@ -162,15 +182,6 @@ std::int64_t bytes_of(const LaterTensor& tensor) {
                           "rows of " + std::to_string(tensor.shape.empty() ? 1 : tensor.shape.back()));
   }
   return numbers_of(tensor) / type.numbers * type.bytes;
-}
-
-std::vector<std::byte> elements_as(const LaterTensor& tensor, const Tensor& values) {
-  const GgufType& type = writable_type(tensor);
-  if (type.block) return in_blocks(tensor, type, values);
-  require_held(tensor, *type.dtype, values);
-  std::vector<std::byte> bytes;
-  append_elements(bytes, values.dtype() == *type.dtype ? values : Tensor(values, *type.dtype));
-  return bytes;
 }
 
 void write_gguf(StagedFile& file, const GgufMetadata& metadata, std::span<const LaterTensor> tensors,
@@ -189,34 +200,20 @@ void write_gguf(StagedFile& file, const GgufMetadata& metadata, std::span<const 
 
 void write_safetensors(StagedFile& file, const std::map<std::string, std::string>& metadata,
                        std::span<const LaterTensor> tensors, const WriteProgress& progress) {
-  constexpr std::size_t kAligned = 8;
-  std::vector<const LaterTensor*> ordered;
-  for (const LaterTensor& tensor : tensors) ordered.push_back(&tensor);
-  const auto size_of_element = [](const LaterTensor& tensor) { return writable_type(tensor).bytes; };
-  std::ranges::sort(ordered, [&](const LaterTensor* a, const LaterTensor* b) {
-    return std::pair(-size_of_element(*a), std::string_view(a->name)) <
-           std::pair(-size_of_element(*b), std::string_view(b->name));
-  });
   std::vector<SafetensorsEntry> entries;
-  std::uint64_t at = 0;
-  for (const LaterTensor* tensor : ordered) {
-    if (!writable_type(*tensor).dtype) {
-      throw InvalidArgument("write_safetensors", "\"" + tensor->name + "\"", "F64, F32, F16 or BF16", tensor->type);
+  for (const LaterTensor& tensor : tensors) {
+    if (!plain_dtype(tensor.type)) {
+      throw InvalidArgument("write_safetensors", "\"" + tensor.name + "\"",
+                            "F64, F32, F16, BF16, I64, I32, I8, U8 or BOOL", tensor.type);
     }
-    const std::uint64_t end = at + static_cast<std::uint64_t>(bytes_of(*tensor));
-    entries.push_back({.name = tensor->name, .dtype = tensor->type, .shape = tensor->shape, .begin = at, .end = end});
-    at = end;
+    entries.push_back({.name = tensor.name, .dtype = tensor.type, .shape = tensor.shape});
   }
-  std::string header = safetensors_header(entries, metadata);
-  header.append((kAligned - header.size() % kAligned) % kAligned, ' ');
-  std::vector<std::byte> begin;
-  append_number<std::uint64_t>(begin, header.size());
-  append_text(begin, header);
-  file.write(begin);
+  const SafetensorsLayout layout = safetensors_layout(std::move(entries), metadata);
+  file.write(layout.begin);
   const std::int64_t all = bytes_of_all(tensors);
   std::int64_t done = 0;
-  for (const LaterTensor* tensor : ordered) {
-    const std::vector<std::byte> bytes = elements_as(*tensor, tensor->values());
+  for (const std::size_t n : layout.order) {
+    const std::vector<std::byte> bytes = elements_as(tensors[n], tensors[n].values());
     done += std::ssize(bytes);
     file.write(bytes);
     if (progress) progress(done, all);

@@ -17,7 +17,7 @@ namespace qkv::files {
 
 struct LaterTensor {
   std::string name;
-  std::string type;                 // as the file says it: "F32", "BF16", "Q4_0"
+  std::string type;                 // as the file says it: "F32", "BF16", "BOOL", "Q4_0"
   std::vector<std::int64_t> shape;  // the outermost axis first
   std::function<Tensor()> values;   // of this shape
 };
@@ -38,9 +38,6 @@ void write_safetensors(StagedFile& file, const std::map<std::string, std::string
 
 /// Bytes of a tensor in its file. Throws InvalidArgument as write_gguf().
 [[nodiscard]] std::int64_t bytes_of(const LaterTensor& tensor);
-
-/// The elements of a tensor of this type, little-endian. Throws as write_gguf().
-[[nodiscard]] std::vector<std::byte> elements_as(const LaterTensor& tensor, const Tensor& values);
 
 /// How far a number in this type may be from what it was; 0 where it is kept as it is. Of numbers in blocks "most" is
 /// that of a block of 32, of others the number itself.

@@ -11,8 +11,6 @@
 namespace qkv {
 namespace {
 
-constexpr std::size_t kAlignment = 8;
-
 [[noreturn]] void fail_tensor(const std::string& source, std::string_view name, const std::string& what) {
   throw Error(source + ": " + std::string(name) + ": " + what);
 }
@@ -102,19 +100,16 @@ std::vector<std::byte> encode_safetensors(std::span<const NamedView> tensors,
       throw InvalidArgument("encode_safetensors", "metadata", "UTF-8", "other bytes under \"" + key + "\"");
     }
   }
-  std::vector<const NamedView*> ordered;
-  for (const NamedView& tensor : tensors) ordered.push_back(&tensor);
-  std::ranges::sort(ordered, [](const NamedView* a, const NamedView* b) {
-    const std::size_t a_size = size_of(a->view.dtype());
-    const std::size_t b_size = size_of(b->view.dtype());
-    return a_size != b_size ? a_size > b_size : a->name < b->name;
-  });
-  std::string header = files::safetensors_header(ordered, metadata);
-  header.append((kAlignment - header.size() % kAlignment) % kAlignment, ' ');
-  std::vector<std::byte> bytes;
-  for (unsigned shift = 0; shift < 64; shift += 8) bytes.push_back(static_cast<std::byte>(header.size() >> shift));
-  files::append_text(bytes, header);
-  for (const NamedView* tensor : ordered) files::append_elements(bytes, tensor->view);
+  std::vector<SafetensorsEntry> entries;
+  for (const NamedView& tensor : tensors) {
+    const Shape& shape = tensor.view.shape();
+    entries.push_back({.name = tensor.name,
+                       .dtype = std::string(files::safetensors_type(tensor.view.dtype())),
+                       .shape = {shape.begin(), shape.end()}});
+  }
+  files::SafetensorsLayout layout = files::safetensors_layout(std::move(entries), metadata);
+  std::vector<std::byte> bytes = std::move(layout.begin);
+  for (const std::size_t n : layout.order) files::append_elements(bytes, tensors[n].view);
   return bytes;
 }
 

@@ -178,10 +178,6 @@ class Reader {
   const std::string& source_;
 };
 
-std::string_view type_name(DType dtype) {
-  return std::ranges::find(kTypes, std::optional(dtype), &SafetensorsType::dtype)->name;
-}
-
 }  // namespace
 
 const SafetensorsType* find_safetensors_type(std::string_view name) noexcept {
@@ -193,32 +189,36 @@ SafetensorsHeader parse_safetensors_header(std::span<const std::byte> bytes, con
   return Reader(bytes, source).read();
 }
 
-std::string safetensors_header(std::span<const NamedView* const> ordered,
-                               const std::map<std::string, std::string>& metadata) {
-  std::vector<SafetensorsEntry> entries;
-  std::uint64_t at = 0;
-  for (const NamedView* tensor : ordered) {
-    const TensorView& view = tensor->view;
-    const std::uint64_t end = at + static_cast<std::uint64_t>(view.size()) * size_of(view.dtype());
-    entries.push_back({.name = tensor->name,
-                       .dtype = std::string(type_name(view.dtype())),
-                       .shape = {view.shape().begin(), view.shape().end()},
-                       .begin = at,
-                       .end = end});
-    at = end;
-  }
-  return safetensors_header(entries, metadata);
-}
-
-std::string safetensors_header(std::span<const SafetensorsEntry> ordered,
-                               const std::map<std::string, std::string>& metadata) {
+SafetensorsLayout safetensors_layout(std::vector<SafetensorsEntry> tensors,
+                                     const std::map<std::string, std::string>& metadata) {
+  constexpr std::size_t kAlignment = 8;
+  constexpr std::uint64_t kBitsInByte = 8;
+  SafetensorsLayout layout;
+  for (std::size_t n = 0; n < tensors.size(); ++n) layout.order.push_back(n);
+  const auto bits_of = [&](std::size_t n) { return find_safetensors_type(tensors[n].dtype)->bits; };
+  std::ranges::sort(layout.order, [&](std::size_t a, std::size_t b) {
+    return bits_of(a) != bits_of(b) ? bits_of(a) > bits_of(b) : tensors[a].name < tensors[b].name;
+  });
   auto json = nlohmann::ordered_json::object();  // in the order of the data, as a reader of the file would like it
   if (!metadata.empty()) json[std::string(kMetadataKey)] = metadata;
-  for (const SafetensorsEntry& tensor : ordered) {
-    json[tensor.name] = {
-        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {tensor.begin, tensor.end}}};
+  std::uint64_t at = 0;
+  for (const std::size_t n : layout.order) {
+    const SafetensorsEntry& tensor = tensors[n];
+    const std::uint64_t begin = at;
+    at += checked_bits(tensor.shape, bits_of(n)).value_or(0) / kBitsInByte;  // too large to be counted: it is empty
+    json[tensor.name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {begin, at}}};
   }
-  return json.dump();
+  std::string header = json.dump();
+  header.append((kAlignment - header.size() % kAlignment) % kAlignment, ' ');
+  for (unsigned shift = 0; shift < 64; shift += 8) {
+    layout.begin.push_back(static_cast<std::byte>(std::uint64_t{header.size()} >> shift));
+  }
+  append_text(layout.begin, header);
+  return layout;
+}
+
+std::string_view safetensors_type(DType dtype) noexcept {
+  return std::ranges::find(kTypes, std::optional(dtype), &SafetensorsType::dtype)->name;
 }
 
 bool is_utf8(std::string_view text) noexcept { return utf8::is_valid(text.begin(), text.end()); }

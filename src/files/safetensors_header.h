@@ -1,7 +1,13 @@
 // The JSON header of a safetensors file.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "qkv/safetensors.h"
 
@@ -26,12 +32,16 @@ struct SafetensorsHeader {
 /// Reads and checks the header against the number of bytes there. Throws Error as class Safetensors says.
 [[nodiscard]] SafetensorsHeader parse_safetensors_header(std::span<const std::byte> bytes, const std::string& source);
 
-/// The header's text for tensors that lie one after the other.
-[[nodiscard]] std::string safetensors_header(std::span<const NamedView* const> ordered,
-                                             const std::map<std::string, std::string>& metadata);
-/// The same of tensors that are yet to be made.
-[[nodiscard]] std::string safetensors_header(std::span<const SafetensorsEntry> ordered,
-                                             const std::map<std::string, std::string>& metadata);
+/// How a file of tensors is laid out: larger elements first, then by name, one after the other.
+struct SafetensorsLayout {
+  std::vector<std::size_t> order;  // of the tensors, by their places in what was given
+  std::vector<std::byte> begin;    // what stands before the data: the header and its length
+};
+/// Of tensors of types of the format, without begin and end.
+[[nodiscard]] SafetensorsLayout safetensors_layout(std::vector<SafetensorsEntry> tensors,
+                                                   const std::map<std::string, std::string>& metadata);
+/// As the format names it.
+[[nodiscard]] std::string_view safetensors_type(DType dtype) noexcept;
 
 [[nodiscard]] bool is_utf8(std::string_view text) noexcept;
 

@@ -70,6 +70,7 @@ StagedFile::StagedFile(StagedFile&& other) noexcept
 
 // Exclusive, so that it opens neither another writer's file nor a planted link. The kernel applies the umask to 0666.
 int StagedFile::create() {
+  if (target_.in_place) fail("cannot write", path_, "it is a device or a pipe, not a file");
   for (;;) {
     temporary_ = temporary_beside(target_.file);
     slot_ = unfinished::add(temporary_);  // before it is there, so that there is no moment without

@@ -33,7 +33,7 @@ void write_all(const Descriptor& descriptor, const std::string& path, std::span<
 /// does a signal. Every function throws Error naming the path and the system's reason.
 class StagedFile {
  public:
-  /// The target must not be in place.
+  /// Throws Error for a device or a pipe, too, which is written to in place.
   explicit StagedFile(const std::string& path);
   StagedFile(StagedFile&& other) noexcept;
   StagedFile(const StagedFile&) = delete;

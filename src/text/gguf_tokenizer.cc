@@ -60,23 +60,6 @@ std::vector<GgufToken> tokens_in(const GgufKeys& keys) {
   return tokens;
 }
 
-// A token by its number under a key; none where there is no such key, or it says none.
-std::optional<std::int64_t> token_under(const GgufKeys& keys, std::string_view key, std::size_t count) {
-  constexpr std::int64_t kNone = 0xFFFFFFFF;
-  const auto found = keys.file().metadata().find(key);
-  if (found == keys.file().metadata().end()) return std::nullopt;
-  const auto* id = std::get_if<std::int64_t>(&found->second.value);
-  if (id != nullptr && (*id == kNone || *id == -1)) return std::nullopt;
-  if (id == nullptr || *id < 0 || *id >= static_cast<std::int64_t>(count)) {
-    keys.refuse(key, "a token from 0 to " + std::to_string(count - 1));
-  }
-  return *id;
-}
-
-std::optional<std::int64_t> special_token(const GgufKeys& keys, const std::string& name, std::size_t count) {
-  return token_under(keys, "tokenizer.ggml." + name + "_token_id", count);
-}
-
 Json added_token(std::size_t id, std::string_view content, bool is_special) {
   return {{"id", id},        {"content", content},  {"single_word", false}, {"lstrip", false},
           {"rstrip", false}, {"normalized", false}, {"special", is_special}};
@@ -393,6 +376,19 @@ std::shared_ptr<const Tokenizer> gguf_tokenizer(const files::GgufKeys& keys, std
   keys.refuse(kModelKey, "gpt2, llama, bert or t5");
 }
 
+std::optional<std::int64_t> special_token(const files::GgufKeys& keys, const std::string& name, std::size_t count) {
+  constexpr std::int64_t kNone = 0xFFFFFFFF;
+  const std::string key = "tokenizer.ggml." + name + "_token_id";
+  const auto found = keys.file().metadata().find(key);
+  if (found == keys.file().metadata().end()) return std::nullopt;
+  const auto* id = std::get_if<std::int64_t>(&found->second.value);
+  if (id != nullptr && (*id == kNone || *id == -1)) return std::nullopt;
+  if (id == nullptr || *id < 0 || *id >= static_cast<std::int64_t>(count)) {
+    keys.refuse(key, "a token from 0 to " + std::to_string(count - 1));
+  }
+  return *id;
+}
+
 std::vector<std::int64_t> gguf_ends(const files::GgufKeys& keys) {
   std::vector<std::int64_t> ends;
   if (!keys.has(kTokensKey)) return ends;
@@ -408,12 +404,9 @@ std::map<std::string, std::string> gguf_special_tokens(const files::GgufKeys& ke
   std::map<std::string, std::string> tokens;
   if (!keys.has(kTokensKey)) return tokens;
   const auto pieces = keys.texts(kTokensKey);
-  static constexpr std::pair<const char*, const char*> kNames[] = {
-      {"bos", "bos_token"},     {"eos", "eos_token"}, {"unknown", "unk_token"}, {"seperator", "sep_token"},
-      {"padding", "pad_token"}, {"cls", "cls_token"}, {"mask", "mask_token"}};
-  for (const auto& [key, name] : kNames) {
-    const auto id = special_token(keys, key, pieces.size());
-    if (id) tokens.emplace(name, pieces[static_cast<std::size_t>(*id)]);
+  for (const SpecialTokenName& name : kSpecialTokenNames) {
+    const auto id = special_token(keys, name.of_gguf, pieces.size());
+    if (id) tokens.emplace(name.of_files, pieces[static_cast<std::size_t>(*id)]);
   }
   return tokens;
 }

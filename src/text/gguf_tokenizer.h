@@ -1,10 +1,13 @@
 // The tokenizer in a GGUF file's metadata.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +26,24 @@ namespace qkv::text {
 /// The name in tokenizer.ggml.pre of a pre-tokeniser and what goes with it: the normaliser and ignore_merges. `json` is
 /// a tokenizer.json. Throws Error naming `source` and the part for one that has no name there.
 [[nodiscard]] std::string gguf_pre_tokenizer(const nlohmann::json& json, const std::string& source);
+
+/// A special token by GGUF's name: tokenizer.ggml.bos_token_id is that of "bos". nullopt where there is no such key, or
+/// its value says none. Throws Error naming the key for what is none of `count` tokens.
+[[nodiscard]] std::optional<std::int64_t> special_token(const files::GgufKeys& keys, const std::string& name,
+                                                        std::size_t count);
+
+/// Special tokens by GGUF's names, and by those of the files beside a tokenizer and of chat templates.
+struct SpecialTokenName {
+  const char* of_gguf;
+  const char* of_files;
+};
+inline constexpr std::array<SpecialTokenName, 7> kSpecialTokenNames = {{{"bos", "bos_token"},
+                                                                        {"eos", "eos_token"},
+                                                                        {"unknown", "unk_token"},
+                                                                        {"seperator", "sep_token"},
+                                                                        {"padding", "pad_token"},
+                                                                        {"cls", "cls_token"},
+                                                                        {"mask", "mask_token"}}};
 
 /// Tokens of which each ends a text that the model writes: of the end of a text, a turn and a message.
 [[nodiscard]] std::vector<std::int64_t> gguf_ends(const files::GgufKeys& keys);

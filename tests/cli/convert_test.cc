@@ -1,7 +1,6 @@
 // qkv convert, and qkv check of two models.
 #include <gmock/gmock.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "command.h"

@@ -1,28 +1,21 @@
 #include "files/later_tensor.h"
 
 #include <gmock/gmock.h>
-#include <signal.h>
-#include <sys/resource.h>
 
 #include <cmath>
-#include <filesystem>
 #include <limits>
 
 #include "core/error_message.h"
 #include "files/temporary_directory.h"
-#include "qkv/files.h"
 #include "qkv/safetensors.h"
-#include "qkv/written_files.h"
 
 namespace qkv::later_tensor_test {
 namespace {
 
 using files::LaterTensor;
 using files::StagedFile;
-using files::StagedFolder;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using tests::TemporaryDirectory;
 
 LaterTensor tensor_of(std::string name, std::string type, std::vector<float> values, std::vector<std::int64_t> shape) {
@@ -124,57 +117,23 @@ TEST(WriteSafetensors, IsReadBackLargerElementsFirst) {
   EXPECT_EQ(read.load("b").dtype(), DType::bf16);
 }
 
-// As a full disk does, a file that may not grow ends the writing.
-TEST(StagedFile, OfADiskThatIsFullLeavesNothing) {
+TEST(WriteSafetensors, HoldsPlainTypesAlone) {
   const TemporaryDirectory directory;
-  rlimit before{};
-  ::getrlimit(RLIMIT_FSIZE, &before);
-  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
-  const rlimit small{.rlim_cur = 4096, .rlim_max = before.rlim_max};
-  ::setrlimit(RLIMIT_FSIZE, &small);
-  const std::string path = directory / "m.gguf";
-  const std::string fault =
-      error_message<Error>([&] { write(path, {}, {tensor_of("w", "F32", ramp(1 << 14), {1 << 14})}); });
-  ::setrlimit(RLIMIT_FSIZE, &before);
-  ::signal(SIGXFSZ, handler);
-  EXPECT_EQ(fault, "cannot write " + path + ": File too large");
-  EXPECT_THAT(directory.names(), IsEmpty());
-}
-
-TEST(StagedFolder, AppearsWholeOrNotAtAll) {
-  const TemporaryDirectory directory;
-  const std::string path = directory / "model";
-  {
-    StagedFolder folder(path + "/");
-    write_file(folder.add("config.json"), "{}");
-    EXPECT_EQ(directory.names().size(), 1U);
-    EXPECT_FALSE(directory.names().contains("model"));
-  }
-  EXPECT_THAT(directory.names(), IsEmpty());
-  StagedFolder folder(path);
-  write_file(folder.add("config.json"), "{}");
-  folder.appear();
-  EXPECT_THAT(directory.names(), ElementsAre("model"));
-  EXPECT_TRUE(std::filesystem::exists(path + "/config.json"));
-}
-
-TEST(StagedFolder, LeavesNothingWhereASignalEndsTheProcess) {
-  const TemporaryDirectory directory;
-  StagedFolder folder(directory / "model");
-  write_file(folder.add("config.json"), "{}");
-  write_file(folder.add("1_Pooling/config.json"), "{}");
-  remove_unfinished_files();
-  EXPECT_THAT(directory.names(), IsEmpty());
-}
-
-TEST(StagedFolder, ReplacesAnEmptyFolderAlone) {
-  const TemporaryDirectory directory;
-  std::filesystem::create_directory(directory / "empty");
-  StagedFolder(directory / "empty").appear();
-  write_file(directory / "empty/a", "a");
-  EXPECT_EQ(error_message<Error>([&] { StagedFolder again(directory / "empty"); }),
-            "cannot write " + (directory / "empty") + ": it is there already, and a folder is not replaced");
-  EXPECT_THAT(directory.names(), ElementsAre("empty"));
+  StagedFile file(directory / "m.safetensors");
+  const Tensor flags(std::vector<bool>{true, false, true}, {3});
+  const LaterTensor mask{"mask", "BOOL", {3}, [flags] { return flags; }};
+  EXPECT_EQ(files::bytes_of(mask), 3);
+  files::write_safetensors(file, {}, std::vector{mask}, nullptr);
+  file.finish();
+  file.appear();
+  const Safetensors read = Safetensors::read(directory / "m.safetensors");
+  EXPECT_EQ(read.load("mask").dtype(), DType::b8);
+  EXPECT_THAT(read.load("mask").to_vector(), ElementsAre(1, 0, 1));
+  StagedFile other(directory / "q.safetensors");
+  const std::vector<LaterTensor> blocks = {tensor_of("w", "Q8_0", ramp(32), {32})};
+  EXPECT_EQ(error_message<Error>([&] { files::write_safetensors(other, {}, blocks, nullptr); }),
+            "write_safetensors: \"w\": expected F64, F32, F16, BF16, I64, I32, I8, U8 or BOOL, got Q8_0");
+  EXPECT_THAT(fault_of(mask), HasSubstr("write_gguf: \"mask\": expected F64, F32"));
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error_message.h"
+#include "files/json_text.h"
+#include "files/later_tensor.h"
 #include "model/published_folder.h"
 #include "qkv/files.h"
 #include "qkv/gguf.h"
@@ -22,7 +24,6 @@ using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
 using tests::PublishedFolder;
 using tests::TemporaryDirectory;
 
@@ -47,10 +48,16 @@ std::string refusal(const std::string& model, const std::string& out, const Conv
   return error_message<Error>([&] { static_cast<void>(convert_model(model, out, options)); });
 }
 
-nlohmann::json json_at(const std::string& path) {
-  const std::vector<std::byte> bytes = read_file(path);
-  return nlohmann::json::parse(reinterpret_cast<const char*>(bytes.data()),
-                               reinterpret_cast<const char*>(bytes.data()) + bytes.size());
+// A GGUF file with other metadata.
+void write_with(const Gguf& file, const GgufMetadata& metadata, const std::string& path) {
+  std::vector<files::LaterTensor> tensors;
+  for (const GgufEntry& entry : file.entries()) {
+    tensors.push_back({entry.name, entry.type, entry.shape, [&file, name = entry.name] { return file.load(name); }});
+  }
+  files::StagedFile staged(path);
+  files::write_gguf(staged, metadata, tensors, nullptr);
+  staged.finish();
+  staged.appear();
 }
 
 class EachFamily : public testing::TestWithParam<std::pair<std::string, std::string>> {};
@@ -72,7 +79,7 @@ TEST_P(EachFamily, ComesBackFromGgufAsItWas) {
   EXPECT_EQ(back.form, "a folder");
   expect_same(Model::open(out / "folder"), of_file);
   EXPECT_THAT(out.names(), ElementsAre("folder", "m.gguf"));
-  EXPECT_EQ(json_at(out / "folder/config.json").at("model_type"),
+  EXPECT_EQ(files::read_json(out / "folder/config.json").at("model_type"),
             GetParam().first == "mistral" ? "llama" : GetParam().first);
 }
 
@@ -119,7 +126,7 @@ TEST_P(EachType, HoldsAModelWithinItsBound) {
   EXPECT_EQ(worst == 0, GetParam() == "f32");
   const Gguf file = Gguf::read(out / "m.gguf");
   EXPECT_EQ(file.find("blk.1.ffn_down.weight")->type, type);
-  // Once more in the same type it is the same file, but for the error of what was rounded already.
+  // Converted again to the same type, no number changes.
   const Conversion again = convert_model(out / "m.gguf", out / "again.gguf", {.type = GetParam()});
   EXPECT_EQ(again.tensors.size(), done.tensors.size());
   expect_same(Model::open(out / "again.gguf"), Model::open(out / "m.gguf"));
@@ -147,12 +154,66 @@ TEST(Convert, WritesWeightsInAnotherType) {
   const TemporaryDirectory out;
   const Conversion done = convert_model(folder.path(), out / "half", {.type = "f16"});
   EXPECT_THAT(done.cautions, ElementsAre("pytorch_model.bin: not copied, as it holds weights in another form"));
-  EXPECT_EQ(json_at(out / "half/config.json").at("dtype"), "float16");
+  EXPECT_EQ(files::read_json(out / "half/config.json").at("dtype"), "float16");
   EXPECT_TRUE(std::filesystem::exists(out / "half/1_Pooling/config.json"));
   EXPECT_TRUE(std::filesystem::exists(out / "half/tokenizer_config.json"));
   const Model half = Model::open(out / "half");
   EXPECT_EQ(half.parameters().front().value.dtype(), DType::f16);
   EXPECT_EQ(half.config(), Model::open(folder.path()).config());
+}
+
+TEST(Convert, CopiesWeightsOfModulesAndNamesThoseOfNoUse) {
+  const PublishedFolder folder("gpt2");
+  std::filesystem::create_directory(folder / "2_Dense");
+  const Tensor weight(std::vector<float>{1, 2}, {2});
+  write_file(folder / "2_Dense/model.safetensors",
+             encode_safetensors(std::vector<NamedView>{{"linear.weight", weight}}));
+  folder.write("consolidated.safetensors");
+  const TemporaryDirectory out;
+  const Conversion done = convert_model(folder.path(), out / "half", {.type = "f16"});
+  EXPECT_THAT(done.cautions, ElementsAre("consolidated.safetensors: not copied, as it is not a shard of the model"));
+  EXPECT_FALSE(std::filesystem::exists(out / "half/consolidated.safetensors"));
+  EXPECT_EQ(read_file(out / "half/2_Dense/model.safetensors"), read_file(folder / "2_Dense/model.safetensors"));
+}
+
+TEST(Convert, WritesEachShard) {
+  PublishedFolder folder("gpt2");
+  const std::map<std::string, Tensor> all = std::exchange(folder.tensors, {});
+  nlohmann::json places;
+  for (const auto& [name, value] : all) {
+    const std::string shard = name.ends_with("bias") ? "a.safetensors" : "b.safetensors";
+    places[name] = shard;
+  }
+  for (const std::string shard : {"a.safetensors", "b.safetensors"}) {
+    folder.tensors.clear();
+    for (const auto& [name, value] : all) {
+      if (places[name] == shard) folder.tensors.emplace(name, value);
+    }
+    folder.write(shard);
+  }
+  folder.put("model.safetensors.index.json", nlohmann::json({{"weight_map", places}}).dump());
+  std::filesystem::remove(folder / "model.safetensors");
+  const TemporaryDirectory out;
+  const Conversion done = convert_model(folder.path(), out / "half", {.type = "f16"});
+  EXPECT_EQ(done.tensors.size(), all.size());
+  EXPECT_THAT(done.cautions, IsEmpty());
+  EXPECT_TRUE(std::filesystem::exists(out / "half/b.safetensors"));
+  EXPECT_EQ(Model::open(out / "half").config(), Model::open(folder.path()).config());
+}
+
+TEST(Convert, KeepsMasksOfOlderFolders) {
+  PublishedFolder folder("gpt2");
+  const Tensor mask(std::vector<bool>{true, false, true, true}, {1, 1, 2, 2});
+  folder.tensors.emplace("h.0.attn.bias", mask);
+  folder.tensors.emplace("h.1.attn.bias", Tensor(mask, DType::u8));
+  folder.write();
+  const TemporaryDirectory out;
+  static_cast<void>(convert_model(folder.path(), out / "half", {.type = "f16"}));
+  const Safetensors half = Safetensors::read(out / "half/model.safetensors");
+  EXPECT_EQ(half.load("h.0.attn.bias").dtype(), DType::b8);
+  EXPECT_THAT(half.load("h.0.attn.bias").to_vector(), ElementsAre(1, 0, 1, 1));
+  EXPECT_EQ(half.load("h.1.attn.bias").dtype(), DType::u8);
+  EXPECT_THAT(half.load("h.1.attn.bias").to_vector(), ElementsAre(1, 0, 1, 1));
 }
 
 TEST(Convert, WritesAModelFileInAnotherType) {
@@ -180,7 +241,18 @@ TEST(Convert, RefusesPlacesThatAreNotFree) {
   EXPECT_THAT(refusal(folder.path(), out / "none/m.gguf"), HasSubstr("cannot write"));
   static_cast<void>(convert_model(folder.path(), out / "m.gguf", {.overwrite = true}));
   EXPECT_THAT(refusal(out / "m.gguf", out / "m.gguf", {.type = "f16", .overwrite = true}), HasSubstr("another file"));
+  EXPECT_EQ(refusal(out / "m.gguf", out / "again.gguf"),
+            "convert_model: type: expected a type, as out has the same form as model, got none");
   EXPECT_THAT(out.names(), ElementsAre("m.gguf"));
+}
+
+TEST(Convert, ReplacesNoDevice) {
+  const PublishedFolder folder("llama");
+  const TemporaryDirectory out;
+  std::filesystem::create_symlink("/dev/null", out / "m.gguf");
+  EXPECT_EQ(refusal(folder.path(), out / "m.gguf", {.overwrite = true}),
+            "cannot write " + (out / "m.gguf") + ": it is a device or a pipe, not a file");
+  EXPECT_TRUE(std::filesystem::is_symlink(out / "m.gguf"));
 }
 
 TEST(Convert, RefusesWhatTheNewFormCannotHold) {
@@ -257,6 +329,36 @@ TEST(Convert, CarriesTokenizerTemplateAndEnds) {
   }
 }
 
+TEST(Convert, ReadsSpecialTokensOfTheirOlderFile) {
+  const PublishedFolder folder("llama");
+  folder.put("tokenizer.json", byte_level(kByteLevel).dump());
+  folder.put("special_tokens_map.json", R"({"pad_token": "c", "bos_token": {"content": "d"}})");
+  const TemporaryDirectory out;
+  static_cast<void>(convert_model(folder.path(), out / "m.gguf"));
+  const Gguf file = Gguf::read(out / "m.gguf");
+  EXPECT_EQ(std::get<std::int64_t>(file.metadata().at("tokenizer.ggml.padding_token_id").value), 2);
+  EXPECT_EQ(std::get<std::int64_t>(file.metadata().at("tokenizer.ggml.bos_token_id").value), 3);
+}
+
+TEST(Convert, TakesNoTokenForOneThatGgufHasNot) {
+  const PublishedFolder folder("llama");
+  const TemporaryDirectory out;
+  static_cast<void>(convert_model(folder.path(), out / "m.gguf"));
+  const Gguf file = Gguf::read(out / "m.gguf");
+  GgufMetadata metadata = file.metadata();
+  metadata["tokenizer.ggml.bos_token_id"] = {"u32", std::int64_t{0xFFFFFFFF}};
+  metadata["tokenizer.ggml.padding_token_id"] = {"u32", std::int64_t{5}};
+  write_with(file, metadata, out / "none.gguf");
+  static_cast<void>(convert_model(out / "none.gguf", out / "folder"));
+  const nlohmann::json config = files::read_json(out / "folder/config.json");
+  EXPECT_FALSE(config.contains("bos_token_id"));
+  EXPECT_EQ(config.at("pad_token_id"), 5);
+  metadata["tokenizer.ggml.padding_token_id"] = {"u32", std::int64_t{9}};
+  write_with(file, metadata, out / "beyond.gguf");
+  EXPECT_THAT(refusal(out / "beyond.gguf", out / "other"),
+              HasSubstr("tokenizer.ggml.padding_token_id: expected a token from 0 to 8, got 9"));
+}
+
 TEST(Convert, RefusesTokenizersThatGgufCannotHold) {
   const PublishedFolder folder("llama");
   const TemporaryDirectory out;
@@ -281,14 +383,21 @@ TEST(Convert, TellsHowFarItIs) {
   const TemporaryDirectory out;
   std::vector<std::string> stages;
   std::int64_t last = 0;
+  std::int64_t compared = 0;
   static_cast<void>(convert_model(folder.path(), out / "m.gguf",
                                   {.progress = [&](std::string_view stage, std::int64_t done, std::int64_t all) {
                                     if (stages.empty() || stages.back() != stage) stages.emplace_back(stage);
                                     EXPECT_LE(done, all);
                                     last = all - done;
+                                    compared = all;
                                   }}));
   EXPECT_THAT(stages, ElementsAre("write", "check"));
   EXPECT_EQ(last, 0);
+  std::int64_t bytes = 0;
+  for (const Parameter& parameter : Model::open(folder.path()).parameters()) {
+    bytes += parameter.value.shape().product() * static_cast<std::int64_t>(sizeof(float));
+  }
+  EXPECT_EQ(compared, bytes);
 }
 
 }  // namespace

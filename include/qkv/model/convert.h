@@ -11,11 +11,11 @@
 namespace qkv {
 
 struct ConvertOptions {
-  /// Of the weights: "f32", "f16", "bf16"; in GGUF also "q8_0", "q4_0", "q4_1", "q5_0", "q5_1". none: as they are, and
-  /// f32 for those that were quantised.
+  /// Of the weights: "f32", "f16", "bf16"; in GGUF also "q8_0", "q4_0", "q4_1", "q5_0", "q5_1". Without it: between a
+  /// folder and GGUF as they are, f32 for quantised ones; within one form it must be given.
   std::optional<std::string> type = std::nullopt;
   bool overwrite = false;  // a file that is there already; a folder never is
-  /// Told how many bytes of all are written, then how many of them are read back and compared.
+  /// Told of the stage "write": bytes written, of all; then of "check": bytes compared, of all.
   std::function<void(std::string_view stage, std::int64_t done, std::int64_t all)> progress = {};
 };
 
@@ -42,8 +42,8 @@ struct Conversion {
 /// Writes the model of a folder, a GGUF or a safetensors file as `out`: GGUF if that ends in ".gguf", safetensors if in
 /// ".safetensors", else a folder as `transformers` writes it. Whole or not at all: under a temporary name, read back
 /// and compared tensor by tensor with what it was made from, then renamed. Config, tokenizer and chat template come
-/// along. One tensor at a time is in memory. Between the two forms it knows the architectures that GGUF files are read
-/// of; within one form, any.
+/// along. One tensor at a time is in memory, beside what opening the folder copies. Between the two forms it knows the
+/// architectures that GGUF files are read of; within one form, any.
 ///
 /// Blocks are those of the reference of GGML. As llama.cpp has it, vectors, positions and tables of types stay f32, and
 /// a tensor whose rows are no whole blocks is f16. Throws InvalidArgument naming type, out or model; Error naming the

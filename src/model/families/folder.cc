@@ -36,10 +36,6 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const std::string& folder, std::in
   return has_tokenizer(folder) ? text::fitted_tokenizer(read_tokenizer(folder, &cautions), vocabulary) : nullptr;
 }
 
-std::int64_t vocabulary_of(const Model::Network& network) {
-  return std::visit([](const auto& kind) { return kind.options().vocabulary; }, network);
-}
-
 // eos_token_id of generation_config.json, else of config.json. One that is no token of the model never comes: a GPT-2
 // of a small vocabulary is saved with 50256.
 std::vector<std::int64_t> ends_of(const std::string& folder, const ConfigFile& config, std::int64_t vocabulary,
@@ -87,27 +83,24 @@ std::optional<std::int64_t> padding_of(const std::string& folder, const ConfigFi
 }
 
 // Of a file of its own, else of tokenizer_config.json: a text, or a list of them by name, of which "default" counts.
-std::string chat_template_of(const std::string& folder) {
+std::string chat_template_of(const std::string& folder, const text::Json& config) {
   constexpr const char* kWord = "chat_template";
   const fs::path own = fs::path(folder) / "chat_template.jinja";
   if (files::is_there(own.string())) return files::read_text(own.string());
-  const fs::path path = fs::path(folder) / "tokenizer_config.json";
-  if (!files::is_there(path.string())) return "";
-  const nlohmann::json config = files::read_json(path.string());
-  const nlohmann::json chat = config.is_object() ? config.value(kWord, nlohmann::json()) : nlohmann::json();
+  const text::Json chat = config.value(kWord, text::Json());
   if (chat.is_string()) return chat.get<std::string>();
-  for (const nlohmann::json& one : chat.is_array() ? chat : nlohmann::json::array()) {
-    const bool is_usual = one.is_object() && one.value("name", nlohmann::json()) == "default";
-    if (is_usual && one.value("template", nlohmann::json()).is_string()) return one.at("template").get<std::string>();
+  for (const text::Json& one : chat.is_array() ? chat : text::Json::array()) {
+    const bool is_usual = one.is_object() && one.value("name", text::Json()) == "default";
+    if (is_usual && one.value("template", text::Json()).is_string()) return one.at("template").get<std::string>();
   }
   return "";
 }
 
 // As a chat template calls them; none without one.
-std::map<std::string, std::string> special_tokens_of(const std::string& folder, const std::string& chat_template) {
+std::map<std::string, std::string> special_tokens_of(const text::FilesBeside& beside,
+                                                     const std::string& chat_template) {
   std::map<std::string, std::string> tokens;
   if (chat_template.empty()) return tokens;
-  const text::FilesBeside beside = text::read_files_beside(fs::path(folder) / "tokenizer.json", nullptr);
   for (const char* name : text::kNamedTokens) {
     if (std::optional<std::string> token = beside.token(name)) tokens.emplace(name, std::move(*token));
   }
@@ -124,25 +117,24 @@ ConfigFile config_in(const std::string& folder) {
   return generation.has(kStart) ? config.with(kStart, generation.integer(kStart)) : config;
 }
 
-HeadSizes heads_of(const DecoderOptions& options) {
-  return {.Hq = options.heads,
-          .Hk = options.choices.kv_heads.value_or(options.heads),
-          .D = options.choices.d_k.value_or(options.d_model / options.heads)};
-}
-
 ModelTokenizers tokenizers_of(const std::string& folder, const ConfigFile& config, const Model::Network& network,
                               std::vector<std::string>& cautions) {
   const std::int64_t vocabulary = vocabulary_of(network);
   const auto tokens = tokenizer_of(folder, vocabulary, cautions);
-  const std::string chat_template = chat_template_of(folder);
+  const text::FilesBeside beside = text::read_files_beside(fs::path(folder) / "tokenizer.json", nullptr);
+  const std::string chat_template = chat_template_of(folder, beside.config);
   return {.tokens = tokens,
           .ends = ends_of(folder, config, vocabulary, cautions),
           .padding = padding_of(folder, config, network, tokens.get()),
           .chat_template = chat_template,
-          .special_tokens = special_tokens_of(folder, chat_template)};
+          .special_tokens = special_tokens_of(beside, chat_template)};
 }
 
 }  // namespace
+
+std::int64_t vocabulary_of(const Model::Network& network) {
+  return std::visit([](const auto& kind) { return kind.options().vocabulary; }, network);
+}
 
 Model open_folder(const std::string& folder) {
   refuse_folder_above(folder);

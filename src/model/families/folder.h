@@ -1,6 +1,7 @@
 // Folders as others publish models in.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "qkv/model/model.h"
@@ -10,5 +11,8 @@ namespace qkv::families {
 /// The model of config.json and its weights, which are mapped and stay in the dtype in which they are stored. Throws
 /// Error naming the file, and every tensor that is missing, surplus or misshapen.
 [[nodiscard]] Model open_folder(const std::string& folder);
+
+/// The rows of a network's table of tokens.
+[[nodiscard]] std::int64_t vocabulary_of(const Model::Network& network);
 
 }  // namespace qkv::families

@@ -32,6 +32,9 @@ class WeightFiles {
   [[nodiscard]] const std::map<std::string, std::size_t, std::less<>>& names() const noexcept { return names_; }
   /// As the file says it: "F32", "I8".
   [[nodiscard]] const std::string& stored_type(const std::string& name) const { return types_.at(name); }
+  /// The file, or the shards, in the order in which they are read; none of another kind of file.
+  [[nodiscard]] const std::vector<Safetensors>& files() const noexcept { return files_; }
+  [[nodiscard]] const std::vector<std::string>& paths() const noexcept { return paths_; }
   /// What of the files is odd, for Model::cautions().
   [[nodiscard]] const std::vector<std::string>& cautions() const noexcept { return cautions_; }
 
@@ -46,6 +49,9 @@ class WeightFiles {
   std::vector<std::string> cautions_;
   std::function<Stored(const std::string&)> load_;  // empty for files of safetensors
 };
+
+/// The tensor, or the numbers of its blocks in f32.
+[[nodiscard]] Tensor as_tensor(WeightFiles::Stored stored);
 
 /// Throws Error naming a weight that is stored in whole numbers or 8 bits, as quantised ones are; that of a
 /// quantization_config is thrown with the config.

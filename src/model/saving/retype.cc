@@ -1,6 +1,8 @@
 // The same tensors, by the same names, in another type.
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +13,6 @@
 #include "model/saving/forms.h"
 #include "model/saving/planned_tensors.h"
 #include "model/saving/same_model.h"
-#include "model/weights.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
 #include "qkv/safetensors.h"
@@ -46,16 +47,15 @@ Retyped retyped(const Safetensors& file, const ConvertOptions& options) {
 }
 
 // Writes one file and compares it.
-void write_retyped(const Safetensors& file, files::StagedFile& out, const std::string& temporary,
-                   const std::map<std::string, std::string>& metadata, Conversion& done,
-                   const ConvertOptions& options) {
+void write_retyped(const Safetensors& file, files::StagedFile& out, const std::map<std::string, std::string>& metadata,
+                   Conversion& done, const ConvertOptions& options) {
   Retyped all = retyped(file, options);
   const auto progress = [&](std::int64_t at, std::int64_t of_all) {
     if (options.progress) options.progress("write", at, of_all);
   };
   files::write_safetensors(out, metadata, all.tensors, progress);
   out.finish();
-  const Safetensors back = Safetensors::read(temporary);
+  const Safetensors back = Safetensors::read(out.temporary());
   Conversion part{.form = {}, .bytes = 0, .tensors = std::move(all.shown), .cautions = {}};
   compare_tensors(
       part, [&](const std::string& name) { return file.load(name); },
@@ -68,13 +68,25 @@ std::string dtype_in_config(const std::string& type) {
   return type == "bf16" ? "bfloat16" : "float32";
 }
 
-// Weights in other forms stay where they are.
-bool is_weight_file(const fs::path& path) {
-  constexpr std::array<std::string_view, 9> kEnds = {".safetensors", ".bin",  ".pt",   ".pth", ".h5",
-                                                     ".msgpack",     ".onnx", ".gguf", ".ot"};
-  const std::string name = path.filename().string();
-  return std::ranges::any_of(kEnds, [&](std::string_view end) { return name.ends_with(end); }) ||
-         name.ends_with(".index.json");
+bool is_in_another_form(const std::string& name) {
+  constexpr std::array<std::string_view, 8> kEnds = {".bin", ".pt", ".pth", ".h5", ".msgpack", ".onnx", ".gguf", ".ot"};
+  return std::ranges::any_of(kEnds, [&](std::string_view end) { return name.ends_with(end); });
+}
+
+enum class FileUse : std::uint8_t { copied, in_another_form, no_shard, written_anew, of_no_use };
+
+// `name` is relative to the folder. The weights of a module in a folder of its own are no part of the model's.
+FileUse use_of_file(const fs::path& name, const std::vector<std::string>& shards) {
+  constexpr std::string_view kIndexEnd = ".index.json";
+  const std::string text = name.string();
+  if (is_in_another_form(text)) return FileUse::in_another_form;
+  if (text.ends_with(".safetensors")) {
+    if (name.has_parent_path()) return FileUse::copied;
+    return std::ranges::find(shards, text) == shards.end() ? FileUse::no_shard : FileUse::written_anew;
+  }
+  if (!text.ends_with(kIndexEnd)) return FileUse::copied;
+  const std::string listed = text.substr(0, text.size() - kIndexEnd.size());
+  return name.has_parent_path() && !is_in_another_form(listed) ? FileUse::copied : FileUse::of_no_use;
 }
 
 std::string with_dtype(const std::string& text, const std::string& path, const std::optional<std::string>& type) {
@@ -87,35 +99,24 @@ std::string with_dtype(const std::string& text, const std::string& path, const s
   return config.dump(2) + "\n";
 }
 
-void copy_files(const std::string& folder, files::StagedFolder& out, const ConvertOptions& options, Conversion& done) {
+void copy_files(const std::string& folder, const std::vector<std::string>& shards, files::StagedFolder& out,
+                const ConvertOptions& options, Conversion& done) {
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     const fs::path name = entry.path().lexically_relative(folder);
     const bool is_hidden =
         std::ranges::any_of(name, [](const fs::path& part) { return part.string().starts_with('.'); });
     if (is_hidden || !fs::is_regular_file(entry.status())) continue;
-    if (is_weight_file(name)) {
-      if (!name.string().ends_with(".safetensors") && !name.string().ends_with(".index.json")) {
-        done.cautions.push_back(name.string() + ": not copied, as it holds weights in another form");
-      }
-      continue;
+    const FileUse use = use_of_file(name, shards);
+    if (use == FileUse::in_another_form) {
+      done.cautions.push_back(name.string() + ": not copied, as it holds weights in another form");
+    } else if (use == FileUse::no_shard) {
+      done.cautions.push_back(name.string() + ": not copied, as it is not a shard of the model");
     }
+    if (use != FileUse::copied) continue;
     const std::string text = files::read_text(entry.path().string());
     write_file(out.add(name.string()),
                name == "config.json" ? with_dtype(text, entry.path().string(), options.type) : text);
   }
-}
-
-// What model.safetensors.index.json lists, or the one file.
-std::vector<std::string> shards_of(const std::string& folder) {
-  const fs::path index = fs::path(folder) / kShardIndex;
-  if (files::is_there((fs::path(folder) / "model.safetensors").string())) return {"model.safetensors"};
-  std::vector<std::string> shards;
-  const Json json = files::read_json(index.string());
-  for (const auto& [name, shard] : json.at("weight_map").items()) {
-    const auto file = shard.get<std::string>();
-    if (std::ranges::find(shards, file) == shards.end()) shards.push_back(file);
-  }
-  return shards;
 }
 
 void write_index(const std::string& folder, files::StagedFolder& out, const Conversion& done) {
@@ -129,16 +130,16 @@ void write_index(const std::string& folder, files::StagedFolder& out, const Conv
 }  // namespace
 
 Conversion folder_to_folder(const std::string& folder, files::StagedFolder& out, const ConvertOptions& options) {
-  if (!options.type) throw InvalidArgument("convert_model", "type", "a type, for a folder made of another", "none");
   const families::WeightFiles weights(folder);
   families::refuse_quantised(folder, weights);
   Conversion done{.form = "a folder", .bytes = 0, .tensors = {}, .cautions = weights.cautions()};
-  copy_files(folder, out, options, done);
-  const std::vector<std::string> shards = shards_of(folder);
-  for (const std::string& shard : shards) {
-    const Safetensors file = Safetensors::read((fs::path(folder) / shard).string());
-    files::StagedFile part(out.add(shard));
-    write_retyped(file, part, part.temporary(), file.metadata(), done, options);
+  std::vector<std::string> shards;
+  for (const std::string& path : weights.paths()) shards.push_back(fs::path(path).filename().string());
+  copy_files(folder, shards, out, options, done);
+  for (std::size_t n = 0; n < shards.size(); ++n) {
+    const Safetensors& file = weights.files()[n];
+    files::StagedFile part(out.add(shards[n]));
+    write_retyped(file, part, file.metadata(), done, options);
     part.appear();
   }
   if (shards.size() > 1) write_index(folder, out, done);
@@ -149,7 +150,6 @@ Conversion folder_to_folder(const std::string& folder, files::StagedFolder& out,
 }
 
 Conversion file_to_file(const std::string& path, files::StagedFile& out, const ConvertOptions& options) {
-  if (!options.type) throw InvalidArgument("convert_model", "type", "a type, for a file made of another", "none");
   files::require_sound(path);
   const Safetensors file = Safetensors::read(path);
   std::map<std::string, std::string> metadata = file.metadata();
@@ -159,7 +159,7 @@ Conversion file_to_file(const std::string& path, files::StagedFile& out, const C
   if (metadata.size() != file.metadata().size()) {
     done.cautions.emplace_back("the new file has no checksum: qkv writes one when a model is trained");
   }
-  write_retyped(file, out, out.temporary(), metadata, done, options);
+  write_retyped(file, out, metadata, done, options);
   done.bytes = static_cast<std::int64_t>(fs::file_size(out.temporary()));
   return done;
 }

@@ -22,6 +22,10 @@ ModelConfig with_head_width(ModelConfig config) {
   return config;
 }
 
+std::int64_t bytes_of(const Parameter& parameter) {
+  return parameter.value.shape().product() * static_cast<std::int64_t>(size_of(parameter.value.dtype()));
+}
+
 }  // namespace
 
 void require_same_config(const Model& before, const Model& after, const std::string& source, const std::string& form) {
@@ -52,15 +56,15 @@ void compare_parameters(const ReadModel& before, const ReadModel& after,
   std::map<std::string, Parameter> others;
   for (const Parameter& parameter : after.model.parameters()) others.emplace(parameter.name, parameter);
   std::map<std::size_t, TensorError> errors;
-  std::int64_t numbers = 0;
-  for (const Parameter& parameter : before.model.parameters()) numbers += parameter.value.shape().product();
+  std::int64_t all = 0;
+  for (const Parameter& parameter : before.model.parameters()) all += bytes_of(parameter);
   std::int64_t read = 0;
   for (const Parameter& parameter : before.model.parameters()) {
     const std::size_t place = places.at(parameter.name);
     const double slack = adds_one && parameter.value.shape().rank() == 1 ? kOfOne : 0;
     errors[place].add(done.tensors[place], before.value(parameter), after.value(others.at(parameter.name)), slack);
-    read += parameter.value.shape().product();
-    if (options.progress) options.progress("check", read, numbers);
+    read += bytes_of(parameter);
+    if (options.progress) options.progress("check", read, all);
   }
   for (const auto& [place, error] : errors) done.tensors[place].error = error.relative();
 }

@@ -4,6 +4,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "files/gguf_keys.h"
+#include "model/families/folder.h"
 #include "model/families/later_gguf_model.h"
 #include "model/saving/forms.h"
 #include "model/saving/placed_tensors.h"
@@ -12,9 +14,9 @@
 #include "qkv/error.h"
 #include "qkv/files.h"
 #include "text/base64.h"
+#include "text/gguf_tokenizer.h"
 #include "text/gguf_tokenizer_words.h"
 #include "text/pipeline_tokenizer.h"
-#include "text/sentence_piece.h"
 
 namespace qkv::saving {
 namespace {
@@ -42,28 +44,11 @@ void write_json(files::StagedFolder& out, const char* name, const Json& json) {
   write_file(out.add(name), json.dump(2) + "\n");
 }
 
-std::optional<std::int64_t> token_under(const Gguf& file, const std::string& name) {
-  const auto found = file.metadata().find("tokenizer.ggml." + name + "_token_id");
-  if (found == file.metadata().end()) return std::nullopt;
-  const auto* id = std::get_if<std::int64_t>(&found->second.value);
-  return id == nullptr ? std::nullopt : std::optional(*id);
-}
-
-// GGUF's names of special tokens and those of tokenizer_config.json.
-constexpr std::array<std::pair<const char*, const char*>, 7> kSpecialNames = {{{"bos", "bos"},
-                                                                               {"eos", "eos"},
-                                                                               {"unknown", "unk"},
-                                                                               {"seperator", "sep"},
-                                                                               {"padding", "pad"},
-                                                                               {"cls", "cls"},
-                                                                               {"mask", "mask"}}};
-
 void add_token_ids(Json& words, const Gguf& file, const Model& model) {
-  for (const char* name : {"bos", "pad"}) {
-    if (const auto id = token_under(file, name == std::string("pad") ? "padding" : name)) {
-      words[std::string(name) + "_token_id"] = *id;
-    }
-  }
+  const files::GgufKeys keys(file);
+  const auto rows = static_cast<std::size_t>(families::vocabulary_of(model.network()));
+  if (const auto id = text::special_token(keys, "bos", rows)) words["bos_token_id"] = *id;
+  if (const auto id = text::special_token(keys, "padding", rows)) words["pad_token_id"] = *id;
   const std::vector<std::int64_t>& ends = model.tokenizers().ends;
   if (ends.size() == 1) words["eos_token_id"] = ends.front();
   if (ends.size() > 1) words["eos_token_id"] = ends;
@@ -123,11 +108,10 @@ void write_tokenizer(files::StagedFolder& out, const Model& model, const Gguf& f
   };
   flag("add_bos_token");
   flag("add_eos_token");
-  for (const auto& [theirs, ours] : kSpecialNames) {
-    const auto id = token_under(file, theirs);
-    if (id && *id >= 0 && *id < tokenizer->size()) {
-      config[std::string(ours) + "_token"] = tokenizer->piece(static_cast<std::int32_t>(*id));
-    }
+  const auto count = static_cast<std::size_t>(tokenizer->size());
+  for (const text::SpecialTokenName& name : text::kSpecialTokenNames) {
+    const auto id = text::special_token(files::GgufKeys(file), name.of_gguf, count);
+    if (id) config[name.of_files] = tokenizer->piece(static_cast<std::int32_t>(*id));
   }
   if (!model.tokenizers().chat_template.empty()) config["chat_template"] = model.tokenizers().chat_template;
   write_json(out, "tokenizer_config.json", config);

@@ -5,8 +5,8 @@
 #include "files/gguf_header.h"
 #include "files/json_text.h"
 #include "files/place.h"
+#include "model/families/folder.h"
 #include "model/families/later_gguf_model.h"
-#include "model/overloaded.h"
 #include "model/saving/forms.h"
 #include "model/saving/gguf_words.h"
 #include "model/saving/placed_tensors.h"
@@ -15,6 +15,8 @@
 #include "qkv/error.h"
 #include "qkv/model/embed.h"
 #include "qkv/text/read_tokenizer.h"
+#include "text/files_beside.h"
+#include "text/gguf_tokenizer.h"
 #include "text/gguf_tokenizer_words.h"
 
 namespace qkv::saving {
@@ -44,55 +46,43 @@ Json json_or_none(const fs::path& path) {
   return json.is_object() ? json : Json::object();
 }
 
-// "bos_token" of tokenizer_config.json: a text, or an object with "content".
-std::optional<std::int64_t> token_said(const Json& config, const std::string& word, const Tokenizer& tokenizer) {
-  const auto found = config.find(word);
-  if (found == config.end()) return std::nullopt;
-  const Json piece = found->is_object() ? found->value("content", Json()) : *found;
-  if (!piece.is_string()) return std::nullopt;
-  const auto id = tokenizer.find(piece.get<std::string>());
-  return id ? std::optional<std::int64_t>(*id) : std::nullopt;
-}
-
 // Special tokens by the names that GGUF has for them, where the tokenizer's own template did not say them already.
 void add_special_tokens(GgufMetadata& words, const std::string& folder, const Model& model) {
-  const Json tokenizer_config = json_or_none(fs::path(folder) / "tokenizer_config.json");
+  const text::FilesBeside beside = text::read_files_beside(fs::path(folder) / "tokenizer.json", nullptr);
   const Json config = json_or_none(fs::path(folder) / "config.json");
   const Tokenizer& tokenizer = *model.tokenizers().tokens;
+  const auto said = [&](const char* name) -> std::optional<std::int64_t> {
+    const auto piece = beside.token(name);
+    return piece ? tokenizer.find(*piece) : std::nullopt;
+  };
   const auto add = [&](const std::string& name, std::optional<std::int64_t> id) {
     if (id && *id >= 0 && *id < tokenizer.size()) {
       words.try_emplace("tokenizer.ggml." + name + "_token_id", GgufValue{"u32", *id});
     }
   };
   std::vector<std::int64_t> ends = model.tokenizers().ends;
-  const auto own_end = token_said(tokenizer_config, "eos_token", tokenizer);
+  const auto own_end = said("eos_token");
   const auto own = own_end ? std::ranges::find(ends, *own_end) : ends.end();
   if (own != ends.end()) std::rotate(ends.begin(), own, own + 1);
   constexpr const char* kEndNames[] = {"eos", "eot", "eom"};
   for (std::size_t n = 0; n < std::min<std::size_t>(ends.size(), 3); ++n) add(kEndNames[n], ends[n]);
-  const std::pair<const char*, const char*> names[] = {{"bos", "bos"},       {"eos", "eos"},     {"unknown", "unk"},
-                                                       {"seperator", "sep"}, {"padding", "pad"}, {"cls", "cls"},
-                                                       {"mask", "mask"}};
-  for (const auto& [theirs, ours] : names) {
-    add(theirs, token_said(tokenizer_config, std::string(ours) + "_token", tokenizer));
-    const Json id = config.value(std::string(ours) + "_token_id", Json());
-    if (id.is_number_integer()) add(theirs, id.get<std::int64_t>());
+  for (const text::SpecialTokenName& name : text::kSpecialTokenNames) {
+    add(name.of_gguf, said(name.of_files));
+    const Json id = config.value(std::string(name.of_files) + "_id", Json());
+    if (id.is_number_integer()) add(name.of_gguf, id.get<std::int64_t>());
   }
-}
-
-std::int64_t rows_of(const Model& model) {
-  return std::visit([](const auto& network) { return network.options().vocabulary; }, model.network());
 }
 
 // Of tokenizer.json, or of the SentencePiece file that it was made from, which says more than GGUF can take from there.
 GgufMetadata tokenizer_words(const std::string& folder, const Model& model, std::vector<std::string>& cautions) {
+  const std::int64_t rows = families::vocabulary_of(model.network());
   try {
-    return text::gguf_tokenizer_words(*model.tokenizers().tokens, rows_of(model), folder, cautions);
+    return text::gguf_tokenizer_words(*model.tokenizers().tokens, rows, folder, cautions);
   } catch (const Error&) {
     for (const char* name : {"tokenizer.model", "spiece.model"}) {
       const std::string file = (fs::path(folder) / name).string();
       if (!files::is_there(file)) continue;
-      return text::gguf_tokenizer_words(*read_tokenizer(file), rows_of(model), folder, cautions);
+      return text::gguf_tokenizer_words(*read_tokenizer(file), rows, folder, cautions);
     }
     throw;
   }
@@ -222,7 +212,6 @@ Conversion folder_to_gguf(const std::string& folder, files::StagedFile& out, con
 }
 
 Conversion gguf_to_gguf(const std::string& path, files::StagedFile& out, const ConvertOptions& options) {
-  if (!options.type) throw InvalidArgument("convert_model", "type", "a type, for a GGUF file made of another", "none");
   const Gguf file = Gguf::read(path);
   Plan plan{.words = file.metadata(), .tensors = {}, .shown = {}};
   const bool has_output = file.find("output.weight") != nullptr;
