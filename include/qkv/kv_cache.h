@@ -26,6 +26,9 @@ struct KvFormat {
   DType dtype = DType::f32;
 };
 
+/// What the keys and values of a token take, with the scales of i8.
+[[nodiscard]] std::int64_t token_bytes(const KvFormat& format) noexcept;
+
 /// Borrowed keys and values, as a cache or a serving engine keeps them. Axes in any order of memory: a buffer that lies
 /// as [pages, page_tokens, Hk, D] is passed as a view transposed to [pages, Hk, page_tokens, D]. Rows are dense.
 struct KvBuffers {

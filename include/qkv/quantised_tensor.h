@@ -15,9 +15,8 @@ namespace core {
 enum class BlockType : std::uint8_t;
 }
 
-/// Blocks of short numbers that share their scales, read where they lie, such as in a mapped file. The rows of its
-/// shape
-/// [..., K] are whole blocks and follow each other. Copies share the memory.
+/// Quantised weights in blocks that share scales, read in place, such as from a mapped file. Each row of the shape
+/// [..., K] is a whole number of blocks. Copies share the memory.
 class QuantisedTensor {
  public:
   /// No numbers, shape [0].

@@ -110,11 +110,10 @@ Variable recorded_linear(Value out, const Variable& x, const Variable& weight, c
   return autograd::recorded("linear", std::move(out), {&x, &weight, bias}, std::move(walk));
 }
 
-// By the blocks of the weight, which is a constant.
-Variable quantised_linear(const Variable& x, const Variable& weight, const Variable* bias) {
-  const Value rows = autograd::dense(value_of("linear", "x", x));
-  const Value& matrix = stored_value_of("linear", "weight", weight);
-  const Value shift = bias == nullptr ? Value{} : bias_for(rows.dtype(), value_of("linear", "bias", *bias));
+// By the blocks of the weight, which is a constant. `rows`, `matrix` and `shift`: the values of the variables, dense,
+// and the bias in the dtype that is added.
+Variable quantised_linear(const Variable& x, const Variable& weight, const Variable* bias, const Value& rows,
+                          const Value& matrix, const Value& shift) {
   Value out = autograd::new_value(rows.dtype(), with_last(rows.shape(), matrix.shape()[0]));
   const Shape shape = out.shape();
   out.view = as_rows(out);
@@ -141,8 +140,8 @@ Variable linear_of(const Variable& x, const Variable& weight, const Variable* bi
   const Value& matrix = stored_value_of("linear", "weight", weight);
   const Value* shift = bias == nullptr ? nullptr : &value_of("linear", "bias", *bias);
   require_linear(rows, matrix, shift);
-  if (matrix.storage->quantised() != nullptr) return quantised_linear(x, weight, bias);
   const Value dense_shift = shift == nullptr ? Value{} : bias_for(rows.dtype(), *shift);
+  if (matrix.storage->quantised() != nullptr) return quantised_linear(x, weight, bias, rows, matrix, dense_shift);
   Value out = autograd::new_value(rows.dtype(), with_last(rows.shape(), matrix.shape()[0]));
   const Shape shape = out.shape();
   out.view = as_rows(out);

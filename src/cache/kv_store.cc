@@ -28,13 +28,13 @@ std::size_t bytes_of(const Tensor& x) { return static_cast<std::size_t>(x.size()
 void copy_runs(const Tensor& from, std::int32_t from_page, Tensor& to, std::int32_t to_page, std::int64_t tokens) {
   if (from.size() == 0 || to.size() == 0 || tokens == 0) return;
   const auto run_of = [](const Tensor& x) { return bytes_of(x) / static_cast<std::size_t>(x.dim(0) * x.dim(1)); };
-  const std::size_t token_bytes = run_of(from) / static_cast<std::size_t>(from.dim(2));
+  const std::size_t bytes = run_of(from) / static_cast<std::size_t>(from.dim(2));
   const auto Hk = static_cast<std::size_t>(from.dim(1));
   for (std::size_t h = 0; h < Hk; ++h) {
     std::memcpy(
         static_cast<std::byte*>(to.data()) + (static_cast<std::size_t>(to_page) * Hk + h) * run_of(to),
         static_cast<const std::byte*>(from.data()) + (static_cast<std::size_t>(from_page) * Hk + h) * run_of(from),
-        token_bytes * static_cast<std::size_t>(tokens));
+        bytes * static_cast<std::size_t>(tokens));
   }
 }
 
@@ -66,9 +66,7 @@ Store::Store(std::string_view function, const KvFormat& format, std::int64_t pag
     k_scales_ = Tensor(DType::f32, {pages, format.Hk, page_tokens});
     v_scales_ = Tensor(DType::f32, {pages, format.Hk, page_tokens});
   }
-  std::size_t row_bytes = static_cast<std::size_t>(format.D + *format_.Dv) * size_of(format.dtype);
-  if (format.dtype == DType::i8) row_bytes += 2 * sizeof(float);
-  page_bytes_ = format.Hk * page_tokens * static_cast<std::int64_t>(row_bytes);
+  page_bytes_ = page_tokens * token_bytes(format);
   owners_.assign(static_cast<std::size_t>(pages), 0);
   free_.reserve(static_cast<std::size_t>(pages));
   for (std::int64_t page = pages; page > 0; --page) free_.push_back(static_cast<std::int32_t>(page - 1));
@@ -102,3 +100,10 @@ void Store::write(const TensorView& k, const TensorView& v, std::int64_t t, std:
 }
 
 }  // namespace qkv::kv_detail
+
+std::int64_t qkv::token_bytes(const KvFormat& format) noexcept {
+  const std::int64_t numbers =
+      (format.D + format.Dv.value_or(format.D)) * static_cast<std::int64_t>(size_of(format.dtype));
+  const std::int64_t scales = format.dtype == DType::i8 ? 2 * static_cast<std::int64_t>(sizeof(float)) : 0;
+  return format.Hk * (numbers + scales);
+}

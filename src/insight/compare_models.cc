@@ -23,7 +23,7 @@ void require_writer(const char* argument, const TextModel& model) {
       model.traits().goes_on && !model.reads_source() && insight::outcome_of(model.model()) == insight::Outcome::scores;
   if (writes_on) return;
   throw InvalidArgument(kCompareModels, argument, "a model that goes on with texts",
-                        std::string(name_of(model.kind())) + " of another kind");
+                        "one of kind " + std::string(name_of(model.kind())));
 }
 
 // What one model makes of one window.
@@ -135,6 +135,10 @@ class Comparing {
     for (std::size_t n = 0; n < count; ++n) ids.values<std::int64_t>()[n] = ids_[begin + n];
     const WindowPass a = pass_over(a_model_, ids);
     const WindowPass b = pass_over(b_model_, ids);
+    if (a.scores.dim(1) != b.scores.dim(1)) {
+      throw InvalidArgument(kCompareModels, "b", fmt::format("one with scores for {} tokens, as `a`", a.scores.dim(1)),
+                            std::to_string(b.scores.dim(1)));
+    }
     std::vector<PlaceResult> places(count - 1);
     core::parallel_for(threads(), std::ssize(places), [&](int /*worker*/, std::int64_t task) {
       const auto n = static_cast<std::size_t>(task);
@@ -235,7 +239,8 @@ ModelComparison compare_models(const TextModel& a, const TextModel& b, std::stri
     throw InvalidArgument(kCompareModels, "text", "2 tokens or more", std::to_string(ids.size()));
   }
   if (a.tokenizer().size() != b.tokenizer().size() || b.tokenizer().encode(text).ids != ids) {
-    throw InvalidArgument(kCompareModels, "b", "a model that cuts the text into the same tokens as `a`", "another");
+    throw InvalidArgument(kCompareModels, "b", "a model that cuts the text into the same tokens as `a`",
+                          "one that cuts it otherwise");
   }
   return Comparing(a, b, options, std::move(ids)).run();
 }

@@ -35,22 +35,13 @@ struct LookedAt {
 
 enum class Parts : std::uint8_t { with, without };
 
-bool has_parts(const Model& model) {
-  try {
-    insight::require_linear_end(model);
-  } catch (const InvalidArgument&) {
-    return false;
-  }
-  return true;
-}
-
 LookedAt looked_at(const TextModel& trained, const TextQuestion& question, Parts parts) {
   require_tokens(trained);
   const Model& model = trained.model();
   const SiteScope scope = *model.scope_of(AttentionSite::tokens);
   std::vector<std::string> names = insight::stream_names(scope);
   names.push_back(insight::logits_name(model));
-  const bool with_parts = parts == Parts::with && has_parts(model);
+  const bool with_parts = parts == Parts::with && insight::why_no_parts(model) == nullptr;
   if (with_parts) {
     for (std::string& name : insight::names_of_parts(scope)) names.push_back(std::move(name));
   }
@@ -66,9 +57,10 @@ LookedAt looked_at(const TextModel& trained, const TextQuestion& question, Parts
 // f64 [T, vocabulary]: what the state after each layer would give; behind the last one, what the pass gave.
 Tensor scores_after(const Model& model, const Trace& trace, const std::string& name, const std::string& last) {
   const NoGradient constant;
-  const Tensor scores = name == last ? trace[insight::logits_name(model)]
-                                     : Tensor(model.read_out(Variable(trace[name]), {.dtype = model.dtype()}).value());
-  Tensor all(scores.view().select(0, 0), DType::f64);
+  const bool has_passed = name == last;
+  const Tensor passed = has_passed ? trace[insight::logits_name(model)] : Tensor();
+  const Variable read = has_passed ? Variable() : model.read_out(Variable(trace[name]), {.dtype = model.dtype()});
+  Tensor all((has_passed ? passed.view() : read.value()).select(0, 0), DType::f64);
   require_numbers(model, insight::kQuestion, "the scores after " + name, std::as_const(all).values<double>());
   return all;
 }

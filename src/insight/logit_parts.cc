@@ -21,16 +21,10 @@ using Numbers = std::vector<double>;
 
 double dot(const Numbers& a, const Numbers& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
-[[noreturn]] void refuse_model(const std::string& got) {
-  throw InvalidArgument("logit_parts", "model", "one whose residual stream ends with a norm and the output map", got);
-}
-
-// The decoder that says tokens, alone or over an encoder; null of an encoder.
-const Decoder* decoder_in(const Model& model) {
-  if (const auto* decoder = std::get_if<Decoder>(&model.network())) return decoder;
-  if (const auto* both = std::get_if<EncoderDecoder>(&model.network())) return &both->decoder();
-  if (const auto* captioner = std::get_if<Captioner>(&model.network())) return &captioner->decoder();
-  return nullptr;
+void require_parts(const Model& model) {
+  const char* const why = insight::why_no_parts(model);
+  if (why == nullptr) return;
+  throw InvalidArgument("logit_parts", "model", "one whose residual stream ends with a norm and the output map", why);
 }
 
 // What a unit of the stream, and of the last norm's output, adds to a logit.
@@ -59,7 +53,7 @@ class PartsOfALogit {
     Tensor one(scores.dtype(), scores.shape());
     one.set({0, 0, token}, 1);
     backward(scores, one);
-    clear_gradients(model_.parameters());
+    clear_gradients(parameters_);
     Direction direction{.logit = trace_[scope_.stack + "logits"].at({0, place_, token}),
                         .stream = Tensor(state.gradient()).to_vector(),
                         .normed = trace.gradient(scope_.stack + "ln_final").to_vector()};
@@ -107,7 +101,7 @@ class PartsOfALogit {
 
   // Capped logits are linear in the stream before their cap alone.
   void uncap(Direction& direction) const {
-    const Decoder* const decoder = decoder_in(model_);
+    const Decoder* const decoder = insight::decoder_in(model_);
     if (decoder == nullptr || !decoder->options().logit_softcap) return;
     const double cap = *decoder->options().logit_softcap;
     const double share = direction.logit / cap;
@@ -140,7 +134,7 @@ class PartsOfALogit {
   }
 
   [[nodiscard]] const LayerChoices& choices() const {
-    if (const Decoder* const decoder = decoder_in(model_)) return decoder->options().choices;
+    if (const Decoder* const decoder = insight::decoder_in(model_)) return decoder->options().choices;
     return std::get<Encoder>(model_.network()).options().choices;
   }
 
@@ -231,16 +225,24 @@ double LogitParts::sum() const {
 
 namespace insight {
 
-void require_linear_end(const Model& model) {
-  if (model.traits().is_pair) refuse_model("two towers");
+const Decoder* decoder_in(const Model& model) {
+  if (const auto* decoder = std::get_if<Decoder>(&model.network())) return decoder;
+  if (const auto* both = std::get_if<EncoderDecoder>(&model.network())) return &both->decoder();
+  if (const auto* captioner = std::get_if<Captioner>(&model.network())) return &captioner->decoder();
+  return nullptr;
+}
+
+const char* why_no_parts(const Model& model) {
+  constexpr const char* kNoMap = "one without an output map";
+  constexpr const char* kPostNorm = "post-norm blocks";
+  if (model.traits().is_pair) return "two towers";
   if (const auto* encoder = std::get_if<Encoder>(&model.network())) {
-    if (encoder->options().head == EncoderHead::transform) refuse_model("one with a layer before the output map");
-    if (encoder->options().head == EncoderHead::none) refuse_model("one without an output map");
-    if (encoder->options().order == NormOrder::post) refuse_model("post-norm blocks");
-    return;
+    if (encoder->options().head == EncoderHead::transform) return "one with a layer before the output map";
+    if (encoder->options().head == EncoderHead::none) return kNoMap;
+    return encoder->options().order == NormOrder::post ? kPostNorm : nullptr;
   }
-  if (!model.scores_tokens()) refuse_model("one without an output map");
-  if (decoder_in(model)->options().order == NormOrder::post) refuse_model("post-norm blocks");
+  if (!model.scores_tokens()) return kNoMap;
+  return decoder_in(model)->options().order == NormOrder::post ? kPostNorm : nullptr;
 }
 
 std::vector<std::string> names_of_parts(const SiteScope& scope) {
@@ -253,7 +255,7 @@ std::vector<std::string> names_of_parts(const SiteScope& scope) {
 
 LogitParts parts_in_pass(const Model& model, const Trace& trace, std::int64_t place, std::int32_t token,
                          std::optional<std::int32_t> against) {
-  require_linear_end(model);
+  require_parts(model);
   const PartsOfALogit parts(model, trace, place);
   const Direction direction = parts.direction_of(token);
   return parts.parts_in(against ? less(direction, parts.direction_of(*against)) : direction);
@@ -263,7 +265,7 @@ LogitParts parts_in_pass(const Model& model, const Trace& trace, std::int64_t pl
 
 LogitParts logit_parts(const Model& model, const HeadText& text, std::int64_t place, std::int32_t token,
                        std::optional<std::int32_t> against) {
-  insight::require_linear_end(model);
+  require_parts(model);
   Trace trace(insight::names_of_parts(*model.scope_of(AttentionSite::tokens)));
   insight::run_text(model, text, trace);
   return insight::parts_in_pass(model, trace, place, token, against);

@@ -10,13 +10,16 @@
 
 namespace qkv::insight {
 
-/// Throws InvalidArgument as logit_parts() for a model whose logits have no parts.
-void require_linear_end(const Model& model);
+/// The decoder that says tokens, alone or over an encoder; null of an encoder and of two towers.
+[[nodiscard]] const Decoder* decoder_in(const Model& model);
+
+/// What the model is that its logits have no parts; null where they have.
+[[nodiscard]] const char* why_no_parts(const Model& model);
 
 /// What a trace keeps for parts_in_pass(), of the tokens' scope.
 [[nodiscard]] std::vector<std::string> names_of_parts(const SiteScope& scope);
 
-/// logit_parts() of the one text that the pass of `trace` has read.
+/// logit_parts() of the one text that the pass of `trace` has read. Throws as it does.
 [[nodiscard]] LogitParts parts_in_pass(const Model& model, const Trace& trace, std::int64_t place, std::int32_t token,
                                        std::optional<std::int32_t> against = std::nullopt);
 

@@ -29,17 +29,17 @@ std::vector<std::int64_t> repeated(const std::vector<std::int64_t>& lengths, std
   return all;
 }
 
-std::int64_t tokens_of(const ModelInput& input) {
-  const auto tokens = [](const TensorView& view) { return view.rank() > 1 ? view.dim(0) * view.dim(1) : 0; };
-  return std::max({tokens(input.ids), tokens(input.source), std::int64_t{1}});
-}
-
 std::int64_t texts_of(const ModelInput& input) {
   const auto texts = [](const TensorView& view) { return view.rank() > 1 ? view.dim(0) : 0; };
   return std::max({texts(input.ids), texts(input.source), texts(input.images)});
 }
 
 }  // namespace
+
+std::int64_t tokens_of(const ModelInput& input) {
+  const auto tokens = [](const TensorView& view) { return view.rank() > 1 ? view.dim(0) * view.dim(1) : 0; };
+  return std::max({tokens(input.ids), tokens(input.source), std::int64_t{1}});
+}
 
 Variable without_heads(const Variable& heads, std::int64_t first, std::int64_t times) {
   const std::int64_t rows = heads.dim(0), count = heads.dim(1);

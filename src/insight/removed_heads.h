@@ -12,6 +12,9 @@
 
 namespace qkv::insight {
 
+/// Tokens of ids or source, whichever has more, in all texts; at least 1.
+[[nodiscard]] std::int64_t tokens_of(const ModelInput& input);
+
 /// heads [times B, H, T, D], a batch of B texts that stands there `times` over: batch n with head first + n times 0 and
 /// all others times 1. For an edit of "<attention>.heads".
 [[nodiscard]] Variable without_heads(const Variable& heads, std::int64_t first, std::int64_t times = 1);

@@ -27,18 +27,6 @@ std::string joined(std::string_view name, std::initializer_list<double> numbers)
 
 std::string Write::text_of(double value) { return digits_of(value); }
 
-std::string Write::text_of(const std::vector<std::int64_t>& values) {
-  std::string text;
-  for (const std::int64_t value : values) text += (text.empty() ? "" : " ") + std::to_string(value);
-  return text;
-}
-
-std::string Write::text_of(const std::vector<double>& values) {
-  std::string text;
-  for (const double value : values) text += (text.empty() ? "" : " ") + text_of(value);
-  return text;
-}
-
 std::string Write::text_of(const RotaryScaling& scaling) {
   const Overloaded text{
       [](std::monostate) { return std::string("none"); },
@@ -78,18 +66,6 @@ void Read::operator()(const char* word, double& value) const {
   const auto number = number_from<double>(text(word));
   if (!number) throw InvalidArgument(function_, word, "a number", "\"" + text(word) + "\"");
   value = *number;
-}
-
-void Read::operator()(const char* word, std::vector<std::int64_t>& values) const {
-  auto numbers = numbers_from<std::int64_t>(text(word), ' ');
-  if (!numbers) throw InvalidArgument(function_, word, "whole numbers", "\"" + text(word) + "\"");
-  values = std::move(*numbers);
-}
-
-void Read::operator()(const char* word, std::vector<double>& values) const {
-  auto numbers = numbers_from<double>(text(word), ' ');
-  if (!numbers) throw InvalidArgument(function_, word, "numbers", "\"" + text(word) + "\"");
-  values = std::move(*numbers);
 }
 
 void Read::operator()(const char* word, RotaryScaling& scaling) const {

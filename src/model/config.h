@@ -8,12 +8,14 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "qkv/model/encoder.h"
 #include "qkv/model/layer_choices.h"
 #include "qkv/model/token_input.h"
 #include "qkv/model/two_tower.h"
+#include "qkv/number_text.h"
 
 namespace qkv {
 
@@ -63,9 +65,13 @@ class Write {
   static std::string text_of(std::int64_t value) { return std::to_string(value); }
   static std::string text_of(bool value) { return value ? "yes" : "no"; }
   static std::string text_of(double value);
-  static std::string text_of(const std::vector<std::int64_t>& values);
-  static std::string text_of(const std::vector<double>& values);
   static std::string text_of(const RotaryScaling& scaling);
+  template <class Number>
+  static std::string text_of(const std::vector<Number>& values) {
+    std::string text;
+    for (const Number value : values) text += (text.empty() ? "" : " ") + text_of(value);
+    return text;
+  }
   template <class Value>
   static std::string text_of(const std::optional<Value>& value) {
     return text_of(*value);
@@ -87,8 +93,6 @@ class Read {
   void operator()(const char* word, std::int64_t& value) const;
   void operator()(const char* word, bool& value) const;
   void operator()(const char* word, double& value) const;
-  void operator()(const char* word, std::vector<std::int64_t>& values) const;
-  void operator()(const char* word, std::vector<double>& values) const;
   void operator()(const char* word, RotaryScaling& scaling) const;
   void operator()(const char* word, Positions& value) const;
   void operator()(const char* word, EncoderHead& value) const { value = one_of(word, kHeads); }
@@ -102,6 +106,15 @@ class Read {
   void operator()(const char* word, RotaryLayout& value) const { value = one_of(word, kRotaryLayouts); }
   void operator()(const char* word, Activation& value) const { value = one_of(word, kActivations); }
   void operator()(const char* word, EmbeddingScale& value) const { value = one_of(word, kEmbeddingScales); }
+  template <class Number>
+  void operator()(const char* word, std::vector<Number>& values) const {
+    auto numbers = numbers_from<Number>(text(word), ' ');
+    if (!numbers) {
+      throw InvalidArgument(function_, word, std::is_integral_v<Number> ? "whole numbers" : "numbers",
+                            "\"" + text(word) + "\"");
+    }
+    values = std::move(*numbers);
+  }
   template <class Value>
   void operator()(const char* word, std::optional<Value>& value) const {
     (*this)(word, value.emplace());

@@ -166,10 +166,7 @@ void DecoderCache::truncate(std::int64_t tokens) {
 std::int64_t Decoder::cache_bytes(std::int64_t tokens, DType dtype) const {
   std::int64_t bytes = 0;
   for (const TransformerBlock& block : stack_.blocks()) {
-    const MultiHeadAttention& attention = block.attention();
-    const std::int64_t row = (attention.d_k() + attention.d_v()) * static_cast<std::int64_t>(size_of(dtype));
-    const std::int64_t scales = dtype == DType::i8 ? 2 * static_cast<std::int64_t>(sizeof(float)) : 0;
-    bytes += tokens * attention.kv_heads() * (row + scales);
+    bytes += tokens * token_bytes(block.attention().cache_format(dtype));
   }
   return bytes;
 }

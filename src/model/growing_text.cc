@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::string_view kReplaced = "\xEF\xBF\xBD";  // U+FFFD, for a character of which bytes are missing
 constexpr std::size_t kLongestCharacter = 4;
+constexpr std::size_t kBefore = 8;  // tokens of the prompt's end, by which a decoder sees where a text goes on
 
 }  // namespace
 
@@ -18,7 +19,9 @@ bool is_special_token(const Tokenizer& tokenizer, std::int32_t token) {
 
 GrowingText::GrowingText(const Tokenizer& tokenizer, const std::vector<std::string>& stops,
                          std::span<const std::int32_t> prompt)
-    : tokenizer_(tokenizer), stops_(stops), all_(prompt.begin(), prompt.end()), prompt_(prompt.size()) {
+    : tokenizer_(tokenizer), stops_(stops), prompt_(std::min(prompt.size(), kBefore)) {
+  const std::span<const std::int32_t> end = prompt.last(prompt_);
+  all_.assign(end.begin(), end.end());
   before_ = tokenizer_.decode(all_);
   before_marked_ = tokenizer_.decode(all_, SpecialTokens::with);
 }
@@ -26,14 +29,12 @@ GrowingText::GrowingText(const Tokenizer& tokenizer, const std::vector<std::stri
 std::string GrowingText::add(std::int32_t token) {
   all_.push_back(token);
   text_ = behind_prompt(all_.size(), SpecialTokens::without);
-  has_special_ = has_special_ || (!stops_.empty() && is_special_token(tokenizer_, token));
-  if (has_special_) marked_ = behind_prompt(all_.size(), SpecialTokens::with);
-  if (!stops_.empty() && is_special_token(tokenizer_, token)) {
-    special_.push_back(last_mark(token));
-  }
+  const bool is_special = !stops_.empty() && is_special_token(tokenizer_, token);
+  if (is_special || !special_.empty()) marked_ = behind_prompt(all_.size(), SpecialTokens::with);
+  if (is_special) special_.push_back(last_mark(token));
   for (const std::string& stop : stops_) {
     end_at(text_.find(stop));
-    const std::size_t place = has_special_ ? marked_place(stop) : std::string::npos;
+    const std::size_t place = special_.empty() ? std::string::npos : marked_place(stop);
     if (place != std::string::npos) end_at(shown_before(place));
   }
   return said_up_to(has_stopped_ ? end_ : text_.size() - uncertain());
@@ -113,7 +114,7 @@ std::size_t GrowingText::uncertain() const {
     held += kReplaced.size();
   }
   held = begun_stop(text_, held);
-  const std::size_t marked = has_special_ ? begun_stop(marked_, 0) : 0;
+  const std::size_t marked = special_.empty() ? 0 : begun_stop(marked_, 0);
   return marked == 0 ? held : std::max(held, text_.size() - shown_before(marked_.size() - marked));
 }
 

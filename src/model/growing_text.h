@@ -14,7 +14,7 @@ namespace qkv {
 /// there it may hold whole special tokens, not letters of one.
 class GrowingText {
  public:
-  /// `prompt` are the tokens before it; views the tokenizer and the stops.
+  /// `prompt` are the tokens before it, of which the last ones count; views the tokenizer and the stops.
   GrowingText(const Tokenizer& tokenizer, const std::vector<std::string>& stops, std::span<const std::int32_t> prompt);
 
   /// The part that is certain now.
@@ -43,13 +43,12 @@ class GrowingText {
   const Tokenizer& tokenizer_;
   const std::vector<std::string>& stops_;
   std::vector<std::int32_t> all_;
-  std::size_t prompt_;
-  std::string before_;         // the text of the prompt
+  std::size_t prompt_;         // tokens of all_ before the text: the prompt's end
+  std::string before_;         // their text
   std::string before_marked_;  // … with special tokens
   std::string text_;
   std::string marked_;         // … with special tokens, once there is one
   std::vector<Span> special_;  // its special tokens there
-  bool has_special_ = false;
   std::size_t said_ = 0;
   std::size_t end_ = std::string::npos;
   bool has_stopped_ = false;

@@ -49,9 +49,6 @@ std::optional<Norm> norm_if(bool is_wanted, const BlockOptions& options, const I
   return is_wanted ? std::optional<Norm>(Norm(norm_of(options, dtype), init)) : std::nullopt;
 }
 
-bool is_parallel(NormOrder order) { return order == NormOrder::parallel || order == NormOrder::parallel_one; }
-bool has_norms_after(NormOrder order) { return order == NormOrder::both || order == NormOrder::after; }
-
 }  // namespace
 
 std::string_view name_of(NormOrder order) noexcept {

@@ -122,6 +122,16 @@ TEST(QuantisedLinear, PassesBackWhatTheNumbersOfTheWeightDo) {
   }
 }
 
+// `d` may have any numbers where there is nothing to add up.
+TEST(QuantisedLinear, PassesBackZerosOfAWeightWithoutRows) {
+  const Variable weight = parameter_of(QuantisedTensor(BlockType::q8_0, {0, 32}, {}, nullptr));
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    const Variable x = Variable::parameter(normal_numbers(1, {3, 32}).to(dtype));
+    backward(linear(x, weight), Tensor(dtype, {3, 0}));
+    EXPECT_THAT(x.gradient().to_vector(), testing::AllOf(testing::SizeIs(96), testing::Each(0)));
+  }
+}
+
 TEST(QuantisedLinear, HasTheSameBitsOnAnyNumberOfThreads) {
   const Variable weight = parameter_of(tests::random_weight(BlockType::q4_1, 3000, 576, 0.1F));
   const auto product = [&](const std::vector<Variable>& x) { return linear(x[0], weight); };

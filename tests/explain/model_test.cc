@@ -75,6 +75,78 @@ TEST(ExplainModel, WritesOutWhereNormsStandAndWhatEachSublayerReads) {
   }
 }
 
+// What stands in a table of block 1, of a decoder with random biases.
+Table lengths_of(const DecoderOptions& options, const std::shared_ptr<const Tokenizer>& tokens) {
+  Generator generator(2);
+  const Explanation explanation =
+      explain_model(foreign(Decoder(options, generator), tokens), {.title = "mine", .text = "the cat sat"});
+  return step(explanation, "blocks-1").tables.at(0);
+}
+
+TEST(ExplainModel, MeasuresWhatEachSublayerAdds) {
+  const auto tokens = small_tokenizer();
+  DecoderOptions options{
+      .vocabulary = tokens->size(), .length = 12, .layers = 2, .d_model = 16, .heads = 2, .order = NormOrder::both};
+  EXPECT_THAT(lengths_of(options, tokens).columns, testing::ElementsAre("token", "resid_pre", "attn", "attn_norm",
+                                                                        "resid_mid", "ffn", "ffn_norm", "resid_post"));
+  options.order = NormOrder::pre;
+  EXPECT_THAT(lengths_of(options, tokens).title, HasSubstr("what each sublayer adds beside"));
+  options.choices.residual_scale = 0.22;
+  EXPECT_THAT(lengths_of(options, tokens).title, HasSubstr("what each sublayer gives, of which 0.22 times is added"));
+}
+
+TEST(ExplainModel, WritesOutHowScoresAreMade) {
+  const auto tokens = small_tokenizer();
+  const auto scores = [&](const Model::Network& network) {
+    const Explanation explanation = explain_model(foreign(network, tokens), {.title = "mine", .text = "the cat sat"});
+    return step(explanation, "answer").formulas.at(0).text;
+  };
+  Generator generator(2);
+  DecoderOptions options{.vocabulary = tokens->size(), .length = 12, .layers = 2, .d_model = 16, .heads = 2};
+  EXPECT_EQ(scores(Decoder(options, generator)), "z = E · LN(y)");
+  options.order = NormOrder::post;
+  EXPECT_EQ(scores(Decoder(options, generator)), "z = E · y");
+  options.tied = false;
+  options.output_bias = true;
+  EXPECT_EQ(scores(Decoder(options, generator)), "z = W · y + b");
+  options.output_scale = 0.25;
+  options.logit_softcap = 30.0;
+  EXPECT_EQ(scores(Decoder(options, generator)), "z = 30 · tanh((0.25 · W · y + b) / 30)");
+  EXPECT_EQ(scores(Encoder({.vocabulary = tokens->size(),
+                            .length = 12,
+                            .layers = 2,
+                            .d_model = 16,
+                            .heads = 2,
+                            .order = NormOrder::post,
+                            .head = EncoderHead::transform},
+                           generator)),
+            "z = E · LN(gelu(Linear(y))) + b");
+}
+
+// Of a long source and a short answer, whose learned vectors make it a model that takes long.
+TEST(ExplainModel, LeavesOutTheRemovalThatASourceMakesLong) {
+  const auto tokens = small_tokenizer();
+  Generator generator(2);
+  const EncoderDecoder both({.source_vocabulary = tokens->size(),
+                             .vocabulary = tokens->size(),
+                             .source_length = 1 << 18,
+                             .length = 1 << 18,
+                             .d_model = 16,
+                             .heads = 8,
+                             .positions = Positions::learned,
+                             .start = 0},
+                            generator);
+  const Model model(both, {.tokens = tokens, .source = tokens});
+  const TextModel trained(model, "mine");
+  std::string text;
+  for (int n = 0; n < 200; ++n) text += "the cat ";
+  const Explanation explanation = explain_model(trained, {.title = "mine", .text = text, .answer = 1});
+  EXPECT_TRUE(std::ranges::none_of(explanation.steps, [](const Section& s) { return s.id == "removal"; }));
+  EXPECT_THAT(explanation.notes,
+              testing::Contains("left out: what each head's removal does, which takes 48 passes; ask for the step "
+                                "\"removal\", or sweep the heads"));
+}
+
 TEST(ExplainModel, ShowsTheStatesOfAnEncoderThatSaysNothing) {
   const auto tokens = small_tokenizer();
   Generator generator(2);
@@ -382,9 +454,9 @@ TEST(ExplainedModel, RefusesWhatHasNoMeaning) {
             "explain_model: picture: expected a picture, or an example, got a text");
 }
 
-// Of a text one pass, and one more for each 256 tokens of heads that are removed.
-TEST(ExplainModel, RunsOnce) {
-  const TrainedModel trained = boxed("gpt");
+// A layer's heads are removed side by side in one pass, as the text is short (insight/removed_heads.h).
+TEST(ExplainModel, RunsOnePassAndOneForEachLayerOfRemovedHeads) {
+  const TrainedModel& trained = boxed("gpt");
   const std::int64_t before = passes_of_thread();
   const Explanation explanation = explain_model(trained, {.title = "gpt", .text = "The cat sat"});
   const Tensor removed = step(explanation, "removal").heatmaps.at(0).heatmap.values;

@@ -3,11 +3,12 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <memory>
 #include <string>
 
 #include "core/error_message.h"
 #include "qkv/softmax.h"
-#include "qkv/train/trained_model.h"
+#include "train/boxed.h"
 
 namespace qkv::compare_models_test {
 namespace {
@@ -16,10 +17,7 @@ using testing::HasSubstr;
 
 constexpr const char* kText = "abcxyzabcxyz";
 
-TextModel from_box(std::string_view name) {
-  const TrainedModel trained = TrainedModel::read(trained_model_path(name));
-  return {trained.model(), std::string(name)};
-}
+TextModel from_box(std::string_view name) { return {tests::boxed(name).model(), std::string(name)}; }
 
 // The same with the weights of block 1 rounded to bf16.
 TextModel rounded(const TextModel& model, const std::string& part = "blocks.1.") {
@@ -34,9 +32,7 @@ TextModel rounded(const TextModel& model, const std::string& part = "blocks.1.")
 Tensor log_probabilities(const TextModel& model, const std::vector<std::int64_t>& ids) {
   const NoGradient constant;
   const Tensor tensor(ids, {1, std::ssize(ids)});
-  Tensor shares = softmax(Tensor(model.model().forward({.ids = tensor}).value().select(0, 0), DType::f64), -1);
-  for (double& share : shares.values<double>()) share = std::log(share);
-  return shares;
+  return log_softmax(Tensor(model.model().forward({.ids = tensor}).value().select(0, 0), DType::f64), -1);
 }
 
 TEST(CompareModels, FindsNothingBetweenAModelAndItself) {
@@ -115,8 +111,26 @@ TEST(CompareModels, RefusesWhatCannotBeCompared) {
   EXPECT_THAT(refusal(from_box("shapes"), letters, kText), HasSubstr("a: expected a model that goes on with texts"));
   EXPECT_THAT(refusal(letters, from_box("gpt"), kText),
               HasSubstr("b: expected a model that cuts the text into the same"));
+  EXPECT_THAT(refusal(letters, from_box("gpt"), kText), HasSubstr("got one that cuts it otherwise"));
+  EXPECT_THAT(refusal(from_box("shapes"), letters, kText), HasSubstr("got one of kind captioner"));
   EXPECT_THAT(refusal(letters, letters, "a"), HasSubstr("text: expected 2 tokens or more, got 1"));
   EXPECT_THAT(refusal(letters, letters, kText, 1), HasSubstr("window: expected 2 tokens or more, got 1"));
+}
+
+// Tables may have more rows than there are tokens.
+TEST(CompareModels, RefusesScoresOfAnotherWidth) {
+  const TextModel letters = from_box("induction");
+  const auto tokens = std::shared_ptr<const Tokenizer>(&letters.tokenizer(), [](const Tokenizer*) {});
+  const auto of_width = [&](std::int64_t vocabulary) {
+    Generator generator(1);
+    const Decoder decoder({.vocabulary = vocabulary, .length = 16, .d_model = 16, .heads = 2}, generator);
+    return TextModel(Model(decoder, {.tokens = tokens}), "padded");
+  };
+  const std::int64_t size = letters.tokenizer().size();
+  EXPECT_EQ(error_message<InvalidArgument>(
+                [&] { static_cast<void>(compare_models(of_width(size + 8), of_width(size), kText)); }),
+            "compare_models: b: expected one with scores for " + std::to_string(size + 8) + " tokens, as `a`, got " +
+                std::to_string(size));
 }
 
 }  // namespace

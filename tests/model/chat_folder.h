@@ -9,8 +9,6 @@
 
 namespace qkv::tests {
 
-inline constexpr int kChatPieces = 32;
-
 /// Letters, "Ċ" for the end of a line, and three special tokens, of which "<|im_end|>" is token 0.
 inline std::string chat_tokenizer() {
   std::string vocabulary = R"({"<|im_end|>": 0, "<|im_start|>": 1, "<s>": 2)";
@@ -33,23 +31,25 @@ inline std::string chat_tokenizer() {
          vocabulary + "}}";
 }
 
-/// Writes the folder of a Llama of two layers that reads `length` tokens. A system message that is not there is "be".
+/// Writes the folder of a Llama of two layers that reads `length` tokens. Without a system message the template writes
+/// "be".
 inline void put_chat_model(const std::string& folder, int length = 256) {
   std::filesystem::create_directories(folder);
-  const auto put = [&](const char* name, const std::string& text) {
+  const auto write_file = [&](const char* name, const std::string& text) {
     std::ofstream(folder + "/" + name, std::ios::binary) << text;
   };
-  put("config.json",
+  write_file(
+      "config.json",
       R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2,
       "num_attention_heads": 4, "num_key_value_heads": 2, "rms_norm_eps": 1e-5, "tie_word_embeddings": false,
-      "vocab_size": )" +
-          std::to_string(kChatPieces) + R"(, "max_position_embeddings": )" + std::to_string(length) + "}");
-  put("tokenizer.json", chat_tokenizer());
-  put("tokenizer_config.json",
-      R"({"bos_token": "<s>", "chat_template": "{{ bos_token }}{% if messages[0].role != 'system' %})"
-      R"(<|im_start|>system\nbe<|im_end|>\n{% endif %}{% for message in messages %})"
-      R"(<|im_start|>{{ message.role + '\n' + message.content }}<|im_end|>\n{% endfor %})"
-      R"({% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"})");
+      "vocab_size": 32, "max_position_embeddings": )" +
+          std::to_string(length) + "}");
+  write_file("tokenizer.json", chat_tokenizer());
+  write_file("tokenizer_config.json",
+             R"({"bos_token": "<s>", "chat_template": "{{ bos_token }}{% if messages[0].role != 'system' %})"
+             R"(<|im_start|>system\nbe<|im_end|>\n{% endif %}{% for message in messages %})"
+             R"(<|im_start|>{{ message.role + '\n' + message.content }}<|im_end|>\n{% endfor %})"
+             R"({% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"})");
   put_random_weights(folder);
 }
 

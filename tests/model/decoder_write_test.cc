@@ -123,8 +123,7 @@ TEST(DecoderWrite, KeepsKeysAndValuesInOtherTypes) {
   EXPECT_LT(over(DType::i8), 4 * bf16);
 }
 
-// A cache is made for 1,024 tokens beyond the prompt, and grows.
-TEST(DecoderWrite, GoesOnWhereItsCacheGrows) {
+TEST(DecoderWrite, MakesRoomInACacheAndForgetsTokens) {
   const Decoder decoder = small();
   const Tensor prompt(std::vector<std::int64_t>{1, 2, 3, 4}, {2, 2});
   DecoderCache cache = decoder.make_cache(2, 3);
@@ -144,8 +143,21 @@ TEST(DecoderWrite, GoesOnWhereItsCacheGrows) {
   cache.truncate(1);
   EXPECT_EQ(cache.length, 1);
   EXPECT_EQ(cache.blocks.back().tokens.length(1), 1);
-  const NewTokens long_text = decoder.generate(prompt, {.most = 1100});
-  EXPECT_EQ(long_text[0].size(), 1100U);
+}
+
+// A cache is made for 1,024 tokens beyond the prompt, and grows.
+TEST(DecoderWrite, GoesOnWhereItsCacheGrows) {
+  const Decoder decoder = small();
+  const std::vector<std::int64_t> prompt = {1, 2};
+  const NewTokens written = decoder.generate(Tensor(prompt, {1, 2}), {.most = 1100});
+  ASSERT_EQ(written[0].size(), 1100U);
+  std::vector<std::int64_t> text = prompt;
+  text.insert(text.end(), written[0].begin(), written[0].end());
+  const Tensor scores(decoder.forward(Tensor(text, {1, std::ssize(text)})).value().select(0, 0));
+  for (std::int64_t t = 1000; t + 1 < std::ssize(text); ++t) {
+    const std::vector<double> row = scores.view().select(0, t).to_vector();
+    EXPECT_EQ(text[static_cast<std::size_t>(t) + 1], std::ranges::max_element(row) - row.begin()) << t;
+  }
 }
 
 }  // namespace

@@ -1,15 +1,16 @@
 // A llama whose weights, but those of its norms, are random blocks of a type.
 #pragma once
 
+#include "core/block_type.h"
 #include "core/random_blocks.h"
 #include "files/gguf_bytes.h"
+#include "files/gguf_header.h"
 
 namespace qkv::tests {
 
-/// Two layers of 256 and 64 tokens.
+/// Two layers of width 256; 64 tokens.
 inline GgufBytes llama_in_blocks(core::BlockType type) {
-  // Of GGML, in the order of BlockType.
-  constexpr std::uint32_t kNumbers[] = {2, 3, 6, 7, 8, 10, 11, 12, 13, 14, 20, 23};
+  const std::uint32_t number = files::find_gguf_type(core::layout_of(type).name)->number;
   constexpr std::uint32_t kPlain = 0;
   constexpr std::uint32_t kWidth = 256;
   constexpr std::uint32_t kTokens = 64;
@@ -22,7 +23,7 @@ inline GgufBytes llama_in_blocks(core::BlockType type) {
   const auto weight = [&](const std::string& name, std::int64_t N, std::int64_t K) {
     const std::vector<std::byte> blocks = random_blocks(type, N, K, scale);
     file.tensor({name,
-                 kNumbers[static_cast<std::size_t>(type)],
+                 number,
                  {static_cast<std::uint64_t>(K), static_cast<std::uint64_t>(N)},
                  {reinterpret_cast<const char*>(blocks.data()), blocks.size()}});
   };

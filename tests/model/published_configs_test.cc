@@ -86,8 +86,7 @@ TEST_P(PublishedConfig, HasNoWordThatIsLeftOutInSilence) {
   if (entry().contains("refused")) return;
   const ConfigFile config = this->config();
   static_cast<void>(opened(config));
-  EXPECT_EQ(families::cautions_of(config, families::family_of(config).type),
-            entry().at("cautions").get<std::vector<std::string>>());
+  EXPECT_THAT(families::cautions_of(config, families::family_of(config).type), testing::IsEmpty());
 }
 
 TEST_P(PublishedConfig, NamesAWordThatItDoesNotKnow) {
@@ -100,10 +99,10 @@ TEST_P(PublishedConfig, NamesAWordThatItDoesNotKnow) {
   const ConfigFile config(changed, "config.json");
   static_cast<void>(opened(config));
   const auto cautions = families::cautions_of(config, families::family_of(config).type);
-  ASSERT_EQ(cautions.size(), 1U + entry().at("cautions").size());
-  EXPECT_THAT(cautions.back(), testing::HasSubstr("attention_foo"));
-  EXPECT_THAT(cautions.back(), testing::Not(testing::HasSubstr("hidden_bar")));
-  EXPECT_EQ(cautions.back().find("text_config.attention_foo") != std::string::npos, has_towers);
+  ASSERT_EQ(cautions.size(), 1U);
+  EXPECT_THAT(cautions.front(), testing::HasSubstr("attention_foo"));
+  EXPECT_THAT(cautions.front(), testing::Not(testing::HasSubstr("hidden_bar")));
+  EXPECT_EQ(cautions.front().find("text_config.attention_foo") != std::string::npos, has_towers);
 }
 
 // What opening says; empty if it opens.

@@ -62,8 +62,8 @@ class Variable {
   /// memory; for models whose parameters come from a file. Clears the gradient; views of the old value become invalid.
   /// Throws InvalidArgument naming value, or if this is not a parameter.
   void replace_value(Tensor value) const;
-  /// By a quantised weight, read where it lies, of f32 for all who ask for its dtype. linear() and embedding() read its
-  /// blocks; all other operations its numbers, as value(). It is not trained: operations take it as a constant, and
+  /// The same with a quantised weight, read in place; dtype() is then f32. linear() and embedding() read its blocks;
+  /// all other operations its numbers, as value(). It is not trained: operations take it as a constant, and
   /// mutable_value() throws.
   void replace_value(QuantisedTensor value) const;
   /// The blocks of a quantised parameter; null for all other variables.

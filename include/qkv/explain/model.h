@@ -40,10 +40,11 @@ struct ModelQuestion {
 /// of the task, the image if there is one, every head, each step of the layer of that head, its block with the residual
 /// stream, the scores and probabilities of one answer (at the query; else where the pattern or the task asks for one),
 /// what each part of the residual stream adds to its score (pre-norm), and the change of its probability if a head
-/// gives zeros, for which the model runs once for each head: where that takes about a second, or question.removal asks
-/// for it; all else is of one pass. Where the question leaves layer and head open, the text
-/// decides: of the patterns of the task that it has, the head with the largest mean weight on one; without a pattern,
-/// the head that shows one best on 16 held-out examples; else the last layer, across if the model has such attention.
+/// gives zeros, for which the model runs once for each head. That step is left out where it would take more than about
+/// a second, unless question.removal asks for it. All else needs one pass. Where the question leaves layer and head
+/// open, the text decides: of the patterns of the task that it has, the head with the largest mean weight on one;
+/// without a pattern, the head that shows one best on 16 held-out examples; else the last layer, across if the model
+/// has such attention.
 /// Allocates every T x T matrix. Throws InvalidArgument naming the member of the question.
 [[nodiscard]] Explanation explain_model(const TextModel& model, const ModelQuestion& question);
 

@@ -29,7 +29,7 @@ enum class WriteEnd : std::uint8_t {
   length,  // as many tokens as were asked for
   // as many as an encoder-decoder has learned positions for; a decoder goes on by its window
   positions,
-  reader,  // who watched the thread ended an answer of a Chat
+  reader,  // cancelled through a WatchedThread; only in an answer of a Chat
 };
 /// "token", "stop", "length", "positions", "reader"
 [[nodiscard]] std::string_view name_of(WriteEnd end) noexcept;

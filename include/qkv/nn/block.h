@@ -22,6 +22,14 @@ enum class NormOrder : std::uint8_t {
 };
 /// "pre", "post", "both", "after", "parallel" or "parallel_one".
 [[nodiscard]] std::string_view name_of(NormOrder order) noexcept;
+/// Whether the feed-forward layer reads what the attention reads.
+[[nodiscard]] constexpr bool is_parallel(NormOrder order) noexcept {
+  return order == NormOrder::parallel || order == NormOrder::parallel_one;
+}
+/// Whether a sublayer's result is normed before it is added.
+[[nodiscard]] constexpr bool has_norms_after(NormOrder order) noexcept {
+  return order == NormOrder::both || order == NormOrder::after;
+}
 
 struct BlockOptions {
   // Of the self-attention. If it has a d_context, it reads the context in place of the block's input.
@@ -62,10 +70,10 @@ struct BlockCall {
   const Trace* trace = nullptr;
 };
 
-/// Parameters: ln1.*, attn.*, then ln_cross.* and cross.* if it has cross-attention, ln2.*, ffn.*; with norms on both
-/// sides, attn_norm.*, cross_norm.* and ffn_norm.* after these sublayers; after them alone, these and neither ln1, ln2
-/// nor ln_cross; of parallel_one no ln2. A trace sees these parts, resid_pre (the
-/// input), resid_mid (after the self-attention), resid_cross, and resid_post (the output).
+/// Parameters: ln1.*, attn.*, then ln_cross.* and cross.* if it has cross-attention, ln2.*, ffn.*. With norms behind
+/// the sublayers (both, after): attn_norm.*, cross_norm.*, ffn_norm.*. With `after` there is no ln1, ln_cross or ln2,
+/// with `parallel_one` no ln2. A trace sees these parts, resid_pre (the input), resid_mid (after the self-attention),
+/// resid_cross, and resid_post (the output).
 class TransformerBlock {
  public:
   /// Draws attention, cross-attention and feed-forward in this order; norms start with weight 1 and bias 0. Throws
@@ -99,7 +107,7 @@ class TransformerBlock {
     const std::optional<Norm>& norm;
     const char* name;
     const char* after_name;
-    const std::optional<Norm>& after;  // the second one, if norms stand on both sides
+    const std::optional<Norm>& after;  // behind the sublayer; none where the order has no such norm
     const char* sum_name;
   };
 

@@ -8,6 +8,7 @@
 #include "explain/numbers.h"
 #include "explain/trained/path.h"
 #include "insight/asked_text.h"
+#include "insight/logit_parts.h"
 
 namespace qkv::explain_detail {
 namespace {
@@ -34,6 +35,39 @@ std::size_t place_of(const Ran& ran, const ChosenHead& chosen, std::optional<std
     if (is_asked(place)) return place;
   }
   return insight::asked_place(ran.trained, ran.example);
+}
+
+// What the output map reads: y is what the last block gives.
+Term read_vector(const Ran& ran) {
+  const Term y = name("y");
+  const Term last = ran.trace.contains(stack_of(ran.trained) + "ln_final") ? call("LN", y) : y;
+  const auto* encoder = std::get_if<Encoder>(&ran.trained.model().network());
+  if (encoder == nullptr || encoder->options().head != EncoderHead::transform) return last;
+  const EncoderOptions& options = encoder->options();
+  return call("LN", call(name_of(options.head_activation.value_or(options.activation)), call("Linear", last)));
+}
+
+bool is_tied(const Model& model) {
+  if (const Decoder* const decoder = insight::decoder_in(model)) return decoder->options().tied;
+  return std::get<Encoder>(model.network()).options().tied;
+}
+
+Term scores_formula(const Ran& ran) {
+  const Model& model = ran.trained.model();
+  const Term product = row({name(is_tied(model) ? "E" : "W"), op("·"), read_vector(ran)});
+  const auto with_bias = [](const Term& scores) { return row({scores, op("+"), name("b")}); };
+  const Decoder* const decoder = insight::decoder_in(model);
+  if (decoder == nullptr) {
+    const bool has_bias = std::get<Encoder>(model.network()).options().head == EncoderHead::transform;
+    return has_bias ? with_bias(product) : product;
+  }
+  const auto digits = [](double value) { return number(fmt::format("{:.4g}", value)); };
+  const DecoderOptions& options = decoder->options();
+  Term scores = options.output_scale ? row({digits(*options.output_scale), op("·"), product}) : product;
+  if (options.output_bias) scores = with_bias(scores);
+  if (!options.logit_softcap) return scores;
+  const Term cap = digits(*options.logit_softcap);
+  return row({cap, op("·"), call("tanh", fraction(scores, cap))});
 }
 
 }  // namespace
@@ -70,9 +104,9 @@ Section answer_step(const Ran& ran, const Answer& answer) {
   Section step;
   step.id = "answer";
   step.title = fmt::format("The answer at {} “{}”", answer.place, answer.at);
-  step.text =
-      "The final vector is multiplied by the token embeddings; softmax turns the scores (logits) into probabilities.";
-  step.formulas = {row({name("z"), op("="), name("E"), op("·"), call("LN", name("y"))}),
+  step.text = fmt::format("The final vector is multiplied by {}; softmax turns the scores (logits) into probabilities.",
+                          is_tied(ran.trained.model()) ? "the token embeddings" : "the output map");
+  step.formulas = {row({name("z"), op("="), scores_formula(ran)}),
                    row({name("p"), op("="), call("softmax", name("z"))})};
   step.shape = fmt::format("[vocabulary] = [{}]", scores.size());
   std::vector<std::size_t> order(static_cast<std::size_t>(vocabulary.size()));

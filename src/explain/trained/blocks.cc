@@ -37,8 +37,9 @@ constexpr std::array<Part, 17> kParts = {{{"resid_pre", "What reaches the block"
                                           {"ffn_norm", "The feed-forward layer's result, normed"},
                                           {"resid_ffn", "Residual stream before the last norm"},
                                           {"resid_post", "Residual stream after feed-forward"}}};
-constexpr std::array<std::string_view, 7> kSums = {"resid_pre",   "attn", "resid_mid", "cross",
-                                                   "resid_cross", "ffn",  "resid_post"};
+constexpr std::array<std::string_view, 10> kSums = {"resid_pre", "attn",       "attn_norm",   "resid_mid",
+                                                    "cross",     "cross_norm", "resid_cross", "ffn",
+                                                    "ffn_norm",  "resid_post"};
 constexpr std::string_view kOutput = ".resid_post";
 
 // The rows of what a stack computes: its tokens, its source, or both.
@@ -53,9 +54,21 @@ std::vector<std::string> rows_of(const std::vector<TracedSite>& sites, std::stri
 
 Tensor rows_in(const Trace& trace, const std::string& name) { return {trace[name].view().select(0, 0), DType::f64}; }
 
-Table lengths_table(const Trace& trace, const std::string& block, const std::vector<std::string>& rows) {
+// Where norms stand in a block, and what its sublayers' results are multiplied by.
+struct BlockForm {
+  NormOrder order = NormOrder::pre;
+  std::optional<double> residual_scale = std::nullopt;
+};
+
+Table lengths_table(const Trace& trace, const std::string& block, const BlockForm& form,
+                    const std::vector<std::string>& rows) {
   Table table;
-  table.title = "How long the vectors are: what each sublayer adds beside what is there";
+  table.title = form.residual_scale
+                    ? fmt::format(
+                          "How long the vectors are: what each sublayer gives, of which {} times is added, "
+                          "beside what is there",
+                          *form.residual_scale)
+                    : "How long the vectors are: what each sublayer adds beside what is there";
   table.columns = {"token"};
   for (const std::string& row : rows) table.rows.push_back({word(row)});
   for (const std::string_view leaf : kSums) {
@@ -72,12 +85,6 @@ Table lengths_table(const Trace& trace, const std::string& block, const std::vec
   return table;
 }
 
-// Where norms stand in a block, and what its sublayers' results are multiplied by.
-struct BlockForm {
-  NormOrder order = NormOrder::pre;
-  std::optional<double> residual_scale = std::nullopt;
-};
-
 // Sublayers stand side by side, and are scaled, in decoders alone; the rest is seen from the names.
 BlockForm form_of(const Ran& ran, const std::string& block) {
   const auto has = [&](const char* leaf) { return ran.trace.contains(block + leaf); };
@@ -85,7 +92,7 @@ BlockForm form_of(const Ran& ran, const std::string& block) {
   if (const auto* decoder = std::get_if<Decoder>(&ran.trained.model().network())) {
     form = {decoder->options().order, decoder->options().choices.residual_scale};
   }
-  if (form.order == NormOrder::parallel || form.order == NormOrder::parallel_one) return form;
+  if (is_parallel(form.order)) return form;
   if (has(".resid_ffn")) form.order = NormOrder::post;
   if (has(".attn_norm")) form.order = has(".ln1") ? NormOrder::both : NormOrder::after;
   return form;
@@ -96,7 +103,7 @@ Term sublayer(const BlockForm& form, const char* f, const Term& input) {
   const auto normed = [](const Term& term) { return call("LN", term); };
   const bool reads_plain = form.order == NormOrder::post || form.order == NormOrder::after;
   const Term result = call(f, reads_plain ? input : normed(input));
-  const Term behind = form.order == NormOrder::both || form.order == NormOrder::after ? normed(result) : result;
+  const Term behind = has_norms_after(form.order) ? normed(result) : result;
   return form.residual_scale ? row({number(fmt::format("{}", *form.residual_scale)), op("·"), behind}) : behind;
 }
 
@@ -104,14 +111,13 @@ std::vector<Formula> formulas_of(const BlockForm& form, bool has_cross) {
   const Term x = name("X");
   const Term mid = name("X′");
   const Term last = has_cross ? name("X″") : mid;
-  const bool is_parallel = form.order == NormOrder::parallel || form.order == NormOrder::parallel_one;
   const auto added = [&](const char* f, const Term& to, const Term& read) {
     const Term all = row({to, op("+"), sublayer(form, f, read)});
     return form.order == NormOrder::post ? call("LN", all) : all;
   };
   std::vector<Formula> formulas = {row({mid, op("="), added("Attention", x, x)})};
   if (has_cross) formulas.push_back(row({last, op("="), added("Cross", mid, mid)}));
-  formulas.push_back(row({name("Y"), op("="), added("FFN", last, is_parallel ? x : last)}));
+  formulas.push_back(row({name("Y"), op("="), added("FFN", last, is_parallel(form.order) ? x : last)}));
   return formulas;
 }
 
@@ -125,7 +131,8 @@ Section block_section(const Ran& ran, const std::string& block, const std::vecto
       "The residual stream is a vector for each token. Each sublayer reads it and adds its result, so what a head has "
       "found reaches every later layer.";
   const bool has_cross = trace.contains(block + ".cross");
-  step.formulas = formulas_of(form_of(ran, block), has_cross);
+  const BlockForm form = form_of(ran, block);
+  step.formulas = formulas_of(form, has_cross);
   step.shape = fmt::format("[T, d_model] = {}", rows_in(trace, block + std::string(kOutput)).shape().to_string());
   for (const auto& [leaf, title] : kParts) {
     const std::string name = fmt::format("{}.{}", block, leaf);
@@ -134,7 +141,7 @@ Section block_section(const Ran& ran, const std::string& block, const std::vecto
     std::ranges::replace(id, '.', '-');
     step.heatmaps.push_back(vectors(std::move(id), fmt::format("{}: {}", leaf, title), rows_in(trace, name), rows));
   }
-  step.tables.push_back(lengths_table(trace, block, rows));
+  step.tables.push_back(lengths_table(trace, block, form, rows));
   return step;
 }
 

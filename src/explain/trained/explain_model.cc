@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 
 #include "explain/trained/asked.h"
@@ -13,6 +12,8 @@
 #include "explain/words.h"
 #include "insight/asked_text.h"
 #include "insight/find_token.h"
+#include "insight/removed_heads.h"
+#include "insight/text_batch.h"
 #include "qkv/explain/model.h"
 
 namespace qkv {
@@ -56,11 +57,11 @@ class ModelReader {
     if (!shown().image.empty()) run_.image = covered_colours(trained_, shown());
     run_.whys = question_.whys;
     add_attention();
-    if (says_tokens() && !shows_removal()) {
-      run_.notes.push_back(
-          fmt::format("what each head's removal does is left out: it takes {} passes (qkv explain --step removal, or "
-                      "qkv change --sweep heads)",
-                      heads_in_all()));
+    if ((says_tokens() || !asked_.pairs.empty()) && !shows_removal()) {
+      run_.notes.push_back(fmt::format(
+          "left out: what each head's removal does, which takes {} passes; ask for the step \"removal\", or "
+          "sweep the heads",
+          heads_in_all()));
     }
     add_maps();
     return explain(run_, path());
@@ -285,20 +286,19 @@ class ModelReader {
     return place < before ? std::nullopt : std::optional(place - before);
   }
 
-  // Sites of a joined text share their heads.
+  // Of the sites that ran: one of two towers may stand alone.
   [[nodiscard]] std::int64_t heads_in_all() const {
-    std::map<std::string, std::int64_t> heads;
-    for (const TracedSite& site : sites_) {
-      heads[site.scope.name(0)] = site.scope.layers * trace_[site.scope.name(0, "heads")].dim(1);
-    }
     std::int64_t all = 0;
-    for (const auto& [name, count] : heads) all += count;
+    for (const insight::OwnSite& site : insight::sites_of(trained_.model())) {
+      const std::string heads = site.scope.name(0, "heads");
+      if (trace_.contains(heads)) all += site.scope.layers * trace_[heads].dim(1);
+    }
     return all;
   }
 
   [[nodiscard]] bool shows_removal() const {
     const auto passes = static_cast<double>(heads_in_all());
-    const auto tokens = static_cast<double>(batch_.ids.dim(1));
+    const auto tokens = static_cast<double>(std::max(insight::tokens_of(input_of(batch_)), batch_.patches));
     const auto of_a_token = static_cast<double>(trained_.model().parameter_count());
     return question_.removal || passes * tokens * of_a_token <= kMostRemovalWork;
   }
@@ -310,7 +310,7 @@ class ModelReader {
     for (Section& step : steps) step.is_detail = !question_.blocks;
     if (std::optional<Section> norm = final_norm_step(ran(), sites_)) steps.push_back(std::move(*norm));
     if (!asked_.pairs.empty()) {
-      steps.push_back(pair_removal_step(ran(), sites_));
+      if (shows_removal()) steps.push_back(pair_removal_step(ran(), sites_));
       return steps;
     }
     if (run_.probabilities.empty()) return steps;

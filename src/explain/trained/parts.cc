@@ -39,7 +39,7 @@ Table of_the_rest(const LogitParts& parts) {
           {"part", "logit"},
           {{word("embedding and position"), rounded(parts.embedding, 3)},
            {word("all layers"), rounded(parts.sum() - parts.embedding - parts.constant, 3)},
-           {word("bias of the final norm"), rounded(parts.constant, 3)},
+           {word("biases of the final norm and the output map"), rounded(parts.constant, 3)},
            {word("sum"), rounded(parts.sum(), 3)},
            {word("as the model computed it"), rounded(parts.logit, 3)}}};
 }
@@ -47,13 +47,9 @@ Table of_the_rest(const LogitParts& parts) {
 }  // namespace
 
 std::optional<Section> parts_step(const Ran& ran, const Answer& answer) {
-  std::optional<LogitParts> parts;
-  try {
-    parts = insight::parts_in_pass(ran.trained.model(), ran.trace, answer.row, answer.token);
-  } catch (const InvalidArgument& error) {
-    if (error.argument() != "model") throw;
-    return std::nullopt;
-  }
+  const Model& model = ran.trained.model();
+  if (insight::why_no_parts(model) != nullptr) return std::nullopt;
+  const LogitParts parts = insight::parts_in_pass(model, ran.trace, answer.row, answer.token);
   Section step;
   step.id = "parts";
   step.title = fmt::format("What adds up to the logit of “{}”", answer.text);
@@ -61,7 +57,7 @@ std::optional<Section> parts_step(const Ran& ran, const Answer& answer) {
       "The residual stream is a sum, and with the final norm's factor held as it ran the logit is a sum, too: of each "
       "part, the product with the token's embedding. This is the direct share; what a part does through later layers "
       "is counted there.";
-  step.tables = {by_layer(*parts), of_the_rest(*parts)};
+  step.tables = {by_layer(parts), of_the_rest(parts)};
   return step;
 }
 

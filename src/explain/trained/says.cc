@@ -64,8 +64,7 @@ Section says_step(const ModelRun& model_run) {
   step.id = "says";
   step.title = "What the model says";
   step.text =
-      "The final vector of each token is multiplied by the token embeddings; softmax turns the scores into "
-      "probabilities.";
+      "The output map turns the final vector of each token into scores, and softmax turns these into probabilities.";
   if (std::ranges::find(model_run.trained, false) != model_run.trained.end()) {
     step.text += " The task asks at some tokens only; in parentheses what was never trained.";
   }

@@ -23,7 +23,7 @@ using core::BlockType;
 
 // Up to here, reading the weight as it lies is faster than laying it side by side first.
 constexpr std::int64_t kMostFewRows = 6;
-constexpr std::int64_t kLeastWork = std::int64_t{1} << 18;  // multiply-adds of a task: some 10 microseconds
+constexpr std::int64_t kLeastWork = std::int64_t{1} << 18;  // multiply-adds of a task: a few microseconds
 constexpr std::int64_t kColumnsOfTask = 64;                 // of many rows: what fits a core's second-level cache
 
 std::int64_t group_of(BlockType type) {

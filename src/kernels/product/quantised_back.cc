@@ -1,6 +1,7 @@
 #include "kernels/product/quantised_back.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/elements.h"
 #include "kernels/pieces.h"
@@ -15,6 +16,10 @@ constexpr std::int64_t kNumbersOfPiece = std::int64_t{1} << 20;
 }  // namespace
 
 void multiply_back(const MutableTensorView& out, const TensorView& d, const QuantisedWeight& weight) {
+  if (weight.N == 0) {
+    std::memset(out.data(), 0, static_cast<std::size_t>(out.size()) * size_of(out.dtype()));
+    return;
+  }
   const Dense rows = Dense::of(d, DType::f32);
   const Dense own = out.dtype() == DType::f32 ? Dense() : Dense(DType::f32, out.shape());
   const MutableTensorView sums = own.owns() ? own.writable() : out;

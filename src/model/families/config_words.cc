@@ -140,18 +140,14 @@ constexpr IgnoredWord kFeedForwardBias[] = {{"mlp_bias"}};
 constexpr IgnoredWord kTiedOrNot[] = {{"tie_word_embeddings"}};
 constexpr IgnoredWord kBartTraining[] = {
     {"activation_dropout"}, {"decoder_layerdrop"}, {"encoder_layerdrop"}, {"init_std"}};
-constexpr IgnoredWord kBartWords[] = {{"add_bias_logits", "false"},
-                                      {"add_final_layer_norm", "false"},
-                                      {"num_hidden_layers"},
-                                      {"normalize_embedding", "true"},
-                                      {"static_position_embeddings", "false"},
-                                      {"encoder_no_repeat"},
-                                      {"force_bos_token_to_be_generated"},
-                                      {"gradient_checkpointing"},
-                                      {"is_encoder_decoder", "true"}};
-constexpr IgnoredWord kMbartWords[] = {
-    {"add_bias_logits", "false"},    {"add_final_layer_norm", "true"},        {"num_hidden_layers"},
-    {"normalize_embedding", "true"}, {"static_position_embeddings", "false"}, {"is_encoder_decoder", "true"}};
+constexpr IgnoredWord kBartForm[] = {{"add_bias_logits", "false"},
+                                     {"num_hidden_layers"},
+                                     {"normalize_embedding", "true"},
+                                     {"static_position_embeddings", "false"},
+                                     {"is_encoder_decoder", "true"}};
+constexpr IgnoredWord kBartWords[] = {
+    {"add_final_layer_norm", "false"}, {"encoder_no_repeat"}, {"force_bos_token_to_be_generated"}};
+constexpr IgnoredWord kMbartWords[] = {{"add_final_layer_norm", "true"}};
 constexpr IgnoredWord kOptTraining[] = {{"activation_dropout"}, {"init_std"}, {"layerdrop"}};
 constexpr IgnoredWord kGptNeoTraining[] = {{"embed_dropout"}, {"resid_dropout"}, {"attention_layers"}};
 constexpr IgnoredWord kBigcodePrecision[] = {{"attention_softmax_in_fp32"}, {"scale_attention_softmax_in_fp32"}};
@@ -214,9 +210,11 @@ constexpr IgnoredWords kIgnored[] = {
     {"clip", "there is no head of words", kTiedOrNot},
     {"siglip", "there is no head of words", kTiedOrNot},
     {"bart", "training alone", kBartTraining},
-    {"bart", "what its first program called its form", kBartWords},
+    {"bart", "what its first program called its form", kBartForm},
+    {"bart", "no norm at the end of its stacks; writing, which generation_config.json has", kBartWords},
     {"mbart", "training alone", kBartTraining},
-    {"mbart", "what its first program called its form", kMbartWords},
+    {"mbart", "what its first program called its form", kBartForm},
+    {"mbart", "a norm at the end of its stacks, which it has", kMbartWords},
     {"opt", "training alone", kOptTraining},
     {"gpt_neo", "training alone; attention_types once more", kGptNeoTraining},
     {"gpt_neo", "a head of its own", kGpt2},

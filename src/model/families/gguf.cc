@@ -50,6 +50,7 @@ Tensor less_one(const Tensor& weights) {
   return less;
 }
 
+// Borrows the file.
 class GgufWeights {
  public:
   GgufWeights(const GgufFamily& family, const ConfigFile& config, const Gguf& file, QuantisedWeights quantised)
@@ -78,7 +79,7 @@ class GgufWeights {
     return name.ends_with(".attn_k.weight") || name.ends_with(".attn_k.bias") ? kv_heads_ : 0;
   }
 
-  Gguf file_;
+  const Gguf& file_;
   QuantisedWeights quantised_;
   GgufChange change_;
   std::int64_t heads_ = 0;
@@ -132,8 +133,8 @@ ModelTokenizers gguf_tokenizers(const GgufKeys& keys, std::vector<std::string>& 
 // What reads the parameters; each part borrows those before it.
 class GgufReading {
  public:
-  GgufReading(const Gguf& file, QuantisedWeights quantised)
-      : file_(file),
+  GgufReading(Gguf file, QuantisedWeights quantised)
+      : file_(std::move(file)),
         keys_(file_),
         family_(sound_family(keys_)),
         config_(config_of(keys_, family_)),
@@ -186,12 +187,12 @@ Model with_tokenizers(const GgufReading& reading, const Model::Network& network,
   return model;
 }
 
-Model opened(const Gguf& file, QuantisedWeights quantised) {
-  GgufReading reading(file, quantised);
+Model opened(Gguf file, QuantisedWeights quantised) {
+  GgufReading reading(std::move(file), quantised);
   const Model::Network network = reading.network();
   std::vector<std::string> cautions = reading.config().remarks();
   for (const Parameter& parameter : Model(network).parameters()) reading.loading.add(parameter);
-  reading.loading.finish(file.source(), "", cautions);
+  reading.loading.finish(reading.keys().file().source(), "", cautions);
   return with_tokenizers(reading, network, std::move(cautions));
 }
 
@@ -204,23 +205,25 @@ bool is_gguf(const std::string& path) {
   return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == kMagic;
 }
 
-Model model_of_gguf(const Gguf& file, QuantisedWeights quantised) {
+Model model_of_gguf(Gguf file, QuantisedWeights quantised) {
+  const std::string source = file.source();
   try {
-    return opened(file, quantised);
+    return opened(std::move(file), quantised);
   } catch (const InvalidArgument& unsound) {
-    throw Error(file.source() + ": " + unsound.what());
+    throw Error(source + ": " + unsound.what());
   }
 }
 
-LaterGgufModel later_model_of_gguf(const Gguf& file) {
+LaterGgufModel later_model_of_gguf(Gguf file) {
+  const std::string source = file.source();
   try {
-    const auto reading = std::make_shared<GgufReading>(file, QuantisedWeights::as_f32);
+    const auto reading = std::make_shared<GgufReading>(std::move(file), QuantisedWeights::as_f32);
     return {.model = with_tokenizers(*reading, reading->network(), reading->config().remarks()),
             .family = &reading->family(),
             .config = reading->config().json(),
             .value = [reading](const Parameter& parameter) { return reading->loading.value_of(parameter); }};
   } catch (const InvalidArgument& unsound) {
-    throw Error(file.source() + ": " + unsound.what());
+    throw Error(source + ": " + unsound.what());
   }
 }
 

@@ -18,7 +18,7 @@ namespace qkv::families {
 /// file and the key or the tensor.
 [[nodiscard]] Model open_gguf(const std::string& path, QuantisedWeights quantised);
 /// The same of a file that is open.
-[[nodiscard]] Model model_of_gguf(const Gguf& file, QuantisedWeights quantised = QuantisedWeights::as_f32);
+[[nodiscard]] Model model_of_gguf(Gguf file, QuantisedWeights quantised = QuantisedWeights::as_f32);
 
 /// How the authors of the file make a vector of a text: its pooling_type, and texts of context_length tokens at most.
 /// The defaults where it does not say so. Throws Error naming the key.

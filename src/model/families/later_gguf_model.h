@@ -20,6 +20,6 @@ struct LaterGgufModel {
 };
 
 /// Throws Error as open_gguf(), but for tensors, which are looked up when they are asked for.
-[[nodiscard]] LaterGgufModel later_model_of_gguf(const Gguf& file);
+[[nodiscard]] LaterGgufModel later_model_of_gguf(Gguf file);
 
 }  // namespace qkv::families

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "model/families/family.h"
+#include "model/families/loading.h"
 
 namespace qkv::families {
 namespace {
@@ -50,7 +51,7 @@ std::string_view rotary_word(const ConfigFile& config) {
   return config.object_or_none("rope_scaling").words().empty() ? "rope_parameters" : "rope_scaling";
 }
 
-// What stands of rotary options in the config, after base and scaling were read from it.
+// Reads base and scaling. Returns the object of rotary options, for what else is in it.
 ConfigFile read_turns(const ConfigFile& config, DecoderOptions& options, std::string_view base_word, double base) {
   options.choices.rotary_base = config.number(base_word, base);
   RotaryLengths lengths{.longest = options.length};
@@ -115,7 +116,7 @@ void read_partial_rotary(const ConfigFile& config, DecoderOptions& options, doub
         .refuse(rope.has(kTurnedPart) ? kTurnedPart : words.part, "more than 0, at most 1");
   }
   if (options.heads < 1) return;  // which the network refuses
-  const std::int64_t width = options.choices.d_k.value_or(options.d_model / options.heads);
+  const std::int64_t width = heads_of(options).D;
   const auto turned = static_cast<std::int64_t>(part * static_cast<double>(width));
   if (turned != width) options.choices.rotary_dim = turned;
 }

@@ -48,7 +48,7 @@ struct RotaryWords {
 /// The same where `partial_rotary_factor` counts: that part of each head turns, `otherwise` where the config says none.
 void read_partial_rotary(const ConfigFile& config, DecoderOptions& options, double otherwise,
                          const RotaryWords& words = {});
-/// Names a `partial_rotary_factor` that does not count, of an object with that scaling.
+/// Adds a remark for a partial_rotary_factor that is not used; refuses it beside scaled frequencies.
 void ignore_turned_part(const ConfigFile& rope, const RotaryScaling& scaling);
 
 /// The scaling of an object of rotary options, `rope_parameters` or `rope_scaling`.

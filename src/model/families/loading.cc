@@ -90,28 +90,32 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
+HeadSizes heads_of(const DecoderOptions& options) {
+  return {.Hq = options.heads,
+          .Hk = options.choices.kv_heads.value_or(options.heads),
+          .D = options.choices.d_k.value_or(options.d_model / options.heads)};
+}
+
 Loading::Found Loading::find(const Parameter& parameter) const {
   const ParameterName name(stack_ + parameter.name);
   const WeightName& weight = stored_.weight_of(name);
-  const std::string expected = expected_of(parameter, weight, skipped_of(weight), heads_);
+  const auto expected = [&] { return ": expected " + expected_of(parameter, weight, skipped_of(weight), heads_); };
   const std::optional<std::string> stored = stored_.find(weight, name);
   if (!stored) {
-    return {{}, {}, stored_.expected(weight, name) + ": expected " + expected + ", got no such tensor"};
+    return {{}, {}, stored_.expected(weight, name) + expected() + ", got no such tensor"};
   }
-  const WeightFiles::Stored read = stored_.files().stored(*stored);
-  const auto* blocks = std::get_if<QuantisedTensor>(&read);
-  if (blocks != nullptr) {
+  WeightFiles::Stored read = stored_.files().stored(*stored);
+  if (const auto* blocks = std::get_if<QuantisedTensor>(&read)) {
     if (auto rows = changed_blocks(*blocks, weight, skipped_of(weight), parameter.value.shape())) {
       return {*stored, *std::move(rows), {}};
     }
   }
-  const Tensor tensor = blocks == nullptr ? std::get<Tensor>(read) : blocks->dequantised();
+  const Tensor tensor = as_tensor(std::move(read));
   Tensor value = changed(tensor, weight, skipped_of(weight), parameter.value.shape(), heads_);
   if (is_floating(value.dtype()) && value.shape() == parameter.value.shape()) return {*stored, std::move(value), {}};
   return {*stored,
           {},
-          *stored + ": expected " + expected + ", got " + tensor.shape().to_string() + " of " +
-              std::string(name_of(tensor.dtype()))};
+          *stored + expected() + ", got " + tensor.shape().to_string() + " of " + std::string(name_of(tensor.dtype()))};
 }
 
 void Loading::add(const Parameter& parameter) {
@@ -127,8 +131,7 @@ void Loading::add(const Parameter& parameter) {
 Tensor Loading::value_of(const Parameter& parameter) const {
   Found found = find(parameter);
   if (!found.difference.empty()) throw Error(found.difference);
-  const auto* blocks = std::get_if<QuantisedTensor>(&found.value);
-  return blocks == nullptr ? std::get<Tensor>(std::move(found.value)) : blocks->dequantised();
+  return as_tensor(std::move(found.value));
 }
 
 void Loading::finish(const std::string& folder, const std::string& hint, std::vector<std::string>& cautions) {

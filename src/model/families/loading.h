@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/families/stored_weights.h"
+#include "qkv/model/decoder.h"
 #include "qkv/nn/parameters.h"
 
 namespace qkv::families {
@@ -17,6 +18,9 @@ struct HeadSizes {
   std::int64_t Hk = 0;
   std::int64_t D = 0;
 };
+
+/// Of a decoder with one head or more.
+[[nodiscard]] HeadSizes heads_of(const DecoderOptions& options);
 
 class Loading {
  public:

@@ -148,10 +148,11 @@ WeightFiles::Stored WeightFiles::stored(const std::string& name) const {
   return load_ ? load_(name) : files_[names_.at(name)].load(name);
 }
 
-Tensor WeightFiles::load(const std::string& name) const {
-  const Stored read = stored(name);
-  const auto* tensor = std::get_if<Tensor>(&read);
-  return tensor == nullptr ? std::get<QuantisedTensor>(read).dequantised() : *tensor;
+Tensor WeightFiles::load(const std::string& name) const { return as_tensor(stored(name)); }
+
+Tensor as_tensor(WeightFiles::Stored stored) {
+  const auto* blocks = std::get_if<QuantisedTensor>(&stored);
+  return blocks == nullptr ? std::get<Tensor>(std::move(stored)) : blocks->dequantised();
 }
 
 bool is_same_tensor(const Tensor& a, const Tensor& b) {
