@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "files/temporary_directory.h"
+#include "model/llama_in_blocks.h"
 #include "qkv/files.h"
 
 namespace qkv::convert_test {
@@ -64,6 +65,27 @@ TEST(CheckCommand, ComparesTwoModelsOnAText) {
   EXPECT_GT(json.at("divergence"), 0);
   EXPECT_EQ(json.at("layers").size(), 3U);
   EXPECT_EQ(json.at("predicted"), 11);
+}
+
+TEST(CheckCommand, ComputesWithQuantisedWeightsAsTheyLie) {
+  const TemporaryDirectory out;
+  write_file(out / "text.txt", "ABCDEFGHIJ");
+  write_file(out / "m.gguf", tests::llama_with_letters(core::BlockType::q4_1));
+  ASSERT_EQ(run_qkv({"convert", out / "m.gguf", out / "plain", "--type", "f32", "--quiet"}).code, 0);
+  const auto found = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"check", out / "plain", out / "m.gguf", "--text", out / "text.txt", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return Json::parse(run_qkv(words).out);
+  };
+  const Json by_numbers = found({});
+  EXPECT_EQ(by_numbers.at("divergence"), 0);
+  EXPECT_FALSE(by_numbers.contains("weights_b"));
+  const Json by_blocks = found({"--dtype", "file"});
+  EXPECT_GT(by_blocks.at("divergence"), 0);
+  EXPECT_FALSE(by_blocks.contains("weights_a"));
+  EXPECT_EQ(by_blocks.at("weights_b"), "weights of Q4_1 as in the file, activations in 8 bits");
+  EXPECT_THAT(run_qkv({"check", out / "plain", out / "m.gguf", "--text", out / "text.txt", "--dtype", "file"}).out,
+              HasSubstr("m.gguf: weights of Q4_1 as in the file"));
 }
 
 TEST(CheckCommand, RefusesOptionsOfTheOtherForm) {

@@ -42,20 +42,10 @@ TEST(GenerateCommand, WritesAnObjectForEachLineOfAFile) {
             "qkv generate: " + file + ", line 2: expected a token or more, got none\n");
 }
 
-// A token for each character from "!" on.
-std::string llama_with_tokens() {
-  tests::GgufBytes file = tests::llama_in_blocks(core::BlockType::q4_1);
-  std::vector<std::string> tokens;
-  for (char letter = '!'; tokens.size() < 64; ++letter) tokens.emplace_back(1, letter);
-  file.text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.pre", "gpt-2");
-  file.texts("tokenizer.ggml.tokens", tokens).texts("tokenizer.ggml.merges", {});
-  return file.text_of();
-}
-
 TEST(GenerateCommand, ReadsQuantisedWeightsAsTheyAreInTheirFile) {
   const tests::TemporaryDirectory directory;
   const std::string path = directory / "m.gguf";
-  write_file(path, llama_with_tokens());
+  write_file(path, tests::llama_with_letters(core::BlockType::q4_1));
   const std::string words = "weights of Q4_1 as in the file, activations in 8 bits";
   const auto generate = [&](std::vector<std::string> more) {
     std::vector<std::string> all = {"generate", path, "ABC", "--tokens", "3"};

@@ -48,4 +48,14 @@ inline GgufBytes llama_in_blocks(core::BlockType type) {
   return file;
 }
 
+/// The same as the bytes of a file, with a token for each character from "!" on.
+inline std::string llama_with_letters(core::BlockType type) {
+  GgufBytes file = llama_in_blocks(type);
+  std::vector<std::string> tokens;
+  for (char letter = '!'; tokens.size() < 64; ++letter) tokens.emplace_back(1, letter);
+  file.text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.pre", "gpt-2");
+  file.texts("tokenizer.ggml.tokens", tokens).texts("tokenizer.ggml.merges", {});
+  return file.text_of();
+}
+
 }  // namespace qkv::tests

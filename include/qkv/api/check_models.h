@@ -52,6 +52,7 @@ struct CheckedLayer {
 /// What `qkv check --text --json` prints.
 struct CheckModelsFigures {
   std::string a, b;
+  std::string weights_a, weights_b;  // Model::quantised_words()
   std::int64_t tokens = 0, predicted = 0;
   double divergence = 0, worst_divergence = 0, agreement = 0, perplexity_a = 0, perplexity_b = 0;
   std::vector<CheckedPlace> worst;

@@ -22,7 +22,8 @@ using OpenedModel = std::shared_ptr<const TextModel>;
 /// The model of this name or path. Throws InvalidArgument naming `model`, or Error where its file cannot be read.
 [[nodiscard]] OpenedModel open_model(const std::string& name, QuantisedWeights quantised = QuantisedWeights::as_f32);
 /// The same, and says what the model is to be read with care for.
-[[nodiscard]] OpenedModel open_model(const std::string& name, const Saying& saying);
+[[nodiscard]] OpenedModel open_model(const std::string& name, const Saying& saying,
+                                     QuantisedWeights quantised = QuantisedWeights::as_f32);
 
 /// Says what of a text lies outside of what the model's task draws: it may answer anything where it never learned to.
 /// The text is one that the model reads; one that reads pictures is not asked.

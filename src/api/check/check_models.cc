@@ -11,13 +11,14 @@ namespace {
 
 // Cautions say which of the two they are of.
 OpenedModel opened_as(std::string_view field, const std::string& letter, const std::string& name,
-                      const Saying& saying) {
+                      const ModelsText& read, const Saying& saying) {
   const Saying of_one{.caution = [&](const std::string& what) { saying.careful(letter + ": " + what); }};
-  return api_detail::of_model([&] { return open_model(name, of_one); }, field);
+  const auto quantised = read.dtype == "file" ? QuantisedWeights::as_stored : QuantisedWeights::as_f32;
+  return api_detail::of_model([&] { return open_model(name, of_one, quantised); }, field);
 }
 
 std::optional<DType> asked_dtype(const ModelsText& read) {
-  if (!read.dtype) return std::nullopt;
+  if (!read.dtype || read.dtype == "file") return std::nullopt;
   return *read.dtype == "f64" ? DType::f64 : DType::f32;
 }
 
@@ -39,9 +40,9 @@ const Fields<ModelsText>& models_text_fields() {
                             .most = 1 << 20});
     fields.add(&R::dtype, {.name = "dtype",
                            .form = "DTYPE",
-                           .meaning = "What both compute in [f32]",
+                           .meaning = "What both compute in [f32]; file: quantised weights as they lie",
                            .group = group,
-                           .words = {"f32", "f64"}});
+                           .words = {"f32", "f64", "file"}});
     fields.give_examples({{"text_file", "text.txt"}, {"window", "256"}, {"dtype", "f64"}});
     return fields;
   }();
@@ -72,8 +73,8 @@ AnyReply answer(const CheckAsked& asked) {
 CheckModelsFigures check_models(const CheckModelsRequest& request,
                                 const std::function<void(std::int64_t, std::int64_t)>& progress, const Saying& saying) {
   const std::string text = api_detail::text_of_file(request.read.text_file);
-  const OpenedModel a = opened_as("a", "A", request.a, saying);
-  const OpenedModel b = opened_as("b", "B", request.b, saying);
+  const OpenedModel a = opened_as("a", "A", request.a, request.read, saying);
+  const OpenedModel b = opened_as("b", "B", request.b, request.read, saying);
   const ModelComparison found = api_detail::of_fields(
       [&] {
         return compare_models(
@@ -83,6 +84,8 @@ CheckModelsFigures check_models(const CheckModelsRequest& request,
   CheckModelsFigures figures;
   figures.a = request.a;
   figures.b = request.b;
+  figures.weights_a = a->model().quantised_words();
+  figures.weights_b = b->model().quantised_words();
   figures.tokens = found.tokens;
   figures.predicted = found.predicted;
   figures.divergence = found.divergence;

@@ -32,6 +32,8 @@ const Members<CheckModelsFigures>& members_of(const CheckModelsFigures* /*type*/
       Members<F>("CheckModelsFigures")
           .add(&F::a, "a", "The model that is right")
           .add(&F::b, "b", "The one that is compared with it")
+          .add_if_there(&F::weights_a, "weights_a", "How A computes with quantised weights, if `dtype` is file")
+          .add_if_there(&F::weights_b, "weights_b", "Likewise B")
           .add(&F::tokens, "tokens", "Of the text")
           .add(&F::predicted, "predicted", "Of them, those that a model has predicted: all but the first of a window")
           .add(&F::divergence, "divergence", "Mean KL(A || B) of their probabilities, in nats")

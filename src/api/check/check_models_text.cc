@@ -49,7 +49,10 @@ std::string layers_as_text(const CheckModelsFigures& figures, int width) {
 }  // namespace
 
 std::string check_models_as_text(const CheckModelsFigures& figures, int width) {
-  std::string text = api_detail::prose("A  " + figures.a, width) + api_detail::prose("B  " + figures.b, width);
+  const auto named = [&](const char* letter, const std::string& name, const std::string& weights) {
+    return api_detail::prose(std::string(letter) + "  " + name + (weights.empty() ? "" : ": " + weights), width);
+  };
+  std::string text = named("A", figures.a, figures.weights_a) + named("B", figures.b, figures.weights_b);
   text += fmt::format("{} tokens, {} of them predicted\n\n", figures.tokens, figures.predicted);
   text += fmt::format("  {:<12} mean {:.4g} nats, worst {:.4g}\n", "KL(A || B)", figures.divergence,
                       figures.worst_divergence);

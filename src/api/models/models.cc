@@ -26,8 +26,8 @@ OpenedModel open_model(const std::string& name, QuantisedWeights quantised) {
       [&] { return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name), quantised)); });
 }
 
-OpenedModel open_model(const std::string& name, const Saying& saying) {
-  OpenedModel opened = open_model(name);
+OpenedModel open_model(const std::string& name, const Saying& saying, QuantisedWeights quantised) {
+  OpenedModel opened = open_model(name, quantised);
   for (const std::string& what : opened->model().cautions()) saying.careful(what);
   return opened;
 }
