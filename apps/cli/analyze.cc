@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,17 +17,15 @@
 #include "qkv/api/syntax.h"
 #include "qkv/files.h"
 #include "qkv/insight/report.h"
-#include "qkv/threads.h"
 #include "saying.h"
 #include "terminal.h"
 
 namespace qkv::cli {
 namespace {
 
-struct AnalyzeFlags : AnalyzeRequest {
+struct AnalyzeFlags : AnalyzeRequest, ThreadsFlag {
   std::string csv;
   PictureFolders folders;
-  std::optional<int> threads;
   bool json = false;
 };
 
@@ -59,7 +56,6 @@ HeadsFound found_by(const AnalyzeFlags& flags) {
 }
 
 void run_analyze(AnalyzeFlags& flags, const Given& /*all*/) {
-  if (flags.threads) set_threads(*flags.threads);
   check_files({{"MODEL", flags.model}, {"--text", flags.texts.path}, {"--syntax", flags.syntax}},
               {{"--csv", flags.csv}});
   prepare(flags.folders);
@@ -82,7 +78,7 @@ Fields<AnalyzeFlags> fields_of_analyze() {
   fields.add(&F::csv, {.name = "csv", .form = "FILE", .meaning = "Write a line for each head"});
   fields.add(&F::folders, picture_folder_fields("Write pictures into a folder", "Likewise as PNG"));
   fields.add(&F::json, json_field());
-  fields.add(&F::threads, threads_field());
+  fields.add(threads_flag());
   fields.give_examples({{"csv", "heads.csv"}});
   return fields;
 }

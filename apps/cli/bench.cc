@@ -27,15 +27,6 @@ struct VariantsFlags : VariantsBench {
   bool json = false;
 };
 
-// Before minutes of measuring.
-void require_charts(const PictureFolders& into) {
-  prepare(into);
-  const auto nothing = [] { return std::string(); };
-  const std::vector<Drawing> charts = {
-      {"time", nothing, nothing, nothing}, {"memory", nothing, nothing, nothing}, {"error", nothing, nothing, nothing}};
-  for (const FileContent& file : drawn(into, charts)) qkv::require_writable(file.path);
-}
-
 void show(const VariantsFlags& flags, const VariantSetup& setup, const std::vector<VariantCost>& costs) {
   write_files(drawn(flags.into, variants_drawings(setup, costs)));
   if (flags.json) return print(reply_as_json(variants_figures(setup, costs)));
@@ -70,7 +61,7 @@ std::vector<VariantCost> measured(const VariantSetup& setup) {
 
 void run_bench(VariantsFlags& flags, const Given& /*all*/) {
   const VariantSetup setup = variant_setup(flags);
-  require_charts(flags.into);
+  prepare(flags.into, {"time", "memory", "error"});
   const InterruptWatch interrupts;
   const std::vector<VariantCost> costs = measured(setup);
   const bool any = std::ranges::any_of(costs, [](const VariantCost& cost) { return cost.skipped.empty(); });

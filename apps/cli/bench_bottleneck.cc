@@ -9,7 +9,6 @@
 #include "progress.h"
 #include "qkv/api/study.h"
 #include "qkv/cancel.h"
-#include "qkv/threads.h"
 #include "terminal.h"
 #include "walk_progress.h"
 
@@ -19,8 +18,7 @@ namespace {
 constexpr const char* kBenchBottleneck = "qkv bench bottleneck";
 constexpr std::int64_t kReportEvery = 500;
 
-struct BottleneckFlags : BottleneckBench {
-  std::optional<int> threads;
+struct BottleneckFlags : BottleneckBench, ThreadsFlag {
   bool json = false;
 };
 
@@ -38,7 +36,6 @@ BottleneckFound found_by(const BottleneckFlags& flags) {
 }
 
 void run_bench_bottleneck(BottleneckFlags& flags, const Given& /*all*/) {
-  if (flags.threads) set_threads(*flags.threads);
   try {
     const BottleneckFound found = found_by(flags);
     flags.json ? print(reply_as_json(found.figures)) : print_text(bottleneck_table(found.models, found.points));
@@ -51,7 +48,7 @@ void run_bench_bottleneck(BottleneckFlags& flags, const Given& /*all*/) {
 Fields<BottleneckFlags> fields_of_bottleneck() {
   Fields<BottleneckFlags> fields;
   fields.add(bottleneck_bench_fields());
-  fields.add(&BottleneckFlags::threads, threads_field());
+  fields.add(threads_flag());
   fields.add(&BottleneckFlags::json, json_field());
   return fields;
 }

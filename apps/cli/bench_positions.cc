@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "commands.h"
 #include "common_options.h"
@@ -11,7 +10,6 @@
 #include "pictures.h"
 #include "progress.h"
 #include "qkv/api/study.h"
-#include "qkv/threads.h"
 #include "qkv/train/task.h"
 #include "terminal.h"
 #include "walk_progress.h"
@@ -20,8 +18,7 @@ namespace qkv::cli {
 namespace {
 
 constexpr const char* kBenchPositions = "qkv bench positions";
-struct PositionsArguments : PositionsBench {
-  std::optional<int> threads;
+struct PositionsArguments : PositionsBench, ThreadsFlag {
   PicturePaths pictures;
   bool plot = false;
   bool json = false;
@@ -54,7 +51,6 @@ std::vector<PositionResult> measured(const PositionSetup& setup) {
 void run_bench_positions(PositionsArguments& arguments, const Given& /*all*/) {
   const PositionSetup setup = position_setup(arguments);
   check_files({}, places_of(arguments.pictures));
-  if (arguments.threads) set_threads(*arguments.threads);
   const InterruptWatch interrupts;
   const std::vector<PositionResult> results = measured(setup);
   if (!results.empty()) show(arguments, setup, results);
@@ -68,7 +64,7 @@ void run_bench_positions(PositionsArguments& arguments, const Given& /*all*/) {
 Fields<PositionsArguments> fields_of_positions() {
   Fields<PositionsArguments> fields;
   fields.add(positions_bench_fields());
-  fields.add(&PositionsArguments::threads, threads_field());
+  fields.add(threads_flag());
   fields.add(&PositionsArguments::json, json_field());
   fields.add(&PositionsArguments::plot,
              {.name = "plot", .meaning = "Draw the chart in the terminal, too", .excludes = {"json"}});

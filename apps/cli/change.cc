@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <string>
 #include <variant>
 
@@ -16,17 +15,15 @@
 #include "pictures.h"
 #include "progress.h"
 #include "qkv/picture/terminal.h"
-#include "qkv/threads.h"
 #include "saying.h"
 #include "terminal.h"
 
 namespace qkv::cli {
 namespace {
 
-struct ChangeFlags : InterventionRequest {
+struct ChangeFlags : InterventionRequest, ThreadsFlag {
   PicturePaths pictures;
   TerminalLook look;
-  std::optional<int> threads;
   bool json = false;
 };
 
@@ -49,7 +46,6 @@ ChangeFound found_by(const ChangeFlags& flags) {
 }
 
 void run_change(ChangeFlags& flags, const Given& /*all*/) {
-  if (flags.threads) set_threads(*flags.threads);
   if (!flags.pictures.empty() && flags.sweep.empty()) misuse("--svg, --png, --pdf", "a --sweep to draw", "none");
   check_files({{"MODEL", flags.model}}, places_of(flags.pictures));
   read_input(flags.file);
@@ -68,7 +64,7 @@ Fields<ChangeFlags> fields_of_change() {
   Fields<ChangeFlags> fields;
   fields.add(intervention_fields());
   fields.add(&ChangeFlags::json, json_field());
-  fields.add(&ChangeFlags::threads, threads_field());
+  fields.add(threads_flag());
   fields.add(&ChangeFlags::pictures, picture_fields(pictures));
   fields.add(&ChangeFlags::look, terminal_fields(pictures));
   return fields;

@@ -1,5 +1,4 @@
 // qkv check: two files, element by element; or two models on a text.
-#include <optional>
 #include <string>
 
 #include "commands.h"
@@ -7,15 +6,13 @@
 #include "output.h"
 #include "progress.h"
 #include "qkv/api/check_models.h"
-#include "qkv/threads.h"
 #include "saying.h"
 #include "terminal.h"
 
 namespace qkv::cli {
 namespace {
 
-struct CheckFlags : CheckAsked {
-  std::optional<int> threads;
+struct CheckFlags : CheckAsked, ThreadsFlag {
   bool json = false;
   bool quiet = false;
 };
@@ -23,7 +20,7 @@ struct CheckFlags : CheckAsked {
 Fields<CheckFlags> fields_of_check() {
   Fields<CheckFlags> fields;
   fields.add(check_asked_fields());
-  fields.add(&CheckFlags::threads, threads_field());
+  fields.add(threads_flag());
   fields.add(&CheckFlags::json, json_field());
   fields.add(&CheckFlags::quiet, quiet_field("Print nothing; the exit code tells"));
   fields.info("quiet").excludes.emplace_back("text_file");
@@ -42,7 +39,6 @@ void run_check_of_models(const CheckFlags& flags) {
 }
 
 void run_check(CheckFlags& flags, const Given& /*all*/) {
-  if (flags.threads) set_threads(*flags.threads);
   if (!flags.models.text_file.empty()) return run_check_of_models(flags);
   const CheckReply reply = check(flags);
   if (!flags.quiet) print(flags.json ? as_json(flags, reply) : as_text(flags, reply, terminal_width()));

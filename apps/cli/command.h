@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "common_options.h"
 #include "qkv/api/field.h"
 #include "qkv/api/given.h"
+#include "qkv/threads.h"
 
 namespace qkv::cli {
 
@@ -59,6 +61,9 @@ class Commands {
     all_.push_back({.help = std::move(help), .fields = table, .run = [table, run](const FieldValues& values) {
                       Request request;
                       for (const auto& [n, value] : values) table->set(&request, n, value);
+                      if constexpr (std::is_base_of_v<ThreadsFlag, Request>) {
+                        if (request.threads) set_threads(*request.threads);
+                      }
                       run(request, Given(table->infos(), values));
                     }});
   }

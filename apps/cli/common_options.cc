@@ -2,13 +2,10 @@
 
 namespace qkv::cli {
 
-FieldInfo threads_field(const std::string& group) {
-  return {.name = "threads",
-          .form = "N",
-          .meaning = "Threads to use [QKV_THREADS, or all cores]",
-          .group = group,
-          .least = 1,
-          .most = 65536};
+Fields<ThreadsFlag> threads_flag(const std::string& group) {
+  Fields<ThreadsFlag> fields;
+  fields.add(&ThreadsFlag::threads, threads_field(group));
+  return fields;
 }
 
 FieldInfo json_field(const std::string& meaning, const std::string& group) {

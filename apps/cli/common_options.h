@@ -1,7 +1,6 @@
 // Fields that several commands have.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -9,8 +8,11 @@
 
 namespace qkv::cli {
 
-/// --threads, 1 to 65536; QKV_THREADS or all cores where it is not given.
-[[nodiscard]] FieldInfo threads_field(const std::string& group = "");
+/// --threads of a command whose request is made from it: Commands::add() heeds it.
+struct ThreadsFlag {
+  std::optional<int> threads;  // QKV_THREADS or all cores where it is not given
+};
+[[nodiscard]] Fields<ThreadsFlag> threads_flag(const std::string& group = "");
 
 /// --json and --quiet.
 [[nodiscard]] FieldInfo json_field(const std::string& meaning = "Print JSON", const std::string& group = "");

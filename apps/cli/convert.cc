@@ -1,49 +1,25 @@
 // qkv convert: a model in another file or type.
 #include "qkv/api/convert.h"
 
-#include <optional>
 #include <string>
 
 #include "commands.h"
 #include "common_options.h"
 #include "output.h"
-#include "qkv/threads.h"
 #include "terminal.h"
 #include "walk_progress.h"
 
 namespace qkv::cli {
 namespace {
 
-struct ConvertArguments : ConvertRequest {
-  std::optional<int> threads;
+struct ConvertArguments : ConvertRequest, ThreadsFlag {
   bool json = false;
   bool quiet = false;
 };
 
-// A bar for what is written, then one for what is read back.
-class ConvertProgress {
- public:
-  explicit ConvertProgress(Speech speech) : speech_(speech) {}
-
-  void show(std::string_view stage, std::int64_t done, std::int64_t all) {
-    if (!walk_ || stage != stage_) {
-      walk_.reset();
-      stage_ = stage;
-      walk_.emplace(stage_, speech_, WalkUnit::bytes);
-    }
-    walk_->show(done, all);
-  }
-
- private:
-  Speech speech_;
-  std::string stage_;
-  std::optional<WalkProgress> walk_;
-};
-
 void run_convert(ConvertArguments& arguments, const Given& /*all*/) {
-  if (arguments.threads) set_threads(*arguments.threads);
   const ConvertFigures figures = [&] {
-    ConvertProgress progress(arguments.quiet ? Speech::off : Speech::on);
+    StagedProgress progress(arguments.quiet ? Speech::off : Speech::on, WalkUnit::bytes);
     return convert(arguments, [&](std::string_view stage, std::int64_t done, std::int64_t all) {
       progress.show(stage, done, all);
     });
@@ -55,7 +31,7 @@ void run_convert(ConvertArguments& arguments, const Given& /*all*/) {
 Fields<ConvertArguments> fields_of_convert() {
   Fields<ConvertArguments> fields;
   fields.add(convert_fields());
-  fields.add(&ConvertArguments::threads, threads_field());
+  fields.add(threads_flag());
   fields.add(&ConvertArguments::json, json_field());
   fields.add(&ConvertArguments::quiet, quiet_field("Without progress"));
   return fields;

@@ -1,7 +1,6 @@
 // qkv embed: texts as vectors; qkv fill: what masked tokens may be.
 #include <fmt/format.h>
 
-#include <optional>
 #include <string>
 
 #include "commands.h"
@@ -11,19 +10,16 @@
 #include "output.h"
 #include "qkv/api/texts.h"
 #include "qkv/files.h"
-#include "qkv/threads.h"
 #include "saying.h"
 
 namespace qkv::cli {
 namespace {
 
-struct EmbedFlags : EmbedRequest {
+struct EmbedFlags : EmbedRequest, ThreadsFlag {
   std::string out;
-  std::optional<int> threads;
 };
 
 void run_embed(EmbedFlags& flags, const Given& /*all*/) {
-  if (flags.threads) set_threads(*flags.threads);
   check_files({{"MODEL", flags.model}, {"--file", flags.file.path}}, {{"--out", file_of_tensor("--out", flags.out)}});
   read_input(flags.text, flags.file);
   const EmbedReply reply = embed(flags, saying_of("qkv embed"));
@@ -53,7 +49,7 @@ Fields<EmbedFlags> fields_of_embed() {
   fields.info("text").meaning = "What to embed; - reads it from standard input";
   fields.add(&EmbedFlags::out,
              {.name = "out", .form = "FILE", .meaning = "Write [texts, width] as .npy [JSON, a line each]"});
-  fields.add(&EmbedFlags::threads, threads_field());
+  fields.add(threads_flag());
   fields.give_examples({{"out", "vectors.npy"}});
   return fields;
 }

@@ -1,5 +1,6 @@
 #include "file_places.h"
 
+#include <utility>
 #include <vector>
 
 #include "misuse.h"
@@ -10,8 +11,8 @@
 namespace qkv::cli {
 namespace {
 
-struct Place {
-  std::string option;
+// A file by the path of a tensor in it.
+struct TensorPlace : FilePlace {
   std::string text;
   TensorPath path;
 };
@@ -25,11 +26,12 @@ TensorPath tensor_path(const std::string& option, const std::string& text) {
   }
 }
 
-std::vector<Place> tensor_places(const std::vector<OptionPath>& options) {
-  std::vector<Place> places;
+std::vector<TensorPlace> tensor_places(const std::vector<OptionPath>& options) {
+  std::vector<TensorPlace> places;
   for (const auto& [option, text] : options) {
     if (text->empty() || is_tensor_text(*text)) continue;
-    places.push_back({option, *text, tensor_path(option, *text)});
+    TensorPath path = tensor_path(option, *text);
+    places.push_back({{option, path.file}, *text, std::move(path)});
   }
   return places;
 }
@@ -44,22 +46,20 @@ bool is_same_file(const std::string& a, const std::string& b) {
   }
 }
 
-void require_apart(const FilePlace& output, const FilePlace& other, const std::string& whose) {
-  if (!is_same_file(output.file, other.file)) return;
-  const std::string own = "\"" + output.file + "\"";
-  misuse(output.option, "a file other than that of " + other.option + ", " + whose,
-         output.file == other.file ? own : own + " and \"" + other.file + "\"");
-}
+// As the options were given.
+const std::string& given_as(const FilePlace& place) { return place.file; }
+const std::string& given_as(const TensorPlace& place) { return place.text; }
 
+template <class Place>
 void require_apart(const Place& output, const Place& other, const std::string& whose) {
-  if (!is_same_file(output.path.file, other.path.file)) return;
-  const std::string own = "\"" + output.text + "\"";
+  if (!is_same_file(output.file, other.file)) return;
+  const std::string own = "\"" + given_as(output) + "\"";
   misuse(output.option, "a file other than that of " + other.option + ", " + whose,
-         output.text == other.text ? own : own + " and \"" + other.text + "\"");
+         given_as(output) == given_as(other) ? own : own + " and \"" + given_as(other) + "\"");
 }
 
 // Two results share an archive if they spell it alike, for it is written once, with both in it.
-bool share_archive(const Place& a, const Place& b) {
+bool share_archive(const TensorPlace& a, const TensorPlace& b) {
   return a.path.format != TensorFormat::npy && a.path.file == b.path.file && a.path.member != b.path.member;
 }
 
@@ -98,18 +98,17 @@ void check_files(const std::vector<FilePlace>& read, const std::vector<FilePlace
 
 void check_places(const std::vector<OptionPath>& read, const std::vector<OptionPath>& written,
                   const PicturePaths& pictures) {
-  const std::vector<Place> inputs = tensor_places(read);
-  const std::vector<Place> outputs = tensor_places(written);
+  const std::vector<TensorPlace> inputs = tensor_places(read);
+  const std::vector<TensorPlace> outputs = tensor_places(written);
   std::vector<std::string> paths;
-  std::vector<FilePlace> files;  // what a picture may not replace
-  for (const Place& input : inputs) files.push_back({input.option, input.path.file});
+  std::vector<FilePlace> files(inputs.begin(), inputs.end());  // what a picture may not replace
+  files.insert(files.end(), outputs.begin(), outputs.end());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    for (const Place& input : inputs) require_apart(outputs[i], input, "which is read");
+    for (const TensorPlace& input : inputs) require_apart(outputs[i], input, "which is read");
     for (std::size_t j = 0; j < i; ++j) {
       if (!share_archive(outputs[i], outputs[j])) require_apart(outputs[i], outputs[j], "which is written, too");
     }
     paths.push_back(outputs[i].text);
-    files.push_back({outputs[i].option, outputs[i].path.file});
   }
   require_writable_tensors(paths);
   check_files(files, places_of(pictures));

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,18 +12,17 @@
 #include "common_options.h"
 #include "lines.h"
 #include "misuse.h"
-#include "opened_model.h"
 #include "output.h"
-#include "outside.h"
+#include "qkv/api/models.h"
 #include "qkv/api/texts.h"
-#include "qkv/threads.h"
+#include "qkv/model/box.h"
+#include "saying.h"
 
 namespace qkv::cli {
 namespace {
 
-struct GenerateArguments : GenerateRequest {
+struct GenerateArguments : GenerateRequest, ThreadsFlag {
   FileOfTexts file;
-  std::optional<int> threads;
   bool json = false;
 };
 
@@ -38,12 +36,6 @@ Texts prompts_of(const GenerateArguments& arguments) {
     prompts.line_numbers.insert(prompts.line_numbers.end(), samples, line);
   }
   return prompts;
-}
-
-// What the library says of a prompt, or of an option, in the reader's words.
-[[noreturn]] void say_of_option(const Texts& prompts, const InvalidArgument& error) {
-  if (const auto place = prompts.place_of(error.argument())) misuse(*place, error.expected(), error.got());
-  throw InvalidArgument(error.function(), field_of_writing(error.argument()), error.expected(), error.got());
 }
 
 // Whoever asks for nothing gets the likeliest text, not what the folder's authors draw.
@@ -60,9 +52,8 @@ void say_what_is_left_out(const std::string& path) {
                                        fmt::join(words, ", ")));
 }
 
-void say_how_weights_are_read(const Model& model) {
-  const std::string words = model.quantised_words();
-  if (!words.empty()) complain("qkv generate", words + "; --dtype f32 takes the numbers of both");
+void say_how_weights_are_read(const std::string& weights) {
+  if (!weights.empty()) complain("qkv generate", weights + "; --dtype f32 takes the numbers of both");
 }
 
 // Of all texts together, once.
@@ -86,22 +77,22 @@ void warn_of_limits(const TextModel& model, std::span<const WrittenText> written
 
 void run_generate(GenerateArguments& arguments, const Given& given) {
   require_effect(arguments, given);
-  if (arguments.threads) set_threads(*arguments.threads);
+  if (arguments.chat && !arguments.file.path.empty()) misuse("--file", "--messages or --user beside --chat", "a file");
+  const Texts prompts = arguments.chat ? Texts{} : prompts_of(arguments);
+  const std::string path = trained_model_path(arguments.model);
+  const Saying saying = saying_of("qkv generate");
+  const OpenedModel opened = open_model(arguments.model, saying, weights_for(arguments));
+  const TextModel& model = *opened;
+  const std::string weights = model.model().quantised_words();
   if (arguments.chat) {
-    if (!arguments.file.path.empty()) misuse("--file", "--messages or --user beside --chat", "a file");
-    const std::string path = trained_model_path(arguments.model);
-    const TrainedModel model = opened_model("qkv generate", arguments.model, weights_for(arguments));
     say_what_is_left_out(path);
-    say_how_weights_are_read(model.model());
+    say_how_weights_are_read(weights);
     return run_chat({.request = arguments, .given = given, .model = model, .path = path, .json = arguments.json});
   }
-  const Texts texts = prompts_of(arguments);
-  const std::vector<std::string>& prompts = texts.texts;
-  const std::string path = trained_model_path(arguments.model);
-  const TrainedModel model = opened_model("qkv generate", arguments.model, weights_for(arguments));
   WriteOptions write = write_options(arguments, model.model());
   // One text is shown as it grows. A model that reads a source, or images, does not go on with it.
-  const bool streams = prompts.size() == 1 && !arguments.json;
+  const std::vector<std::string>& texts = prompts.texts;
+  const bool streams = texts.size() == 1 && !arguments.json;
   const bool goes_on = model.traits().goes_on && model.lengths().source == 0;
   bool has_begun = false;
   // Once it is certain that nothing is refused.
@@ -109,9 +100,9 @@ void run_generate(GenerateArguments& arguments, const Given& given) {
     if (std::exchange(has_begun, true)) return;
     say_what_authors_ask(path, write.draw);
     say_what_is_left_out(path);
-    say_how_weights_are_read(model.model());
-    if (prompts.size() == 1) warn_outside("qkv generate", model, prompts.front());
-    if (streams && goes_on) print(prompts.front());
+    say_how_weights_are_read(weights);
+    if (texts.size() == 1) say_outside(model, texts.front(), saying);
+    if (streams && goes_on) print(texts.front());
   };
   if (streams) {
     write.said = [&](std::int64_t, std::string_view part) {
@@ -120,23 +111,15 @@ void run_generate(GenerateArguments& arguments, const Given& given) {
       flush_output();
     };
   }
-  const std::vector<WrittenText> written = [&] {
-    try {
-      return write_texts(model, prompts, write);
-    } catch (const InvalidArgument& error) {
-      if (error.function() == "threads") throw;
-      say_of_option(texts, error);
-    }
-  }();
+  const std::vector<WrittenText> written = write_given(model, prompts, write);
   begin();
   if (streams) print("\n");
   flush_output();
   warn_of_limits(model, written);
   if (streams) return;
-  for (std::size_t n = 0; n < prompts.size(); ++n) {
-    const std::string text = (goes_on ? prompts[n] : "") + written[n].text + "\n";
-    print(arguments.json ? reply_as_line(generate_figures(prompts[n], written[n], model.model().quantised_words()))
-                         : text);
+  for (std::size_t n = 0; n < texts.size(); ++n) {
+    const std::string text = (goes_on ? texts[n] : "") + written[n].text + "\n";
+    print(arguments.json ? reply_as_line(generate_figures(texts[n], written[n], weights)) : text);
   }
 }
 
@@ -145,7 +128,7 @@ Fields<GenerateArguments> fields_of_generate() {
   fields.add(generate_fields());
   fields.info("text").meaning = "What to go on with; - reads it from standard input";
   fields.add(&GenerateArguments::file, file_fields("A text on each line of a file"));
-  fields.add(&GenerateArguments::threads, threads_field());
+  fields.add(threads_flag());
   fields.add(&GenerateArguments::json, json_field("Print an object of JSON a text: prompt, text, tokens, end"));
   return fields;
 }

@@ -9,22 +9,19 @@
 #include "file_places.h"
 #include "output.h"
 #include "pictures.h"
-#include "qkv/threads.h"
 #include "saying.h"
 #include "terminal.h"
 
 namespace qkv::cli {
 namespace {
 
-struct LensArguments : LensRequest {
+struct LensArguments : LensRequest, ThreadsFlag {
   PicturePaths pictures;
   std::optional<int> width;
-  std::optional<int> threads;
   bool json = false;
 };
 
 void run_lens(LensArguments& arguments, const Given& /*all*/) {
-  if (arguments.threads) set_threads(*arguments.threads);
   check_files({{"MODEL", arguments.model}}, places_of(arguments.pictures));
   const LensReport report = found_lens(arguments, saying_of("qkv lens"));
   if (!arguments.pictures.empty()) write_pictures(arguments.pictures, lens_panel(report, arguments.model));
@@ -42,7 +39,7 @@ Fields<LensArguments> fields_of_lens() {
   fields.add(
       &LensArguments::width,
       {.name = "width", .form = "N", .meaning = "Columns to use [the terminal's, or 80]", .least = 40, .most = 1000});
-  fields.add(&LensArguments::threads, threads_field());
+  fields.add(threads_flag());
   return fields;
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +18,6 @@
 #include "output.h"
 #include "qkv/api/pictures.h"
 #include "qkv/files.h"
-#include "qkv/threads.h"
 #include "saying.h"
 #include "terminal.h"
 
@@ -28,12 +26,11 @@ namespace {
 
 constexpr const char* kWords = "image caption";  // shown as IMAGE CAPTION
 
-struct MatchFlags : MatchRequest {
+struct MatchFlags : MatchRequest, ThreadsFlag {
   std::vector<std::string> words;  // pictures and captions
   std::string out;
   bool json = false;
   TerminalLook look;
-  std::optional<int> threads;
   ExplainFiles files;
 };
 
@@ -64,7 +61,6 @@ void require_places(const MatchFlags& flags) {
 }
 
 void run_match(MatchFlags& flags, const Given& /*all*/) {
-  if (flags.threads) set_threads(*flags.threads);
   if (flags.json && flags.files.prints_page()) {
     misuse("--html", "a file beside --json, for standard output holds one of them", "-");
   }
@@ -100,7 +96,7 @@ Fields<MatchFlags> fields_of_match() {
              {.name = "out", .form = "FILE", .meaning = "Write the vectors, pictures first, as .npy"});
   fields.add(&MatchFlags::json, json_field());
   fields.add(&MatchFlags::look, terminal_fields());
-  fields.add(&MatchFlags::threads, threads_field());
+  fields.add(threads_flag());
   fields.give_examples({{kWords, "shapes.png"}, {"out", "vectors.npy"}});
   return fields;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <utility>
 #include <vector>
 
 namespace qkv::cli {
@@ -37,12 +38,6 @@ Fields<PicturePaths> picture_fields(const std::string& group) {
   return fields;
 }
 
-void require_writable(const PicturePaths& paths) {
-  for (const std::string& path : {paths.png, paths.svg, paths.pdf}) {
-    if (!path.empty()) qkv::require_writable(path);
-  }
-}
-
 std::string pictures_report(const PicturePaths& paths) {
   std::string text;
   for (const std::string& path : {paths.png, paths.svg, paths.pdf}) {
@@ -59,9 +54,12 @@ Fields<PictureFolders> picture_folder_fields(const char* svg, const char* png) {
   return fields;
 }
 
-void prepare(const PictureFolders& folders) {
-  for (const std::string& folder : {folders.svg, folders.png, folders.pdf}) {
-    if (!folder.empty()) make_directory(folder);
+void prepare(const PictureFolders& folders, std::initializer_list<std::string_view> names) {
+  for (const auto& [folder, ending] :
+       {std::pair(&folders.svg, ".svg"), {&folders.png, ".png"}, {&folders.pdf, ".pdf"}}) {
+    if (folder->empty()) continue;
+    make_directory(*folder);
+    for (const std::string_view name : names) require_writable(fmt::format("{}/{}{}", *folder, name, ending));
   }
 }
 

@@ -1,8 +1,10 @@
 // --png, --svg and --pdf of commands that draw.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "qkv/api/drawing.h"
@@ -22,9 +24,6 @@ struct PicturePaths {
 /// Their fields, in a group. A path that ends as files of another format do is refused.
 [[nodiscard]] Fields<PicturePaths> picture_fields(const std::string& group = "");
 
-/// Throws Error where one of them could not be written: for telling so before a long computation.
-void require_writable(const PicturePaths& paths);
-
 /// A line for each picture written.
 [[nodiscard]] std::string pictures_report(const PicturePaths& paths);
 
@@ -36,8 +35,8 @@ struct PictureFolders {
 /// `svg` and `png`, with what they say.
 [[nodiscard]] Fields<PictureFolders> picture_folder_fields(const char* svg, const char* png);
 
-/// Makes the folders. Throws Error.
-void prepare(const PictureFolders& folders);
+/// Makes the folders. Throws Error, also if a drawing of one of these names could not be written into them.
+void prepare(const PictureFolders& folders, std::initializer_list<std::string_view> names = {});
 
 [[nodiscard]] FileContent file_of(const std::string& path, const std::string& text);
 

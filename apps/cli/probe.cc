@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <functional>
-#include <optional>
 #include <string>
 
 #include "commands.h"
@@ -43,25 +41,6 @@ void check_outputs(const ProbeFlags& flags, const ProbeChoice& choice) {
   const std::string npz = flags.npz.empty() ? "" : flags.npz + ":map";
   check_places(inputs, {{"--npy", &flags.npy}, {"--npz", &npz}}, flags.pictures);
 }
-
-// Shows how far each walk is.
-class Progresses {
- public:
-  explicit Progresses(Speech speech) : speech_(speech) {}
-
-  Proceed operator()(std::string_view what, std::int64_t h, const ProbeProgress& at) {
-    const std::string label = fmt::format("{}, head {}", what, h);
-    if (label != label_) progress_.emplace(label, speech_);
-    label_ = label;
-    progress_->show(at.done, at.total);
-    return InterruptWatch::interrupted() ? Proceed::stop : Proceed::go_on;
-  }
-
- private:
-  Speech speech_;
-  std::string label_;
-  std::optional<WalkProgress> progress_;
-};
 
 void write_arrays(const ProbeFlags& flags, const ProbeReply& reply) {
   if (flags.npy.empty() && flags.npz.empty()) return;
@@ -102,9 +81,13 @@ void run_probe(ProbeFlags& flags, const Given& /*all*/) {
   }
   const InterruptWatch watch;
   try {
-    std::optional<Progresses> progresses(flags.quiet ? Speech::off : Speech::on);
-    const ProbeReply reply = probe(flags, inputs, std::ref(*progresses));
-    progresses.reset();
+    const ProbeReply reply = [&] {
+      StagedProgress progress(flags.quiet ? Speech::off : Speech::on);
+      return probe(flags, inputs, [&](std::string_view what, std::int64_t h, const ProbeProgress& at) {
+        progress.show(fmt::format("{}, head {}", what, h), at.done, at.total);
+        return InterruptWatch::interrupted() ? Proceed::stop : Proceed::go_on;
+      });
+    }();
     report(flags, inputs, reply);
   } catch (const Cancelled&) {
     complain("qkv probe", "stopped; no file was written");

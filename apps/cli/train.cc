@@ -10,7 +10,6 @@
 #include "file_places.h"
 #include "output.h"
 #include "progress.h"
-#include "qkv/threads.h"
 #include "qkv/train/run.h"
 #include "qkv/train/training.h"
 #include "saying.h"
@@ -21,8 +20,7 @@
 namespace qkv::cli {
 namespace {
 
-struct TrainFlags : TrainRun {
-  std::optional<int> threads;
+struct TrainFlags : TrainRun, ThreadsFlag {
   bool json = false;
 };
 
@@ -31,7 +29,7 @@ constexpr const char* kOfRun = "The run";
 Fields<TrainFlags> fields_of_train() {
   Fields<TrainFlags> fields;
   fields.add(train_run_fields());
-  fields.add(&TrainFlags::threads, threads_field(kOfRun));
+  fields.add(threads_flag(kOfRun));
   fields.add(&TrainFlags::json, json_field("Print the result as JSON", kOfRun));
   return fields;
 }
@@ -75,7 +73,6 @@ void train_tokenizer_of(TokenizerRun run, bool as_json) {
 
 void run_train(TrainFlags& flags, const Given& given) {
   if (flags.settings.task == "tokenizer") return train_tokenizer_of(tokenizer_run(flags, given), flags.json);
-  if (flags.threads) set_threads(*flags.threads);
   const PlannedRun run = planned_run(flags, given, saying_of("qkv train"));
   const std::optional<TrainReport> report = report_of(run);
   if (report) return flags.json ? print(reply_as_json(train_reply(*report))) : print_text(text_of(*report, run.place));

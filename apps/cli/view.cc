@@ -161,7 +161,8 @@ Fields<ViewArguments> fields_of_view() {
                         .most = 65535,
                         .excludes = not_served,
                         .fallback = "a free one"});
-  FieldInfo page = page_fields().infos().back();
+  Fields<PageRequest> of_page = page_fields();
+  FieldInfo page = of_page.info("export");
   page.excludes = {"root", "frame", "describe"};
   fields.add(&A::file, std::move(page));
   fields.add(&A::frame, {.name = "frame",

@@ -104,6 +104,14 @@ void WalkProgress::say(const std::string& what) {
   terminal_ ? line_.show(text) : line_.note(text);
 }
 
+void StagedProgress::show(std::string_view stage, std::int64_t done, std::int64_t total) {
+  if (!walk_ || stage != stage_) {
+    stage_ = stage;
+    walk_.emplace(stage_, speech_, unit_);
+  }
+  walk_->show(done, total);
+}
+
 void WalkProgress::write_line(double share, double left, const std::string& what) {
   const int tenths = static_cast<int>(10 * share);
   if (tenths <= tenths_ || tenths == 10) return;

@@ -1,4 +1,4 @@
-// How far a walk over a matrix, or a transfer, is, on standard error; and Ctrl-C, which ends it.
+// On standard error, how much of a long computation or a transfer is done; and Ctrl-C, which ends it.
 #pragma once
 
 #include <chrono>
@@ -6,17 +6,18 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "progress.h"
 #include "qkv/watched.h"
 
 namespace qkv::cli {
 
-/// From here on SIGINT, SIGTERM and SIGHUP end the process without leaving the temporary files that it is writing.
+/// From here on the process removes the temporary files that it is writing before SIGINT, SIGTERM or SIGHUP ends it.
 void remove_unfinished_files_on_signals();
 
-/// While it lives, the first SIGINT or SIGTERM is noted rather than ends the process, and what this thread computes is
-/// stopped once, by Cancelled, within some milliseconds. The second ends the process.
+/// While it lives, the first SIGINT or SIGTERM does not end the process: it stops what this thread computes, by
+/// Cancelled, within some milliseconds. The second ends the process.
 class InterruptWatch {
  public:
   InterruptWatch();
@@ -40,19 +41,20 @@ enum class Speech : std::uint8_t { on, off };
 /// What is counted.
 enum class WalkUnit : std::uint8_t { pairs, bytes };
 
-/// On a terminal a bar with rate and time left, which goes when it ends; elsewhere a line for each tenth, of a
-/// computation that takes more than a few seconds.
+/// A bar with rate and time left, which the destructor removes. Where standard error is no terminal, a line for each
+/// tenth of what takes more than a few seconds.
 class WalkProgress {
  public:
   WalkProgress(std::string label, Speech speech, WalkUnit unit = WalkUnit::pairs);
 
-  /// So many were done already; of bytes, those of the first call of show().
+  /// Leaves what was done already out of the rate; without this call that is nothing, of bytes those of the first
+  /// show().
   void go_on_from(std::int64_t done) { before_ = done; }
 
-  /// `done` of `total`, with their rate, or with `what`. Not for two threads at once.
+  /// `done` of `total`, with their rate or `what` behind them. Not for two threads at once.
   void show(std::int64_t done, std::int64_t total);
   void show(std::int64_t done, std::int64_t total, const std::string& what);
-  /// What is done that has no share, such as an examination.
+  /// Names work of which no share is known, such as an examination.
   void say(const std::string& what);
   /// Since it was made.
   [[nodiscard]] double seconds() const;
@@ -71,6 +73,20 @@ class WalkProgress {
   Clock::time_point begin_ = Clock::now();
   Clock::time_point last_ = begin_;
   int tenths_ = 0;
+};
+
+/// A WalkProgress for each stage, one after the other.
+class StagedProgress {
+ public:
+  explicit StagedProgress(Speech speech, WalkUnit unit = WalkUnit::pairs) : speech_(speech), unit_(unit) {}
+
+  void show(std::string_view stage, std::int64_t done, std::int64_t total);
+
+ private:
+  Speech speech_;
+  WalkUnit unit_;
+  std::string stage_;
+  std::optional<WalkProgress> walk_;
 };
 
 }  // namespace qkv::cli

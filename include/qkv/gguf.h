@@ -70,7 +70,8 @@ class Gguf {
   /// Safetensors::load() does. Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL and IQ4_XS become f32, which it
   /// allocates at each call. Throws Error for a name that is not there, and for a tensor of another type, naming it.
   [[nodiscard]] Tensor load(std::string_view name) const;
-  /// One tensor of those that load() makes f32, in place; nullopt for one in plain numbers. Throws Error as load().
+  /// The blocks of a tensor of those types that load() makes f32, in place; nullopt for a tensor of any other type.
+  /// Throws Error for a name that is not there.
   [[nodiscard]] std::optional<QuantisedTensor> blocks(std::string_view name) const;
 
  private:

@@ -1,4 +1,4 @@
-"""Every field of every question with a wrong value: each face says the same, and names the field in its own way."""
+"""Every field of every question with a wrong value: the command, Python and the pages say the same of it."""
 
 import json
 import math
@@ -6,7 +6,9 @@ import re
 import struct
 import subprocess
 
+import numpy
 import pytest
+from matplotlib import image
 from test_ask import COMMAND, OPTIONS, PLACES, printed_words
 
 import qkv
@@ -53,16 +55,14 @@ TYPES = {(command, option): kind for command, option, kind in options()}
 
 def type_of(question, field):
     """What the command says of a field's type; None where it has no such option."""
-    option = "--" + NAMES.get(field, field).replace("_", "-")
-    place = NAMES.get(field, field).upper().replace("_", " ")
-    return TYPES.get((question, option)) or TYPES.get((question, place))
+    name = NAMES.get(field, field)
+    return TYPES.get((question, "--" + name.replace("_", "-"))) or TYPES.get((question, name.upper().replace("_", " ")))
 
 
 def wrong_value(field, kind):
     """A value without a meaning for a field of this type; None where any text may have one."""
-    bounds = re.fullmatch(r"(whole number|number) from (\S+)( to (\S+))?", kind)
-    if bounds:
-        least, most = float(bounds[2]), float(bounds[4] or math.inf)
+    if bounds := re.fullmatch(r"(whole number|number) from (\S+?)(?: to (\S+))?", kind):
+        least, most = float(bounds[2]), float(bounds[3] or math.inf)
         if bounds[1] == "number":
             return None if least <= -1e18 else least - 1
         return int(least) - 1 if least > -(2**40) else int(most) + 1
@@ -72,9 +72,11 @@ def wrong_value(field, kind):
 
 
 def base_of(question, field):
+    """A request to which a wrong value of this field is added: one that has the field, if there is one."""
+    if question in REQUESTS:
+        return dict(REQUESTS[question])
     examples = [json.loads(example) for example in QUESTIONS[question][1]]
-    own = [example for example in examples if field in example]
-    return dict(REQUESTS[question]) if question in REQUESTS else [*own, *examples][0]
+    return next((example for example in examples if field in example), examples[0])
 
 
 def said_by_python(question, request):
@@ -92,7 +94,7 @@ def said_by_command(question, request):
 
 
 def without_face(text, question):
-    """Names of options as those of fields, and words in one kind of quotes."""
+    """The message with fields instead of options and places, and without quotes that only one of the faces has."""
     text = text.removeprefix("qkv ").removeprefix(f"{question}: ")
     text = re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)
     for place in PLACES.get(question, []):
@@ -118,10 +120,18 @@ def test_most_fields_have_a_wrong_value():
     assert len(WRONG) > 150
 
 
-@pytest.mark.parametrize(("question", "field", "wrong"), WRONG)
-def test_the_command_and_python_say_the_same(question, field, wrong, tmp_path, monkeypatch):
+@pytest.fixture
+def _inputs(tmp_path, monkeypatch):
+    """A folder with the files that REQUESTS name."""
     monkeypatch.chdir(tmp_path)
-    write_inputs()
+    for name in ("a.npy", "b.npy"):
+        numpy.save(name, numpy.zeros(2, numpy.float32))
+    image.imsave("a.png", numpy.zeros((8, 8, 3), numpy.uint8))
+
+
+@pytest.mark.usefixtures("_inputs")
+@pytest.mark.parametrize(("question", "field", "wrong"), WRONG)
+def test_the_command_and_python_say_the_same(question, field, wrong):
     request = {**base_of(question, field), field: wrong}
     ours = without_face(said_by_python(question, request), question)
     theirs = without_face(said_by_command(question, request), question)
@@ -129,17 +139,8 @@ def test_the_command_and_python_say_the_same(question, field, wrong, tmp_path, m
     assert ours.startswith(f"{field}: "), ours
 
 
-def write_inputs():
-    import numpy
-    from matplotlib import image
-
-    for name in ("a.npy", "b.npy"):
-        numpy.save(name, numpy.zeros(2, numpy.float32))
-    image.imsave("a.png", numpy.zeros((8, 8, 3), numpy.uint8))
-
-
 def error_of_page(question, request):
-    """What goes over HTTP."""
+    """The error that a page gets over HTTP."""
     frames = []
     _models.Studio("", "").ask(question, json.dumps(request), lambda frame: frames.append(frame) or True)
     kind, length = struct.unpack("<II", frames[-1][:8])
@@ -148,6 +149,7 @@ def error_of_page(question, request):
 
 
 def wrong_in_page(fields):
+    """(name, wrong value) of each field that has one."""
     for field in fields:
         if field["type"].startswith("whole number"):
             yield field["name"], field["least"] - 1 if "least" in field else -1
@@ -167,7 +169,7 @@ def test_a_page_and_python_say_the_same():
             error = error_of_page(question["name"], request)
             assert error["field"] == field, (question["name"], error)
             name = "studio " + question["name"]
-            said = said_by_python(name, {{"from": "start"}.get(key, key): value for key, value in request.items()})
+            said = said_by_python(name, {"start" if key == "from" else key: value for key, value in request.items()})
             assert without_face(said, name) == f"{field}: " + without_face(error["message"], name), (name, field)
             walked += 1
     assert walked > 100

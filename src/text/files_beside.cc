@@ -71,9 +71,10 @@ std::vector<WantedToken> special_tokens_in(const Json& file, const std::string& 
     const auto field = root.find(key);
     if (field && is_token(field->value())) all.push_back(token_from(*field, true));
   };
-  for (const char* name : kNamedTokens) add(name);
+  for (const SpecialTokenName& name : kSpecialTokenNames) add(name.of_files);
   for (const auto& [key, value] : file.items()) {
-    const bool is_usual = std::ranges::find(kNamedTokens, key) != kNamedTokens.end();
+    const bool is_usual =
+        std::ranges::find(kSpecialTokenNames, key, &SpecialTokenName::of_files) != kSpecialTokenNames.end();
     if (!is_usual && key.ends_with("_token")) add(key);
   }
   for (const char* name : kLists) {

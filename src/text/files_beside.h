@@ -18,9 +18,18 @@
 
 namespace qkv::text {
 
-/// Names of special tokens.
-inline constexpr std::array<const char*, 7> kNamedTokens = {"bos_token", "eos_token", "unk_token", "sep_token",
-                                                            "pad_token", "cls_token", "mask_token"};
+/// Special tokens by the names of these files and of chat templates, and by those of GGUF.
+struct SpecialTokenName {
+  const char* of_files;
+  const char* of_gguf;
+};
+inline constexpr std::array<SpecialTokenName, 7> kSpecialTokenNames = {{{"bos_token", "bos"},
+                                                                        {"eos_token", "eos"},
+                                                                        {"unk_token", "unknown"},
+                                                                        {"sep_token", "seperator"},
+                                                                        {"pad_token", "padding"},
+                                                                        {"cls_token", "cls"},
+                                                                        {"mask_token", "mask"}}};
 
 /// Files that are not there are empty objects.
 struct FilesBeside {

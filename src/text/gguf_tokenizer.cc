@@ -5,14 +5,15 @@
 #include <optional>
 #include <protozero/pbf_writer.hpp>
 #include <span>
-#include <unordered_set>
 #include <utility>
 
 #include "files/safetensors_header.h"
 #include "qkv/error.h"
+#include "text/files_beside.h"
 #include "text/json_field.h"
 #include "text/pipeline_tokenizer.h"
 #include "text/sentence_piece.h"
+#include "text/sentence_piece_file.h"
 
 namespace qkv::text {
 namespace {
@@ -27,8 +28,7 @@ constexpr std::string_view kScoresKey = "tokenizer.ggml.scores";
 constexpr std::string_view kMergesKey = "tokenizer.ggml.merges";
 constexpr std::string_view kCharsmapKey = "tokenizer.ggml.precompiled_charsmap";
 
-// As SentencePiece numbers them.
-enum class TokenType : std::uint8_t { normal = 1, unknown, control, user_defined, unused, byte };
+using TokenType = SentencePieceType;
 
 struct GgufToken {
   std::string_view text;
@@ -319,36 +319,36 @@ std::shared_ptr<const Tokenizer> sentence_piece(const GgufKeys& keys, const Sent
   return read_sentence_piece(proto_of(keys, tokens, kind), options, keys.file().source());
 }
 
-}  // namespace
-
-namespace {
-
-// Without what changes no cut, and a sequence of one as that one.
-Json plain_steps(const Json& pre_tokenizer) {
+// A sequence by its steps, another pre-tokeniser as the only one.
+Json steps_of(const Json& pre_tokenizer) {
   if (!pre_tokenizer.is_object()) return Json::array();
-  Json steps = pre_tokenizer.value("type", "") == "Sequence" ? pre_tokenizer.value("pretokenizers", Json::array())
-                                                             : Json::array({pre_tokenizer});
+  const bool is_sequence = pre_tokenizer.value("type", "") == "Sequence";
+  return is_sequence ? pre_tokenizer.value("pretokenizers", Json::array()) : Json::array({pre_tokenizer});
+}
+
+// Without what changes no cut.
+Json plain_steps(const Json& pre_tokenizer) {
+  Json steps = steps_of(pre_tokenizer);
   for (Json& step : steps) {
-    if (!step.is_object() || step.value("type", "") != "ByteLevel") continue;
-    step = in_bytes(step.value("use_regex", true));
-    step["add_prefix_space"] = false;
+    if (step.is_object() && step.value("type", "") == "ByteLevel") step = in_bytes(step.value("use_regex", true));
   }
   return steps;
 }
 
 bool adds_space(const Json& pre_tokenizer) {
-  const Json steps = pre_tokenizer.value("type", "") == "Sequence" ? pre_tokenizer.value("pretokenizers", Json::array())
-                                                                   : Json::array({pre_tokenizer});
-  return std::ranges::any_of(
-      steps, [](const Json& step) { return step.is_object() && step.value("add_prefix_space", false); });
+  return std::ranges::any_of(steps_of(pre_tokenizer), [](const Json& step) {
+    return step.is_object() && step.value("add_prefix_space", false);
+  });
 }
 
 }  // namespace
 
+void refuse_tokenizer(const std::string& source, const std::string& part, const std::string& expected) {
+  throw Error(source + ": its tokenizer: " + part + ": expected " + expected + ", as GGUF can hold it");
+}
+
 std::string gguf_pre_tokenizer(const Json& json, const std::string& source) {
-  const auto refuse = [&](const char* part, const std::string& expected) {
-    throw Error(source + ": its tokenizer: " + part + ": expected " + expected + ", as GGUF can hold it");
-  };
+  const auto refuse = [&](const char* part, const std::string& what) { refuse_tokenizer(source, part, what); };
   const Json own = json.value("pre_tokenizer", Json());
   const Json steps = plain_steps(own);
   const auto found = std::ranges::find_if(
@@ -376,9 +376,11 @@ std::shared_ptr<const Tokenizer> gguf_tokenizer(const files::GgufKeys& keys, std
   keys.refuse(kModelKey, "gpt2, llama, bert or t5");
 }
 
+std::string token_id_key(std::string_view name) { return "tokenizer.ggml." + std::string(name) + "_token_id"; }
+
 std::optional<std::int64_t> special_token(const files::GgufKeys& keys, const std::string& name, std::size_t count) {
   constexpr std::int64_t kNone = 0xFFFFFFFF;
-  const std::string key = "tokenizer.ggml." + name + "_token_id";
+  const std::string key = token_id_key(name);
   const auto found = keys.file().metadata().find(key);
   if (found == keys.file().metadata().end()) return std::nullopt;
   const auto* id = std::get_if<std::int64_t>(&found->second.value);
@@ -393,7 +395,7 @@ std::vector<std::int64_t> gguf_ends(const files::GgufKeys& keys) {
   std::vector<std::int64_t> ends;
   if (!keys.has(kTokensKey)) return ends;
   const std::size_t count = keys.texts(kTokensKey).size();
-  for (const char* name : {"eos", "eot", "eom"}) {
+  for (const char* name : kEndTokenNames) {
     const auto id = special_token(keys, name, count);
     if (id && std::ranges::find(ends, *id) == ends.end()) ends.push_back(*id);
   }

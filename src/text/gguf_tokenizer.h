@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "files/gguf_keys.h"
@@ -27,25 +28,20 @@ namespace qkv::text {
 /// a tokenizer.json. Throws Error naming `source` and the part for one that has no name there.
 [[nodiscard]] std::string gguf_pre_tokenizer(const nlohmann::json& json, const std::string& source);
 
-/// A special token by GGUF's name: tokenizer.ggml.bos_token_id is that of "bos". nullopt where there is no such key, or
+/// Throws Error: `part` of the tokenizer is not what GGUF can hold.
+[[noreturn]] void refuse_tokenizer(const std::string& source, const std::string& part, const std::string& expected);
+
+/// A special token by GGUF's name. nullopt where there is no such key, or
 /// its value says none. Throws Error naming the key for what is none of `count` tokens.
 [[nodiscard]] std::optional<std::int64_t> special_token(const files::GgufKeys& keys, const std::string& name,
                                                         std::size_t count);
 
-/// Special tokens by GGUF's names, and by those of the files beside a tokenizer and of chat templates.
-struct SpecialTokenName {
-  const char* of_gguf;
-  const char* of_files;
-};
-inline constexpr std::array<SpecialTokenName, 7> kSpecialTokenNames = {{{"bos", "bos_token"},
-                                                                        {"eos", "eos_token"},
-                                                                        {"unknown", "unk_token"},
-                                                                        {"seperator", "sep_token"},
-                                                                        {"padding", "pad_token"},
-                                                                        {"cls", "cls_token"},
-                                                                        {"mask", "mask_token"}}};
+/// The key of a special token by GGUF's name: "tokenizer.ggml.bos_token_id" of "bos".
+[[nodiscard]] std::string token_id_key(std::string_view name);
 
-/// Tokens of which each ends a text that the model writes: of the end of a text, a turn and a message.
+/// GGUF's names of tokens of which each ends a text that the model writes: of the end of a text, a turn and a message.
+inline constexpr std::array<const char*, 3> kEndTokenNames = {"eos", "eot", "eom"};
+/// The tokens of these names, each once.
 [[nodiscard]] std::vector<std::int64_t> gguf_ends(const files::GgufKeys& keys);
 
 /// Special tokens by the names that chat templates have for them: {"bos_token", "<s>"}.

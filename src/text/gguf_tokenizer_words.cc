@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
 #include "files/json_text.h"
 #include "qkv/error.h"
 #include "text/base64.h"
-#include "text/fitted_tokenizer.h"
 #include "text/gguf_tokenizer.h"
 #include "text/json_field.h"
 #include "text/pipeline_tokenizer.h"
@@ -18,18 +16,11 @@
 namespace qkv::text {
 namespace {
 
-// As GGUF numbers them.
-enum class GgufTokenType : std::int64_t { normal = 1, unknown, control, user_defined, unused, byte };
-
 struct WrittenToken {
   std::string text;
-  GgufTokenType type = GgufTokenType::unused;
+  SentencePieceType type = SentencePieceType::unused;
   double score = 0;
 };
-
-[[noreturn]] void refuse_tokenizer(const std::string& source, const std::string& part, const std::string& what) {
-  throw Error(source + ": its tokenizer: " + part + ": expected " + what + ", as GGUF can hold it");
-}
 
 // Rows without a piece, as converters call them.
 std::vector<WrittenToken> unused_tokens(std::int64_t rows) {
@@ -55,9 +46,7 @@ void add_text(GgufMetadata& words, const std::string& key, std::string value) {
 
 void add_flag(GgufMetadata& words, const std::string& key, bool value) { words[key] = {"bool", value}; }
 
-void add_token_id(GgufMetadata& words, const std::string& name, std::int64_t id) {
-  words["tokenizer.ggml." + name + "_token_id"] = {"u32", id};
-}
+void add_token_id(GgufMetadata& words, const char* name, std::int64_t id) { words[token_id_key(name)] = {"u32", id}; }
 
 // The tokens that are put around a text.
 struct TokensAround {
@@ -103,7 +92,7 @@ void add_added_tokens(const Json& json, std::vector<WrittenToken>& tokens, std::
     if (id < 0 || id >= std::ssize(tokens)) continue;
     WrittenToken& token = tokens[static_cast<std::size_t>(id)];
     token.text = added.value("content", token.text);
-    token.type = flag_of(added, "special", false) ? GgufTokenType::control : GgufTokenType::user_defined;
+    token.type = flag_of(added, "special", false) ? SentencePieceType::control : SentencePieceType::user_defined;
     if (flag_of(added, "lstrip", false) || flag_of(added, "rstrip", false) || flag_of(added, "single_word", false)) {
       odd += (odd.empty() ? "" : ", ") + token.text;
     }
@@ -119,7 +108,7 @@ std::vector<WrittenToken> tokens_of_vocab(const Json& vocab, std::int64_t rows, 
       refuse_tokenizer(source, "\"" + piece + "\"",
                        "a token below " + std::to_string(rows) + ", the rows of the model's table");
     }
-    tokens[static_cast<std::size_t>(number)] = {.text = piece, .type = GgufTokenType::normal};
+    tokens[static_cast<std::size_t>(number)] = {.text = piece, .type = SentencePieceType::normal};
   }
   return tokens;
 }
@@ -185,7 +174,7 @@ GgufMetadata word_piece_words(const Json& json, const Tokenizer& tokenizer, std:
   std::vector<WrittenToken> tokens = tokens_of_vocab(model.at("vocab"), rows, source);
   add_added_tokens(json, tokens, cautions);
   for (WrittenToken& token : tokens) {
-    if (token.type != GgufTokenType::unused) token.text = marked_piece(token.text, source);
+    if (token.type != SentencePieceType::unused) token.text = marked_piece(token.text, source);
   }
   add_tokens(words, tokens);
   add_ends(words, tokenizer, "seperator", source);
@@ -211,13 +200,13 @@ GgufMetadata sentence_piece_words(const std::map<std::string, std::string>& conf
   }
   for (std::size_t id = 0; id < file.pieces.size(); ++id) {
     const SentencePiece& piece = file.pieces[id];
-    tokens[id] = {piece.text, static_cast<GgufTokenType>(piece.type), static_cast<double>(piece.score)};
+    tokens[id] = {piece.text, piece.type, static_cast<double>(piece.score)};
   }
   for (const AddedToken& added : options.added) {
     if (added.id < 0 || added.id >= rows) continue;
     WrittenToken& token = tokens[static_cast<std::size_t>(added.id)];
     token.text = added.content;
-    token.type = added.special ? GgufTokenType::control : GgufTokenType::user_defined;
+    token.type = added.special ? SentencePieceType::control : SentencePieceType::user_defined;
   }
   GgufMetadata words;
   add_text(words, "tokenizer.ggml.model", is_bpe ? "llama" : "t5");

@@ -65,10 +65,26 @@ def written_by_llama(path):
     return model.generate(model.tokenize(PROMPT, add_bos=False), max_tokens=WRITTEN)
 
 
+def check_q8_0(before, after):
+    """`after` holds the numbers of `before`, in f16, to half a step of q8_0 and what rounds to f16: its scale and they."""
+    blocks = {tensor.name: tensor.data.astype(np.float32).reshape(-1, 32) for tensor in gguf.GGUFReader(before).tensors}
+    for tensor in gguf.GGUFReader(after).tensors:
+        old = blocks[tensor.name]
+        error = np.abs(gguf.dequantize(tensor.data, tensor.tensor_type).reshape(-1, 32) - old)
+        most = 0
+        if tensor.tensor_type == gguf.GGMLQuantizationType.Q8_0:
+            largest = np.abs(old).max(axis=1, keepdims=True)
+            most = largest * (0.5 / 127 + 2 * 2.0**-11 + 2.0**-19) + 128 * 2.0**-24
+        if not (error <= most).all():
+            raise SystemExit(f"{tensor.name} of {after.name} is further from {before.name} than q8_0 allows")
+    print(f"smollm2: {after.name} is as near to {before.name} as q8_0 allows", flush=True)
+
+
 def check_smollm2(qkv, file, room):
     convert(qkv, file, room / "smollm2")
     convert(qkv, room / "smollm2", room / "smollm2-f16.gguf", "--type", "f16")
     convert(qkv, room / "smollm2", room / "smollm2-q8_0.gguf", "--type", "q8_0")
+    check_q8_0(room / "smollm2-f16.gguf", room / "smollm2-q8_0.gguf")
     own = written_by_qkv(qkv, file)
     for name in ("smollm2", "smollm2-f16.gguf"):
         if written_by_qkv(qkv, room / name) != own:

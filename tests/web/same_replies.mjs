@@ -34,12 +34,12 @@ function compared(name, request, ours, theirs) {
   }
   if (ours.every((frame, n) => frame.payload.equals(theirs[n].payload))) return null;
   if (isExact(name, request)) return "other bytes";
+  if (ours.length < 2) return `${ours[0].payload} here, ${theirs[0].payload} there`;
   const parsed = (frames) => {
     const json = JSON.parse(frames[0].payload.toString());
     if (name === "about") for (const member of ofTheMachine) delete json[member];
     return json;
   };
-  if (ours.length < 2) return `${ours[0].payload} here, ${theirs[0].payload} there`;
   return differ(parsed(ours), parsed(theirs), [ours[1].payload, theirs[1].payload]);
 }
 

@@ -36,27 +36,14 @@ struct CheckAsked : CheckRequest {
 /// That of the files, or of the models. Throws as check() and check_models().
 [[nodiscard]] AnyReply answer(const CheckAsked& asked);
 
-struct CheckedPlace {
-  std::int64_t place = 0;
-  std::string before, expected, a, b;
-  double divergence = 0;
-};
-
-struct CheckedLayer {
-  std::string layer;
-  double error = 0, worst = 0;
-  std::int64_t place = 0;
-  std::string token;
-};
-
 /// What `qkv check --text --json` prints.
 struct CheckModelsFigures {
   std::string a, b;
   std::string weights_a, weights_b;  // Model::quantised_words()
   std::int64_t tokens = 0, predicted = 0;
   double divergence = 0, worst_divergence = 0, agreement = 0, perplexity_a = 0, perplexity_b = 0;
-  std::vector<CheckedPlace> worst;
-  std::vector<CheckedLayer> layers;
+  std::vector<ComparedPlace> worst;
+  std::vector<ComparedLayer> layers;
   std::string worst_layer;
 };
 
@@ -69,8 +56,8 @@ struct CheckModelsFigures {
 /// For people, in lines of at most `width` columns.
 [[nodiscard]] std::string check_models_as_text(const CheckModelsFigures& figures, int width);
 
-[[nodiscard]] const Members<CheckedPlace>& members_of(const CheckedPlace* place);
-[[nodiscard]] const Members<CheckedLayer>& members_of(const CheckedLayer* layer);
+[[nodiscard]] const Members<ComparedPlace>& members_of(const ComparedPlace* place);
+[[nodiscard]] const Members<ComparedLayer>& members_of(const ComparedLayer* layer);
 [[nodiscard]] const Members<CheckModelsFigures>& members_of(const CheckModelsFigures* figures);
 
 }  // namespace qkv

@@ -21,21 +21,13 @@ struct ConvertRequest {
 
 [[nodiscard]] const Fields<ConvertRequest>& convert_fields();
 
-struct ConvertFiguresTensor {
-  std::string name, type;
-  std::vector<std::int64_t> shape;
-  std::int64_t bytes = 0;
-  double error = 0;
-  std::string kept;
-};
-
 /// What `qkv convert --json` prints.
 struct ConvertFigures {
   std::string model, out, form;
   std::int64_t bytes = 0;
   std::string worst;
   double worst_error = 0;
-  std::vector<ConvertFiguresTensor> tensors;
+  std::vector<ConvertedTensor> tensors;
   std::vector<std::string> cautions;
 };
 
@@ -48,7 +40,7 @@ struct ConvertFigures {
 /// For people, in lines of at most `width` columns.
 [[nodiscard]] std::string convert_as_text(const ConvertFigures& figures, int width);
 
-[[nodiscard]] const Members<ConvertFiguresTensor>& members_of(const ConvertFiguresTensor* tensor);
+[[nodiscard]] const Members<ConvertedTensor>& members_of(const ConvertedTensor* tensor);
 [[nodiscard]] const Members<ConvertFigures>& members_of(const ConvertFigures* figures);
 
 }  // namespace qkv

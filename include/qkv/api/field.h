@@ -75,6 +75,9 @@ void require_company(std::span<const FieldInfo> fields, const FieldValues& value
 /// for what is no JSON object, for a key that is no field, and as field_value() and require_company() do.
 [[nodiscard]] FieldValues field_values(std::span<const FieldInfo> fields, std::string_view json);
 
+/// `threads`, from 1 to 65536.
+[[nodiscard]] FieldInfo threads_field(const std::string& group = {});
+
 /// A table in Markdown, one row a field.
 [[nodiscard]] std::string fields_as_markdown(std::span<const FieldInfo> fields);
 

@@ -40,10 +40,8 @@ struct Texts {
 /// The text, or the texts of the file. Throws InvalidArgument naming `text` for none and both, and as texts_of().
 [[nodiscard]] Texts given_texts(const std::optional<std::string>& text, const FileOfTexts& file);
 
-/// The texts of a file. Throws Error if it cannot be read, has none, and as require_utf8().
-[[nodiscard]] Texts texts_of(const FileOfTexts& file);
-
-/// The lines of a file without their ends. Throws Error if it cannot be read, has none, and as require_utf8().
-[[nodiscard]] Texts lines_of(const FileOfTexts& file, EmptyLines empty);
+/// The texts of a file; `empty` is of a file with a text on each line. Throws Error if the file cannot be read or has
+/// no text, and as require_utf8().
+[[nodiscard]] Texts texts_of(const FileOfTexts& file, EmptyLines empty = EmptyLines::kept);
 
 }  // namespace qkv

@@ -16,30 +16,29 @@
 
 namespace qkv {
 
-/// A model that is open, for whoever asks it.
+/// A model that is open.
 using OpenedModel = std::shared_ptr<const TextModel>;
 
-/// The model of this name or path. Throws InvalidArgument naming `model`, or Error where its file cannot be read.
-[[nodiscard]] OpenedModel open_model(const std::string& name, QuantisedWeights quantised = QuantisedWeights::as_f32);
-/// The same, and says what the model is to be read with care for.
-[[nodiscard]] OpenedModel open_model(const std::string& name, const Saying& saying,
+/// The model of this name or path; its cautions are said. Throws InvalidArgument naming `model`, or Error if its file
+/// cannot be read.
+[[nodiscard]] OpenedModel open_model(const std::string& name, const Saying& saying = {},
                                      QuantisedWeights quantised = QuantisedWeights::as_f32);
 
-/// Says what of a text lies outside of what the model's task draws: it may answer anything where it never learned to.
-/// The text is one that the model reads; one that reads pictures is not asked.
+/// Says what of a text the model's task never draws, for which the model may answer anything. The model must be able to
+/// read the text. Says nothing of a model that reads pictures.
 void say_outside(const TextModel& model, const std::string& text, const Saying& saying);
 
-/// embed_options_of() what reads texts as they are and compares vectors by cosines: the folder's cautions, a default
-/// prompt and another similarity are said.
+/// embed_options_of() for a caller that adds no prompt and compares vectors by their cosines. Says the folder's
+/// cautions, and a default prompt or another similarity, which are not heeded.
 [[nodiscard]] EmbedOptions vectors_without_prompt(const std::string& path, const Saying& saying);
 
-/// The lines of the file that `field` names as texts of a model whose heads are looked at; empty ones are left out.
-/// Throws InvalidArgument naming "FILE, line N" for a line that the model cannot read, the field for all else.
+/// The lines of a file, but for empty ones, as texts of a model whose heads are looked at. Throws InvalidArgument
+/// naming "FILE, line N" for a line that the model cannot read, otherwise `field`.
 [[nodiscard]] HeadTexts texts_of_lines(const TextModel& trained, std::string_view field, const FileOfTexts& file);
 
-/// head_texts() of the first `count` held-out examples of the model's task; of a model without examples of its own as
-/// many sentences of the task english. Throws InvalidArgument naming count if it is below 1, and trained if the model
-/// writes captions and has no examples.
+/// head_texts() of the first `count` held-out examples of the model's task, or of `count` sentences of the task english
+/// if the model has no examples. Throws InvalidArgument naming count if it is below 1, and trained if the model writes
+/// captions and has no examples.
 [[nodiscard]] HeadTexts texts_to_look_at(const TextModel& trained, std::int64_t count);
 
 /// English sentences with their trees. Throws InvalidArgument naming count if it is below 1.

@@ -1,4 +1,4 @@
-// The measurements of `qkv bench`: what they ask, and what they find.
+// The measurements of `qkv bench`.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace qkv {
 /// Kinds of attention over the same inputs.
 struct VariantsBench {
   VariantSetup setup;
-  std::string tokens = "256:4096";  // lengths: one, or from one by doubling to another
+  std::string tokens = "256:4096";  // one length, or the first and the last, doubled from one to the next
   std::string data = "random";
   std::optional<int> threads;
 };
@@ -27,13 +27,13 @@ struct VariantsBench {
 struct PositionsBench {
   PositionSetup setup;
   std::vector<std::string> kinds;            // empty: all
-  std::optional<std::int64_t> train_length;  // the task's own
+  std::optional<std::int64_t> train_length;  // default: the task's own
   std::vector<std::int64_t> test_lengths;    // empty: 1, 2, 4 and 8 times that
 };
 
-/// The two models of the box, or two that are trained, over texts of 1 to `to` letters.
+/// The two models of the box, or two that are trained, on texts of 1 to `to` letters.
 struct BottleneckBench {
-  std::string out;  // where those that are trained are written; empty: those of the box
+  std::string out;  // trains two models and writes them there; empty: measures those of the box
   BottleneckSetup training;
   std::int64_t to = 32;
   std::int64_t texts = 256;
@@ -46,10 +46,10 @@ struct BottleneckBench {
 /// The setup with kinds and lengths. Throws InvalidArgument naming the field, before minutes of training.
 [[nodiscard]] PositionSetup position_setup(const PositionsBench& request);
 
-/// The setup with lengths, data and threads. Throws InvalidArgument naming the field, before minutes of measuring: for
-/// a mask that has no meaning, or that cannot stand over one of the lengths, too.
+/// The setup with lengths, data and threads. Throws InvalidArgument naming the field, before minutes of measuring, also
+/// for a mask that cannot be read or does not fit one of the lengths.
 [[nodiscard]] VariantSetup variant_setup(const VariantsBench& request);
-/// Time, memory and error over the length.
+/// Charts of time, memory and error over the length.
 [[nodiscard]] std::vector<Drawing> variants_drawings(const VariantSetup& setup, const std::vector<VariantCost>& costs);
 
 struct VariantFigures {
@@ -58,7 +58,7 @@ struct VariantFigures {
   std::optional<double> seconds;
   std::optional<std::int64_t> runs, bytes;
   std::optional<double> rms_error, max_error;
-  std::optional<std::optional<double>> pairs, tiles;  // null where they have no meaning, none where it was skipped
+  std::optional<std::optional<double>> pairs, tiles;  // null if they have no meaning, left out if it was skipped
   std::string skipped;
 };
 
@@ -124,11 +124,11 @@ struct BottleneckFound {
 };
 
 /// Measures the models of the box, or trains two and writes them with a card of these figures. Throws InvalidArgument
-/// naming the field, Error for a place that cannot be written, and Cancelled where the watch said stop: nothing was
-/// written then.
+/// naming the field, Error for a place that cannot be written, and Cancelled, with nothing written, if the watch
+/// stopped it.
 [[nodiscard]] BottleneckFound found_bottleneck(const BottleneckBench& request, const BottleneckWatch& watch = {});
 
-/// Without what the heap holds, which only a program of its own knows.
+/// Without bytes of the heap, which only a program that counts its own allocations knows.
 [[nodiscard]] VariantsFigures answer(const VariantsBench& request);
 /// Trains all kinds. Throws as position_setup() and run_positions().
 [[nodiscard]] PositionsFigures answer(const PositionsBench& request);

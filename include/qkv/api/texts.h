@@ -99,6 +99,10 @@ struct EmbedReply {
 /// With ends and dtype as the model needs them.
 [[nodiscard]] WriteOptions write_options(const WriteRequest& request, const Model& model);
 
+/// write_texts(). What it throws names "FILE, line N" or `text` for a prompt, and the field of an option.
+[[nodiscard]] std::vector<WrittenText> write_given(const TextModel& model, const Texts& prompts,
+                                                   const WriteOptions& options);
+
 /// What a request of a conversation leaves open, as the authors of the model at `path` mean it to write: temperature,
 /// top_k, top_p, min_p and repetition_penalty of its generation_config.json, but for what was given; a temperature of 0
 /// that was given takes the others of the draw with it. Throws InvalidArgument naming seed where nothing is drawn.

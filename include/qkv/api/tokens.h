@@ -16,7 +16,7 @@
 
 namespace qkv {
 
-/// A text, the texts of a file, ids, or pieces of the vocabulary: one of them.
+/// Asks for the tokens of a text or of a file's texts, for the text of ids, or for pieces of the vocabulary.
 struct TokensRequest {
   std::string tokenizer;  // a model of the box, a model file, a folder, or one of its files
   std::optional<std::string> text, pair;
@@ -31,7 +31,7 @@ struct TokensRequest {
 
 [[nodiscard]] const Fields<TokensRequest>& tokens_fields();
 
-/// Of a text, or of two.
+/// The tokens of a text, or of a pair of texts.
 struct TokensFigures {
   std::vector<std::int32_t> ids;
   std::vector<std::vector<std::int64_t>> offsets;  // begin and end
@@ -39,7 +39,7 @@ struct TokensFigures {
   std::vector<std::int32_t> types;
 };
 
-/// Of tokens.
+/// The text of ids.
 struct TokensText {
   std::string text;
 };
@@ -49,22 +49,22 @@ struct VocabularyPiece {
   std::string piece;
 };
 
-/// Of a vocabulary, or of the pieces that hold a text.
+/// All pieces of a vocabulary, or those that hold `search`.
 struct VocabularyFigures {
   std::vector<VocabularyPiece> pieces;
   std::int64_t size = 0;
 };
 
-/// Tokens of a text, or of each text of a file; the text of ids; or pieces, all or those whose text, or whose text as
-/// it is read, holds the request's `search`.
+/// The answer to a TokensRequest: for a text, a file, ids, and the vocabulary. A piece is found by `search` as it
+/// stands in the vocabulary and as people read it.
 using TokensFound = std::variant<TokensFigures, std::vector<TokensFigures>, TokensText, VocabularyFigures>;
 
-/// Says what the tokenizer's files say in vain. Throws InvalidArgument naming the field, and Error for files that
-/// cannot be read.
+/// Says which words of the tokenizer's files are not heeded. Throws InvalidArgument naming the field, and Error for
+/// files that cannot be read.
 [[nodiscard]] TokensFound found_tokens(const TokensRequest& request, const Saying& saying = {});
 [[nodiscard]] AnyReply answer(const TokensRequest& request);
 
-/// For people: number, id, piece, bytes and the part of the text of each token; the text; or ids and pieces.
+/// For people. A token has its number, id, piece, bytes and part of the text.
 [[nodiscard]] std::string as_text(const TokensRequest& request, const TokensFound& found);
 
 [[nodiscard]] TokensFigures tokens_figures(const Encoding& encoding, const Tokenizer& tokenizer);

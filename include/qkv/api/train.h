@@ -1,4 +1,4 @@
-// A training run from a page, and what came of one, as `qkv train` prints it as JSON.
+// Training runs: of a page, and of `qkv train`, with its reply.
 #pragma once
 
 #include <cstdint>
@@ -19,36 +19,36 @@
 
 namespace qkv {
 
-/// A run by its task's recipe, in the directory qkv-TASK below the one in which qkv was started: one that was stopped
-/// there goes on.
+/// A page's run by its task's recipe, in the directory qkv-TASK where qkv was started. A run that was stopped there
+/// goes on.
 struct TrainRequest {
   std::string task = "previous";
-  std::optional<std::int64_t> steps;  // the recipe's
+  std::optional<std::int64_t> steps;  // default: the recipe's
 };
 
 [[nodiscard]] const Fields<TrainRequest>& train_fields();
 
-/// What was not given of the settings follows from the task, or from the model that the run goes on from. Throws as
+/// Fills in the settings that were not given, from the task or from the model that training starts from. Throws as
 /// with_starting_model().
 [[nodiscard]] TrainSettings with_recipe(TrainSettings settings, const Given& given);
 
-/// All settings of a run, and what it says of itself. Settings that follow from the task say so.
+/// All settings of a run, and those of its reports. The meaning of a setting says if its default follows from the task.
 [[nodiscard]] const Fields<TrainSettings>& train_settings_fields();
 [[nodiscard]] const Fields<TrainReporting>& train_reporting_fields();
 
-/// A whole run: `qkv train`. Of the task "tokenizer", which has no other settings, a tokenizer of `size` pieces.
+/// `qkv train`. The task "tokenizer" learns a tokenizer of `size` pieces and has no other settings.
 struct TrainRun {
   TrainSettings settings;
   TrainReporting reporting;
   std::optional<std::int64_t> size;
-  std::string out;      // qkv-TASK, or tokenizer.json
+  std::string out;      // default: qkv-TASK, or tokenizer.json
   bool resume = false;  // go on from the checkpoint in `out`
 };
 
 [[nodiscard]] const Fields<TrainRun>& train_run_fields();
 
-/// Refuses data that the task does not have, or lacks, and what has no meaning for it. Throws InvalidArgument naming
-/// the field.
+/// Throws InvalidArgument naming the field: if the task needs data that are not there, takes none, or has no use for a
+/// setting.
 void require_data(const TrainSettings& settings);
 
 struct TrainedStep {
@@ -56,7 +56,7 @@ struct TrainedStep {
   double seconds = 0;
 };
 
-/// Of a head; null where no example has a row that the pattern is about.
+/// Of a head and a pattern; nullopt if no example has a row with the pattern.
 struct TrainedScore {
   std::optional<double> weight, hit;
 };
@@ -87,11 +87,11 @@ struct TrainReply {
 
 [[nodiscard]] TrainReply train_reply(const TrainReport& report);
 
-/// Loss by step, of the training examples and, where they were examined, of those held out. Without points for an empty
-/// log.
+/// The loss of each step, of the training examples and of held-out ones where these were examined. Has no points for an
+/// empty log.
 [[nodiscard]] Chart loss_chart(const std::vector<LoggedStep>& log, std::string title);
 
-/// Of a tokenizer that has learnt a text.
+/// What came of a TokenizerRun.
 struct TrainTokenizerReply {
   std::int64_t pieces = 0, bytes = 0, tokens = 0;
   std::string out;
@@ -104,13 +104,13 @@ struct TokenizerRun {
   TrainTokenizerOptions options;
 };
 
-/// Throws InvalidArgument naming data where there is none, and what was given beside and means nothing to a tokenizer.
+/// Throws InvalidArgument naming data if there is none, and a field that a tokenizer has no use for.
 [[nodiscard]] TokenizerRun tokenizer_run(const TrainRun& run, const Given& given);
 
-/// Learns the UTF-8 of a file and writes the tokenizer. Throws Error for files that cannot be read or written.
+/// Learns from a file of UTF-8 and writes the tokenizer. Throws Error for files that cannot be read or written.
 [[nodiscard]] TrainTokenizerReply trained_tokenizer(const TokenizerRun& run);
 
-/// A run that can begin, or go on.
+/// A run that is checked and can begin or go on.
 struct PlannedRun {
   TrainSettings settings;
   TrainReporting reporting;
@@ -119,14 +119,13 @@ struct PlannedRun {
   std::int64_t done = 0;  // steps
 };
 
-/// What is said of reporting beside `resume` counts from there on; all else comes from the checkpoint, and a task and
-/// data that are given must be those of then. Says what the model to start from is to be read with care for. Throws
-/// InvalidArgument naming the field, as with_recipe(), require_data() and require_sound() do, and `out` where a run has
-/// begun that is not resumed.
+/// With `resume` the settings come from the checkpoint: a task and data that are given must be its own, reports may be
+/// others. Says the cautions of the model that training starts from. Throws InvalidArgument naming the field, as
+/// with_recipe(), require_data() and require_sound() do, and `out` if it has a run already and `resume` is not given.
 [[nodiscard]] PlannedRun planned_run(const TrainRun& run, const Given& given, const Saying& saying = {});
 
-/// Trains, and draws the losses as loss.svg and loss.png. nullopt where the watch said stop: all is saved then. Throws
-/// as run_training().
+/// Trains, and draws the losses as loss.svg and loss.png. nullopt if the watch stopped it, with all saved. Throws as
+/// run_training().
 [[nodiscard]] std::optional<TrainReport> train_as_planned(const PlannedRun& run, const TrainWatch& watch = {});
 
 /// TrainReply, or TrainTokenizerReply. Throws as planned_run() and train_as_planned().

@@ -1,5 +1,5 @@
-// One head of attention laid out on a bench: every matrix on the way from q, k and v to the output, forward and
-// backward, and for each number where it comes from and what it goes into.
+// One head of attention laid out on a bench: every matrix of the forward and the backward pass, and for each number
+// what it is computed from and what is computed from it.
 #pragma once
 
 #include <cstdint>
@@ -30,30 +30,30 @@ struct BenchInputs {
   Tensor d_out;            // f64 [Tq, Dv], the loss's gradient with respect to the output; empty() without backward
 };
 
-/// A matrix with a name, from the inputs to the output, or of gradients. Its numbers are called NAME:ROW,COLUMN.
+/// A matrix of the forward or the backward pass. Its numbers are called NAME:ROW,COLUMN.
 struct BenchMatrix {
   std::string name;     // "weights"
   std::string title;    // "α"
   std::string meaning;  // "weights: how much each query takes of each key"
   std::vector<std::string> rows;
   std::vector<std::string> columns;
-  std::int64_t first_row = 0;                   // of long texts only the query's row is kept, and this is its place
+  std::int64_t first_row = 0;                   // where only the query's row is kept: its number
   Tensor values;                                // f64 [rows, columns]
   std::optional<Tensor> hidden = std::nullopt;  // b8, the same shape: pairs that the mask forbids
-  std::optional<Tensor> sums = std::nullopt;    // f64 [rows]: of each row, of weights and of dS alone
+  std::optional<Tensor> sums = std::nullopt;    // f64 [rows]: the sum of each row; only of weights and dS
   std::string role;                             // "input", "forward" or "backward"
   int decimals = 3;                             // 0 where all its numbers are whole
   Formula formula;
 };
 
-/// A step on the rail: what is made, and what it is made of, in sentences about the chosen query.
+/// A step of the computation, in sentences about the chosen query.
 struct BenchStep {
   std::string id;
   std::string title;
   std::string sentence;
   std::vector<Formula> formulas;
-  std::vector<std::string> made;  // names of matrices
-  std::vector<std::string> used;
+  std::vector<std::string> made;  // names of the matrices that it computes
+  std::vector<std::string> used;  // and of those that it reads
   std::vector<BenchStep> inner = {};
 };
 
@@ -66,11 +66,11 @@ struct BenchNumber {
   std::string full;             // every digit
   Formula formula;
   std::string meaning;
-  std::vector<std::string> sources;  // names; "*" stands for every row or column: "q:1,*"
-  std::vector<std::string> uses;
+  std::vector<std::string> sources;  // numbers that it is computed from; "q:1,*" is a whole row
+  std::vector<std::string> uses;     // numbers that are computed from it
 };
 
-/// A mistake that is often made, beside what is right.
+/// A common mistake, beside what is right.
 struct BenchWrong {
   std::string id;
   std::string title;
@@ -78,12 +78,12 @@ struct BenchWrong {
   std::string matrix;                         // which matrix is compared
   Tensor right;                               // f64 [rows, columns]
   Tensor wrong;                               // the same shape
-  std::vector<std::int64_t> first;            // row and column of the first difference; empty where there is none
-  std::string code;                           // the line that does it
-  std::optional<Tensor> sums = std::nullopt;  // f64 [rows]: of the wrong one, where it should be 1
+  std::vector<std::int64_t> first;            // row and column of the first difference; empty if there is none
+  std::string code;                           // the line of code that makes the mistake
+  std::optional<Tensor> sums = std::nullopt;  // f64 [rows]: sums of the wrong rows that should be 1
 };
 
-/// A small step of one input: what the gradient says of the loss, and what the loss does.
+/// The change of the loss after a small step of one input: as the gradient predicts it, and as it is.
 struct BenchNudge {
   std::string name;
   double step = 0;
@@ -92,11 +92,11 @@ struct BenchNudge {
   std::string sentence;
 };
 
-/// Above this many pairs only the query's row of a T x T matrix is kept.
+/// Of a T x T matrix with more pairs than this only the query's row is kept.
 inline constexpr std::int64_t kBenchPairs = 4096;
 
-/// Runs the engine in f64 and lays out what it made. Allocates the matrices. Throws InvalidArgument naming q, k, v, x,
-/// w_q, w_k, w_v, head, query or d_out.
+/// Runs the engine in f64 and keeps every matrix. Throws InvalidArgument naming q, k, v, x, w_q, w_k, w_v, head, query
+/// or d_out.
 class Bench {
  public:
   explicit Bench(BenchInputs inputs);
@@ -105,7 +105,7 @@ class Bench {
   [[nodiscard]] double scale() const;
   /// In the order in which they are made.
   [[nodiscard]] const std::vector<BenchMatrix>& matrices() const noexcept { return matrices_; }
-  /// Null where there is none of this name.
+  /// nullptr if there is none of this name.
   [[nodiscard]] const BenchMatrix* find(std::string_view name) const;
   /// Throws InvalidArgument naming `of`, with the names that there are.
   [[nodiscard]] const BenchMatrix& matrix(std::string_view name) const;
@@ -113,7 +113,7 @@ class Bench {
   /// From the query to the output, and from the output's gradient to those of q and k; empty without d_out.
   [[nodiscard]] std::vector<BenchStep> steps() const;
   [[nodiscard]] std::vector<BenchStep> back_steps() const;
-  /// Throws InvalidArgument naming `of` for what is no number of the bench.
+  /// Throws InvalidArgument naming `of` if the bench has no such number.
   [[nodiscard]] BenchNumber number(std::string_view name) const;
 
  private:
@@ -122,14 +122,14 @@ class Bench {
 };
 
 /// Head `head` of the model that explain() draws for these options, from embeddings to its output. Throws as explain(),
-/// and naming head.
+/// and InvalidArgument naming head.
 [[nodiscard]] BenchInputs drawn_bench(const ExplainOptions& options, std::int64_t head);
 
 /// The ids of all mistakes, in the order in which they are shown.
 [[nodiscard]] const std::vector<std::string>& bench_mistakes();
 
-/// The mistake made with these inputs; `d_k` is the width of random queries where scaling is forgotten. Throws
-/// InvalidArgument naming `wrong`, with the ids, and where the inputs have no place for it.
+/// The mistake made with these inputs; for the forgotten scale, `d_k` is the width of the random queries. Throws
+/// InvalidArgument naming `wrong`, with the ids, also if the mistake cannot be made with these inputs.
 [[nodiscard]] BenchWrong bench_mistake(const Bench& bench, std::string_view id, std::int64_t d_k);
 
 /// Adds `step` to one number of q, k, v, x, w_q, w_k or w_v. The loss is the sum of d_out * out. Throws InvalidArgument

@@ -1,4 +1,4 @@
-// What two towers make of pictures and captions, as an explanation: cosines, probabilities, and maps over each picture.
+// How two towers match pictures and captions: cosines, probabilities, and maps over each picture.
 #pragma once
 
 #include <string>
@@ -14,13 +14,14 @@ struct MatchQuestion {
   std::vector<Tensor> pictures;       // u8 [H, W, 3]
   std::vector<std::string> names;     // what it calls each of them
   std::vector<std::string> captions;  // UTF-8
-  bool maps = true;  // of each pair; each costs a pass forward and back, and one forward for each patch
+  bool maps = true;  // of each pair; a map costs a forward and a backward pass, and a forward pass for each patch
 };
 
-/// Step "match": the probabilities of all pairs, and of each picture a table of its captions. With maps, for picture N,
-/// counted from 1, over the picture as the model sees it: "maps-N", what the cosine with each caption rests on, and
-/// "words-N", where each word of its best caption is seen. `match` is match_pairs() of the same. Throws InvalidArgument
-/// as match_pairs(), and naming names or match if there are not as many as pictures and captions.
+/// Step "match": the probabilities of all pairs, and a table of captions for each picture. With maps there are two more
+/// steps for picture N, counted from 1, drawn over the picture as the model sees it: "maps-N", which patches the cosine
+/// with each caption rests on, and "words-N", where each word of its best caption is seen. `match` is what
+/// match_pairs() gives for the question. Throws InvalidArgument as match_pairs(), and naming names or match if their
+/// counts are not those of the pictures and captions.
 [[nodiscard]] Explanation explain_match(const TextModel& model, const MatchQuestion& question, const PairMatch& match);
 
 }  // namespace qkv

@@ -1,5 +1,4 @@
-// The operations that attention is made of: the formula of each, where qkv does it, and how it is written in seven
-// languages.
+// The operations of attention: the formula of each, where qkv computes it, and its code in seven languages.
 #pragma once
 
 #include <string>
@@ -21,8 +20,8 @@ struct Operation {
   std::string why;  // a sentence
   Formula formula;
   std::string file;                // of the tree: "src/kernels/reference/softmax.cc"
-  std::string symbol;              // what does it there
-  std::vector<std::string> steps;  // of the bench to which it belongs
+  std::string symbol;              // the function there
+  std::vector<std::string> steps;  // ids of the BenchSteps that show it
   std::vector<OperationCode> code;
 };
 
@@ -34,7 +33,7 @@ struct OperationLanguage {
 /// Pseudocode, Python with NumPy, JavaScript, C, C++, Java, Go.
 [[nodiscard]] const std::vector<OperationLanguage>& operation_languages();
 
-/// In the order in which attention does them, the backward pass last.
+/// In the order of the computation, the backward pass last.
 [[nodiscard]] const std::vector<Operation>& operations();
 
 /// The table of docs/operations.md.

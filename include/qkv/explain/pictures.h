@@ -1,5 +1,5 @@
-// Small pictures of what attention is made of, in the numbers of a bench: a dot product and its angle, a matrix
-// product, a mixture, the reshape into heads, and queries of another text.
+// Small pictures of attention's operations, with the numbers of a bench: a dot product and its angle, a matrix product,
+// a mixture of values, the reshape into heads, and queries of another text.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct DotPicture {
   Tensor products, sums;  // f64 [D]: q_c k_c, and their sum so far
   double dot = 0;
   double q_length = 0, k_length = 0;
-  std::optional<double> cosine;  // none where one of them has no length
+  std::optional<double> cosine;  // none if one of the lengths is 0
   std::optional<double> degrees;
   Formula by_numbers, by_angle;
   std::string sentence;
 };
 /// Throws InvalidArgument naming `key`.
 [[nodiscard]] DotPicture dot_picture(const Bench& bench, std::int64_t key);
-/// The key that the chosen query weighs most.
+/// The key with the largest weight of the chosen query.
 [[nodiscard]] std::int64_t heaviest_key(const Bench& bench);
 
 /// Q K^T cell by cell.
@@ -37,10 +37,10 @@ struct ProductPicture {
   std::string sentence;
 };
 inline constexpr std::int64_t kPictureExtent = 8;
-/// None where Tq, Tk or D is larger than kPictureExtent.
+/// nullopt if Tq, Tk or D is larger than kPictureExtent.
 [[nodiscard]] std::optional<ProductPicture> product_picture(const Bench& bench);
 
-/// The values mixed in other shares than the softmax gave.
+/// The values mixed in shares of the reader's choice instead of the softmax's.
 struct MixPicture {
   Tensor masses;   // f64 [Tk]
   Tensor shares;   // f64 [Tk]: of 1
@@ -49,8 +49,8 @@ struct MixPicture {
   Formula formula;
   std::string sentence;
 };
-/// `masses` [Tk], at least 0 and not all 0; empty() stands for the weights of the chosen query. None for more than 12
-/// keys or where the query sees nothing. Throws InvalidArgument naming `masses`.
+/// `masses` [Tk], at least 0 and not all 0; empty() stands for the weights of the chosen query. nullopt for more than
+/// 12 keys, or if the query sees none. Throws InvalidArgument naming `masses`.
 [[nodiscard]] std::optional<MixPicture> mix_picture(const Bench& bench, const Tensor& masses);
 
 /// [T, H d] -> [T, H, d] -> [H, T, d], by split_heads().
@@ -61,16 +61,16 @@ struct SplitPicture {
 };
 [[nodiscard]] SplitPicture split_picture(const Bench& bench);
 
-/// Attention of queries over keys.
+/// The weights of queries over keys.
 struct AskedPicture {
   std::vector<std::string> queries, keys;
   Tensor weights;  // f64 [Tq, Tk]
   std::string sentence;
 };
-/// The bench's keys and values, asked by its own queries without mask and bias.
+/// Of the bench's own queries and keys, without mask and bias.
 [[nodiscard]] std::optional<AskedPicture> self_picture(const Bench& bench);
-/// The same, asked by another text. A word of the bench keeps its query; another has one drawn from its letters. None
-/// where self_picture() is: a head of a model, more than 12 words, or keys of another text already.
+/// Of another text's queries and the bench's keys. A word of the bench keeps its query, any other word's is drawn from
+/// its letters. nullopt where self_picture() is: for a head of a model, more than 12 words, or cross-attention.
 [[nodiscard]] std::optional<AskedPicture> cross_picture(const Bench& bench, const std::vector<std::string>& words);
 
 }  // namespace qkv

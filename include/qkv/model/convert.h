@@ -40,14 +40,15 @@ struct Conversion {
 [[nodiscard]] const std::vector<std::string>& convert_types();
 
 /// Writes the model of a folder, a GGUF or a safetensors file as `out`: GGUF if that ends in ".gguf", safetensors if in
-/// ".safetensors", else a folder as `transformers` writes it. Whole or not at all: under a temporary name, read back
-/// and compared tensor by tensor with what it was made from, then renamed. Config, tokenizer and chat template come
-/// along. One tensor at a time is in memory, beside what opening the folder copies. Between the two forms it knows the
+/// ".safetensors", else a folder as `transformers` writes it. `out` is written under a temporary name, read back and
+/// compared with the model tensor by tensor, then renamed; an error leaves nothing behind. Config, tokenizer and chat
+/// template come along; between a folder and GGUF the options of the config and the tokens of a page are compared, too.
+/// One tensor at a time is in memory, beside what opening the folder copies. Between a folder and GGUF it knows the
 /// architectures that GGUF files are read of; within one form, any.
 ///
-/// Blocks are those of the reference of GGML. As llama.cpp has it, vectors, positions and tables of types stay f32, and
-/// a tensor whose rows are no whole blocks is f16. Throws InvalidArgument naming type, out or model; Error naming the
-/// file, the tensor or the part of the tokenizer that cannot be written.
+/// Blocks have the bits that GGML's reference makes. As llama.cpp has it, vectors, positions and tables of types stay
+/// f32, and a tensor whose rows are no whole blocks is f16. Throws InvalidArgument naming type, out or model; Error
+/// naming the file, the tensor or the part of the tokenizer that cannot be written.
 [[nodiscard]] Conversion convert_model(const std::string& model, const std::string& out,
                                        const ConvertOptions& options = {});
 

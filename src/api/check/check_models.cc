@@ -1,6 +1,7 @@
 #include "qkv/api/check_models.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "api/fields/refuse.h"
 #include "api/fields/text_file.h"
@@ -75,7 +76,7 @@ CheckModelsFigures check_models(const CheckModelsRequest& request,
   const std::string text = api_detail::text_of_file(request.read.text_file);
   const OpenedModel a = opened_as("a", "A", request.a, request.read, saying);
   const OpenedModel b = opened_as("b", "B", request.b, request.read, saying);
-  const ModelComparison found = api_detail::of_fields(
+  ModelComparison found = api_detail::of_fields(
       [&] {
         return compare_models(
             *a, *b, text, {.window = request.read.window, .dtype = asked_dtype(request.read), .progress = progress});
@@ -93,13 +94,9 @@ CheckModelsFigures check_models(const CheckModelsRequest& request,
   figures.agreement = found.agreement;
   figures.perplexity_a = found.perplexity_a;
   figures.perplexity_b = found.perplexity_b;
-  for (const ComparedPlace& place : found.worst) {
-    figures.worst.push_back({place.place, place.before, place.expected, place.a, place.b, place.divergence});
-  }
-  for (const ComparedLayer& layer : found.layers) {
-    figures.layers.push_back({layer.layer, layer.error, layer.worst, layer.place, layer.token});
-  }
-  const auto worst = std::ranges::max_element(figures.layers, {}, &CheckedLayer::error);
+  figures.worst = std::move(found.worst);
+  figures.layers = std::move(found.layers);
+  const auto worst = std::ranges::max_element(figures.layers, {}, &ComparedLayer::error);
   if (worst != figures.layers.end() && worst->error > 0) figures.worst_layer = worst->layer;
   return figures;
 }

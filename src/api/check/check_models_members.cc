@@ -2,9 +2,9 @@
 
 namespace qkv {
 
-const Members<CheckedPlace>& members_of(const CheckedPlace* /*type*/) {
-  using P = CheckedPlace;
-  static const auto kMembers = Members<P>("CheckedPlace")
+const Members<ComparedPlace>& members_of(const ComparedPlace* /*type*/) {
+  using P = ComparedPlace;
+  static const auto kMembers = Members<P>("ComparedPlace")
                                    .add(&P::place, "place", "The last token that was read")
                                    .add(&P::before, "before", "The tokens up to there, the last eight")
                                    .add(&P::expected, "expected", "The token that follows in the text")
@@ -14,10 +14,10 @@ const Members<CheckedPlace>& members_of(const CheckedPlace* /*type*/) {
   return kMembers;
 }
 
-const Members<CheckedLayer>& members_of(const CheckedLayer* /*type*/) {
-  using L = CheckedLayer;
+const Members<ComparedLayer>& members_of(const ComparedLayer* /*type*/) {
+  using L = ComparedLayer;
   static const auto kMembers =
-      Members<L>("CheckedLayer")
+      Members<L>("ComparedLayer")
           .add(&L::layer, "layer", "input, which block 0 reads, then the number of the block whose output is compared")
           .add(&L::error, "error", "|B - A| / |A| of a token's residual stream, its mean over the tokens")
           .add(&L::worst, "worst", "The largest of a token")

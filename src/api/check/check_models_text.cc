@@ -16,7 +16,7 @@ std::string change_as_text(double from, double to) { return fmt::format("{:+.2f}
 
 std::string places_as_text(const CheckModelsFigures& figures, int width) {
   std::string text = "\nwhere they part\n";
-  for (const CheckedPlace& place : figures.worst) {
+  for (const ComparedPlace& place : figures.worst) {
     if (place.divergence == 0) continue;
     text +=
         api_detail::prose(fmt::format("{:.3g} nats behind token {}, \"{}\": A says \"{}\", B \"{}\", the text \"{}\"",
@@ -32,8 +32,8 @@ std::string layers_as_text(const CheckModelsFigures& figures, int width) {
   std::string text = "\nresidual stream, |B - A| / |A| of a token\n";
   text += fmt::format("  {:>5}  {:>8}  {:>8}  {:<16}\n", "layer", "mean", "worst", "at token");
   double most = 0;
-  for (const CheckedLayer& layer : figures.layers) most = std::max(most, layer.error);
-  for (const CheckedLayer& layer : figures.layers) {
+  for (const ComparedLayer& layer : figures.layers) most = std::max(most, layer.error);
+  for (const ComparedLayer& layer : figures.layers) {
     const int room = std::clamp(width - kColumns - 2, 0, 40);
     const auto length = static_cast<std::size_t>(most > 0 ? layer.error / most * room : 0);
     const std::string at = layer.worst == 0 ? "" : fmt::format("{} {}", layer.place, one_line(layer.token));

@@ -13,11 +13,7 @@ namespace qkv {
 namespace {
 
 std::string size_of_bytes(std::int64_t bytes) {
-  const auto number = static_cast<double>(bytes);
-  if (bytes >= 1'000'000'000) return fmt::format("{:.2f} GB", number / 1e9);
-  if (bytes >= 1'000'000) return fmt::format("{:.1f} MB", number / 1e6);
-  if (bytes >= 1'000) return fmt::format("{:.1f} kB", number / 1e3);
-  return fmt::format("{} bytes", bytes);
+  return bytes < 1000 ? fmt::format("{} bytes", bytes) : api_detail::size_text(bytes);
 }
 
 // "134,515,008"

@@ -37,23 +37,17 @@ ConvertFigures convert(const ConvertRequest& request,
     return convert_model(trained_model_path(request.model), request.out,
                          {.type = request.type, .overwrite = request.overwrite, .progress = progress});
   });
-  ConvertFigures figures;
-  figures.model = request.model;
-  figures.out = request.out;
-  figures.form = std::move(done.form);
-  figures.bytes = done.bytes;
-  figures.cautions = std::move(done.cautions);
-  for (ConvertedTensor& tensor : done.tensors) {
-    if (figures.worst.empty() || tensor.error > figures.worst_error) {
-      figures.worst = tensor.name;
-      figures.worst_error = tensor.error;
-    }
-    figures.tensors.push_back({.name = std::move(tensor.name),
-                               .type = std::move(tensor.type),
-                               .shape = std::move(tensor.shape),
-                               .bytes = tensor.bytes,
-                               .error = tensor.error,
-                               .kept = std::move(tensor.kept)});
+  ConvertFigures figures{.model = request.model,
+                         .out = request.out,
+                         .form = std::move(done.form),
+                         .bytes = done.bytes,
+                         .worst = {},
+                         .tensors = std::move(done.tensors),
+                         .cautions = std::move(done.cautions)};
+  if (const auto worst = std::ranges::max_element(figures.tensors, {}, &ConvertedTensor::error);
+      worst != figures.tensors.end()) {
+    figures.worst = worst->name;
+    figures.worst_error = worst->error;
   }
   return figures;
 }

@@ -2,8 +2,8 @@
 
 namespace qkv {
 
-const Members<ConvertFiguresTensor>& members_of(const ConvertFiguresTensor* /*type*/) {
-  using T = ConvertFiguresTensor;
+const Members<ConvertedTensor>& members_of(const ConvertedTensor* /*type*/) {
+  using T = ConvertedTensor;
   static const auto kMembers =
       Members<T>("ConvertedTensor")
           .add(&T::name, "name", "In the new file")

@@ -10,14 +10,7 @@
 namespace qkv {
 namespace {
 
-std::string bytes_as_text(std::int64_t bytes) {
-  const auto number = static_cast<double>(bytes);
-  if (bytes >= 1'000'000'000) return fmt::format("{:.2f} GB", number / 1e9);
-  if (bytes >= 1'000'000) return fmt::format("{:.1f} MB", number / 1e6);
-  return fmt::format("{:.1f} kB", number / 1e3);
-}
-
-std::int64_t count_of(const ConvertFiguresTensor& tensor) {
+std::int64_t count_of(const ConvertedTensor& tensor) {
   std::int64_t count = 1;
   for (const std::int64_t extent : tensor.shape) count *= extent;
   return count;
@@ -25,7 +18,7 @@ std::int64_t count_of(const ConvertFiguresTensor& tensor) {
 
 struct TypeTotal {
   std::int64_t tensors = 0, numbers = 0, bytes = 0;
-  const ConvertFiguresTensor* worst = nullptr;
+  const ConvertedTensor* worst = nullptr;
 };
 
 }  // namespace
@@ -33,7 +26,7 @@ struct TypeTotal {
 std::string convert_as_text(const ConvertFigures& figures, int width) {
   std::map<std::string, TypeTotal> types;
   std::map<std::string, std::int64_t> kept;
-  for (const ConvertFiguresTensor& tensor : figures.tensors) {
+  for (const ConvertedTensor& tensor : figures.tensors) {
     TypeTotal& total = types[tensor.type];
     total.tensors += 1;
     total.numbers += count_of(tensor);
@@ -43,14 +36,14 @@ std::string convert_as_text(const ConvertFigures& figures, int width) {
   }
   std::string text =
       api_detail::prose(fmt::format("{}: {}, {}, {} tensors, read back and compared", one_line(figures.out),
-                                    figures.form, bytes_as_text(figures.bytes), figures.tensors.size()),
+                                    figures.form, api_detail::size_text(figures.bytes), figures.tensors.size()),
                         width);
   text += fmt::format("  {:<6} {:>8} {:>14} {:>10}  largest relative error\n", "type", "tensors", "numbers", "size");
   for (const auto& [type, total] : types) {
     const std::string worst =
         total.worst->error == 0 ? "0" : fmt::format("{:.3g}  {}", total.worst->error, one_line(total.worst->name));
     text += fmt::format("  {:<6} {:>8} {:>14} {:>10}  {}\n", type, total.tensors, total.numbers,
-                        bytes_as_text(total.bytes), worst);
+                        api_detail::size_text(total.bytes), worst);
   }
   for (const auto& [why, count] : kept) {
     text += api_detail::prose(fmt::format("{} tensor{} in {}", count, count == 1 ? "" : "s", why), width, 2);

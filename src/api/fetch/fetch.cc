@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "api/replies/lines.h"
+
 namespace qkv {
 namespace {
 
@@ -27,20 +29,14 @@ FetchFigures figures_of(const HubModel& model) {
   return figures;
 }
 
-std::string size_text(std::int64_t bytes) {
-  if (bytes >= 1'000'000'000) return fmt::format("{:.2f} GB", static_cast<double>(bytes) / 1e9);
-  if (bytes >= 1'000'000) return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
-  return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
-}
-
 std::string listed(const FetchFigures& figures) {
   std::string text;
   std::int64_t total = 0;
   for (const FetchFile& file : figures.files) {
-    text += fmt::format("{:>10}  {}\n", size_text(file.size), file.name);
+    text += fmt::format("{:>10}  {}\n", api_detail::size_text(file.size), file.name);
     total += file.size;
   }
-  return text + fmt::format("{:>10}  {} at {}\n", size_text(total), figures.name, figures.revision);
+  return text + fmt::format("{:>10}  {} at {}\n", api_detail::size_text(total), figures.name, figures.revision);
 }
 
 }  // namespace
@@ -81,7 +77,7 @@ std::string as_text(const FetchFigures& figures) {
   if (!figures.folder) return listed(figures);
   const std::string there = *figures.was_there > 0 ? fmt::format(", {} were there", *figures.was_there) : "";
   return fmt::format("{}: {} files of {} at {:.12}{}; {} came\n", *figures.folder, figures.files.size(), figures.name,
-                     figures.revision, there, size_text(*figures.received));
+                     figures.revision, there, api_detail::size_text(*figures.received));
 }
 
 }  // namespace qkv

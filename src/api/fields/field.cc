@@ -299,6 +299,15 @@ std::string FieldTable::json_of(const void* request, const void* plain) const {
   return json.dump();
 }
 
+FieldInfo threads_field(const std::string& group) {
+  return {.name = "threads",
+          .form = "N",
+          .meaning = "Threads to use [QKV_THREADS, or all cores]",
+          .group = group,
+          .least = 1,
+          .most = 65536};
+}
+
 std::string fields_as_markdown(std::span<const FieldInfo> fields) {
   const auto coded = [](const std::string& value) {
     return value.empty() ? "" : "`" + api_detail::table_cell(value) + "`";

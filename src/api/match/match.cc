@@ -40,7 +40,7 @@ MatchQuestion match_question(const MatchRequest& request) {
                          .captions = request.captions,
                          .maps = request.maps};
   if (!request.file.path.empty()) {
-    const std::vector<std::string> lines = lines_of(request.file, EmptyLines::left_out).texts;
+    const std::vector<std::string> lines = texts_of(request.file, EmptyLines::left_out).texts;
     question.captions.insert(question.captions.end(), lines.begin(), lines.end());
   }
   if (question.names.empty()) api_detail::refuse("images", "a PNG file or more", "none");

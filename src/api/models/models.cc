@@ -21,13 +21,9 @@ std::vector<AboutModel> api_detail::models_of_the_box() {
   return models;
 }
 
-OpenedModel open_model(const std::string& name, QuantisedWeights quantised) {
-  return api_detail::of_model(
-      [&] { return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name), quantised)); });
-}
-
 OpenedModel open_model(const std::string& name, const Saying& saying, QuantisedWeights quantised) {
-  OpenedModel opened = open_model(name, quantised);
+  const OpenedModel opened = api_detail::of_model(
+      [&] { return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name), quantised)); });
   for (const std::string& what : opened->model().cautions()) saying.careful(what);
   return opened;
 }
@@ -54,7 +50,7 @@ EmbedOptions vectors_without_prompt(const std::string& path, const Saying& sayin
 }
 
 HeadTexts texts_of_lines(const TextModel& trained, std::string_view field, const FileOfTexts& file) {
-  const Texts lines = lines_of(file, EmptyLines::left_out);
+  const Texts lines = texts_of(file, EmptyLines::left_out);
   return api_detail::of_fields(
       [&] { return head_texts(trained, lines.texts); },
       [&](const std::string& argument) { return lines.place_of(argument).value_or(std::string(field)); });

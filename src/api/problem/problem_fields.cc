@@ -10,7 +10,6 @@ constexpr const char* kMask = "Who sees whom (what several of these hide is hidd
 constexpr const char* kScores = "Scores, in the order in which they act";
 constexpr const char* kBackward = "The backward pass (of a loss whose gradient with respect to the result is known)";
 constexpr const char* kRun = "How it runs";
-constexpr int kMostThreads = 65536;
 
 using Problem = ProblemRequest;
 
@@ -98,13 +97,7 @@ void add_backward(Fields<Problem>& fields) {
 }
 
 void add_run(Fields<Problem>& fields) {
-  fields
-      .add(&Problem::threads, {.name = "threads",
-                               .form = "N",
-                               .meaning = "Threads to use [QKV_THREADS, or all cores]",
-                               .group = kRun,
-                               .least = 1,
-                               .most = kMostThreads})
+  fields.add(&Problem::threads, threads_field(kRun))
       .add(&Problem::target, {.name = "target",
                               .form = "NAME",
                               .meaning = "One that `qkv info` lists as ready [the chosen one]",

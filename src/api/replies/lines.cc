@@ -17,6 +17,13 @@ std::string prose(std::string_view text, int width, int indent) {
   return out;
 }
 
+std::string size_text(std::int64_t bytes) {
+  const auto number = static_cast<double>(bytes);
+  if (bytes >= 1'000'000'000) return fmt::format("{:.2f} GB", number / 1e9);
+  if (bytes >= 1'000'000) return fmt::format("{:.1f} MB", number / 1e6);
+  return fmt::format("{:.1f} kB", number / 1e3);
+}
+
 std::string named_lines(std::string_view name, std::string_view text, int width) {
   constexpr int kColumn = 10;
   const std::string line = one_line(text);

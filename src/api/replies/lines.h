@@ -1,6 +1,7 @@
 // Lines of a reply's text.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,9 @@ namespace qkv::api_detail {
 /// `text` in lines of at most `width` columns, each after `indent` blanks; control characters of a foreign name are
 /// shown as \x1b.
 [[nodiscard]] std::string prose(std::string_view text, int width, int indent = 0);
+
+/// "1.23 GB", "45.6 MB", "7.8 kB".
+[[nodiscard]] std::string size_text(std::int64_t bytes);
 
 /// "mask      causal & window(64)": the name in ten columns, what is too long going on under the text.
 [[nodiscard]] std::string named_lines(std::string_view name, std::string_view text, int width);

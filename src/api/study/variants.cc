@@ -84,11 +84,7 @@ void add_runs(Fields<VariantsBench>& fields) {
                                              .form = "SIZE",
                                              .meaning = "Bytes that a T x T matrix may take",
                                              .type = FieldType::size});
-  fields.add(&VariantsBench::threads, {.name = "threads",
-                                       .form = "N",
-                                       .meaning = "Threads to use [QKV_THREADS, or all cores]",
-                                       .least = 1,
-                                       .most = 65536});
+  fields.add(&VariantsBench::threads, threads_field());
   fields.add(&VariantsBench::setup, of_setup);
 }
 

@@ -34,8 +34,6 @@ std::string content_of(const FileOfTexts& file) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-Texts none_yet(const FileOfTexts& file) { return {.texts = {}, .file = file.content ? "standard input" : file.path}; }
-
 // Lines of the separator alone end a text.
 Texts parted(std::string_view whole, std::string_view separator, Texts texts) {
   std::string text;
@@ -103,22 +101,15 @@ Texts given_texts(const std::optional<std::string>& text, const FileOfTexts& fil
   return text ? Texts{.texts = {*text}} : texts_of(file);
 }
 
-Texts texts_of(const FileOfTexts& file) {
+Texts texts_of(const FileOfTexts& file, EmptyLines empty) {
   const std::string content = content_of(file);
-  Texts texts = none_yet(file);
+  Texts texts{.texts = {}, .file = file.content ? "standard input" : file.path};
   const std::string_view whole = require_utf8(content, texts.file);
   if (!file.is_whole && file.separator) return parted(whole, *file.separator, std::move(texts));
-  if (!file.is_whole) return lines_in(whole, std::move(texts), EmptyLines::kept);
+  if (!file.is_whole) return lines_in(whole, std::move(texts), empty);
   texts.texts.emplace_back(whole);
   texts.line_numbers.push_back(1);
   return texts;
-}
-
-Texts lines_of(const FileOfTexts& file, EmptyLines empty) {
-  const std::string content = content_of(file);
-  Texts lines = none_yet(file);
-  const std::string_view whole = require_utf8(content, lines.file);
-  return lines_in(whole, std::move(lines), empty);
 }
 
 }  // namespace qkv

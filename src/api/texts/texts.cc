@@ -286,10 +286,18 @@ std::string field_of_writing(const std::string& argument) {
   return argument == "ids" || argument.starts_with("prompt") ? "text" : argument;
 }
 
+std::vector<WrittenText> write_given(const TextModel& model, const Texts& prompts, const WriteOptions& options) {
+  return api_detail::of_fields(
+      [&] { return write_texts(model, prompts.texts, options); },
+      [&](const std::string& argument) { return prompts.place_of(argument).value_or(field_of_writing(argument)); });
+}
+
+namespace {
+
 GenerateFigures answer_in_chat(const GenerateRequest& request, const Given& given) {
   if (!request.user && request.messages.empty()) refuse("user", "a message to be answered, or `messages`", "none");
   const std::vector<ChatMessage> messages = messages_of(request);
-  const OpenedModel model = open_model(request.model, weights_for(request));
+  const OpenedModel model = open_model(request.model, {}, weights_for(request));
   return api_detail::of_fields(
       [&] {
         Chat chat(*model);
@@ -301,17 +309,18 @@ GenerateFigures answer_in_chat(const GenerateRequest& request, const Given& give
       field_of_writing);
 }
 
+}  // namespace
+
 std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given) {
   require_effect(request, given);
   if (request.chat) return {answer_in_chat(request, given)};
   if (!request.text) refuse("text", "a text", "none");
-  const OpenedModel model = open_model(request.model, weights_for(request));
-  const std::vector<std::string> prompts(static_cast<std::size_t>(request.samples), *request.text);
-  const std::vector<WrittenText> written = api_detail::of_fields(
-      [&] { return write_texts(*model, prompts, write_options(request, model->model())); }, field_of_writing);
+  const OpenedModel model = open_model(request.model, {}, weights_for(request));
+  const Texts prompts{.texts = std::vector<std::string>(static_cast<std::size_t>(request.samples), *request.text)};
   std::vector<GenerateFigures> all;
-  for (const WrittenText& one : written)
+  for (const WrittenText& one : write_given(*model, prompts, write_options(request, model->model()))) {
     all.push_back(generate_figures(*request.text, one, model->model().quantised_words()));
+  }
   return all;
 }
 

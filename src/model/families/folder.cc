@@ -101,8 +101,9 @@ std::map<std::string, std::string> special_tokens_of(const text::FilesBeside& be
                                                      const std::string& chat_template) {
   std::map<std::string, std::string> tokens;
   if (chat_template.empty()) return tokens;
-  for (const char* name : text::kNamedTokens) {
-    if (std::optional<std::string> token = beside.token(name)) tokens.emplace(name, std::move(*token));
+  for (const text::SpecialTokenName& name : text::kSpecialTokenNames) {
+    if (std::optional<std::string> token = beside.token(name.of_files))
+      tokens.emplace(name.of_files, std::move(*token));
   }
   return tokens;
 }

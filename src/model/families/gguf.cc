@@ -219,6 +219,7 @@ LaterGgufModel later_model_of_gguf(Gguf file) {
   try {
     const auto reading = std::make_shared<GgufReading>(std::move(file), QuantisedWeights::as_f32);
     return {.model = with_tokenizers(*reading, reading->network(), reading->config().remarks()),
+            .file = &reading->keys().file(),
             .family = &reading->family(),
             .config = reading->config().json(),
             .value = [reading](const Parameter& parameter) { return reading->loading.value_of(parameter); }};

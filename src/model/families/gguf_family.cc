@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/families/gguf_rotary.h"
+#include "qkv/error.h"
 
 namespace qkv::families {
 namespace {
@@ -271,15 +272,16 @@ Json t5_words(const GgufKeys& keys) {
 
 const auto& gguf_families() {
   static const std::array kFamilies = {
-      GgufFamily{"llama", llama, llama_words, kGgufDecoder, GgufChange::interleaved_heads},
-      GgufFamily{"qwen2", qwen2, qwen2_words, kGgufDecoder},
-      GgufFamily{"qwen3", qwen3, qwen3_and_gemma_words, kGgufDecoder},
-      GgufFamily{"gemma", gemma, qwen3_and_gemma_words, kGgufDecoder, GgufChange::norms_plus_one},
-      GgufFamily{"gemma2", gemma2, gemma2_words, kGgufDecoder, GgufChange::norms_plus_one},
-      GgufFamily{"gemma3", gemma3_text, gemma3_words, kGgufDecoder, GgufChange::norms_plus_one},
-      GgufFamily{"gpt2", gpt2, gpt2_words, kGgufGpt2},
-      GgufFamily{"bert", bert, bert_words, kGgufBert},
-      GgufFamily{"t5", t5, t5_words, kGgufT5},
+      GgufFamily{"llama", llama, llama_words, kGgufDecoder, "LlamaForCausalLM", GgufChange::interleaved_heads,
+                 "mistral"},
+      GgufFamily{"qwen2", qwen2, qwen2_words, kGgufDecoder, "Qwen2ForCausalLM"},
+      GgufFamily{"qwen3", qwen3, qwen3_and_gemma_words, kGgufDecoder, "Qwen3ForCausalLM"},
+      GgufFamily{"gemma", gemma, qwen3_and_gemma_words, kGgufDecoder, "GemmaForCausalLM", GgufChange::norms_plus_one},
+      GgufFamily{"gemma2", gemma2, gemma2_words, kGgufDecoder, "Gemma2ForCausalLM", GgufChange::norms_plus_one},
+      GgufFamily{"gemma3", gemma3_text, gemma3_words, kGgufDecoder, "Gemma3ForCausalLM", GgufChange::norms_plus_one},
+      GgufFamily{"gpt2", gpt2, gpt2_words, kGgufGpt2, "GPT2LMHeadModel"},
+      GgufFamily{"bert", bert, bert_words, kGgufBert, "BertModel"},
+      GgufFamily{"t5", t5, t5_words, kGgufT5, "T5ForConditionalGeneration"},
   };
   return kFamilies;
 }
@@ -290,8 +292,17 @@ std::string key_of(const files::GgufKeys& keys, std::string_view name) {
   return keys.text("general.architecture") + "." + std::string(name);
 }
 
-const GgufFamily& gguf_family_named(std::string_view architecture) {
-  return *std::ranges::find(gguf_families(), architecture, &GgufFamily::architecture);
+const GgufFamily& gguf_family_for(const std::string& model_type, const std::string& source) {
+  std::string names;
+  for (const GgufFamily& family : gguf_families()) {
+    for (const std::string_view type : {family.family().type, family.also}) {
+      if (type.empty()) continue;
+      if (type == model_type) return family;
+      names += (names.empty() ? "" : ", ") + std::string(type);
+    }
+  }
+  throw Error(source + ": model_type: expected one that GGUF has an architecture for, " + names + ", got " +
+              model_type);
 }
 
 const GgufFamily& gguf_family_of(const files::GgufKeys& keys) {

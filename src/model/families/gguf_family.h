@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "files/gguf_keys.h"
@@ -22,14 +23,17 @@ struct GgufFamily {
   /// The words of config.json, but for model_type and vocab_size, which every architecture has alike.
   nlohmann::json (*config)(const files::GgufKeys& keys);
   std::span<const WeightName> names;
+  std::string_view class_name;  // that `transformers` opens a folder of it with
   GgufChange change = GgufChange::none;
+  std::string_view also = {};  // another model_type that is written as it
 };
 
 /// That of general.architecture. Throws Error naming the architecture and those that there are.
 [[nodiscard]] const GgufFamily& gguf_family_of(const files::GgufKeys& keys);
 
-/// The one of this name, which must be there.
-[[nodiscard]] const GgufFamily& gguf_family_named(std::string_view architecture);
+/// That which models of a model_type are written as. Throws Error naming `source`, the model_type and those that there
+/// are.
+[[nodiscard]] const GgufFamily& gguf_family_for(const std::string& model_type, const std::string& source);
 
 /// "llama.block_count"
 [[nodiscard]] std::string key_of(const files::GgufKeys& keys, std::string_view name);

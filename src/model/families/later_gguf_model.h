@@ -12,7 +12,8 @@
 namespace qkv::families {
 
 struct LaterGgufModel {
-  Model model;  // of undrawn parameters
+  Model model;       // of undrawn parameters
+  const Gguf* file;  // as long as there is `value`
   const GgufFamily* family;
   nlohmann::json config;  // in the words of a config.json, but for what GGUF does not say
   /// Reads the value of one of its parameters, in f32 where it is quantised. Throws Error naming the tensor.

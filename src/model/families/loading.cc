@@ -93,7 +93,7 @@ std::string listed(const std::vector<std::string>& names) {
 HeadSizes heads_of(const DecoderOptions& options) {
   return {.Hq = options.heads,
           .Hk = options.choices.kv_heads.value_or(options.heads),
-          .D = options.choices.d_k.value_or(options.d_model / options.heads)};
+          .D = options.choices.d_k.value_or(options.heads > 0 ? options.d_model / options.heads : 0)};
 }
 
 Loading::Found Loading::find(const Parameter& parameter) const {

@@ -19,7 +19,6 @@ struct HeadSizes {
   std::int64_t D = 0;
 };
 
-/// Of a decoder with one head or more.
 [[nodiscard]] HeadSizes heads_of(const DecoderOptions& options);
 
 class Loading {

@@ -13,12 +13,6 @@ namespace {
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kOlderWords = {
     {{".weight", ".gamma"}, {".bias", ".beta"}}};
 
-std::string with_number(std::string_view pattern, const std::string& number) {
-  std::string name(pattern);
-  if (const std::size_t place = name.find('#'); place != std::string::npos) name.replace(place, 1, number);
-  return name;
-}
-
 std::string_view first_word(std::string_view name) { return name.substr(0, name.find('.')); }
 
 // What stands before the first of the family's names that the files have, if anything does.
@@ -46,6 +40,12 @@ std::string prefix_in(const Family& family, const WeightFiles& files) {
 }
 
 }  // namespace
+
+std::string with_number(std::string_view pattern, const std::string& number) {
+  std::string name(pattern);
+  if (const std::size_t place = name.find('#'); place != std::string::npos) name.replace(place, 1, number);
+  return name;
+}
 
 ParameterName::ParameterName(std::string name) : whole(std::move(name)) {
   constexpr std::string_view kBlocks = "blocks.";

@@ -26,6 +26,9 @@ struct ParameterName {
   std::string last;    // empty if there is none
 };
 
+/// "blk.3.attn_q" of "blk.#.attn_q" and "3".
+[[nodiscard]] std::string with_number(std::string_view pattern, const std::string& number);
+
 class StoredWeights {
  public:
   StoredWeights(const Family& family, const WeightFiles& files);

@@ -20,7 +20,4 @@ namespace qkv::saving {
 /// Of a model file of qkv's, or of tensors alone.
 [[nodiscard]] Conversion file_to_file(const std::string& path, files::StagedFile& out, const ConvertOptions& options);
 
-/// general.file_type of weights of this type, as "F32".
-[[nodiscard]] std::int64_t gguf_file_type(const std::string& type);
-
 }  // namespace qkv::saving

@@ -1,7 +1,6 @@
 #include "model/saving/gguf_words.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -10,19 +9,6 @@
 
 namespace qkv::saving {
 namespace {
-
-constexpr std::array<GgufArchitecture, 10> kArchitectures = {{
-    {"llama", "llama"},
-    {"llama", "mistral"},
-    {"qwen2", "qwen2"},
-    {"qwen3", "qwen3"},
-    {"gemma", "gemma"},
-    {"gemma2", "gemma2"},
-    {"gemma3", "gemma3_text"},
-    {"gpt2", "gpt2"},
-    {"bert", "bert"},
-    {"t5", "t5"},
-}};
 
 // Words of one architecture: "llama.block_count".
 class WordsOf {
@@ -159,20 +145,9 @@ void add_encoder_decoder(WordsOf& words, const EncoderDecoderOptions& options) {
 
 }  // namespace
 
-const GgufArchitecture& gguf_architecture_of(const std::string& model_type, const std::string& source) {
-  const auto found = std::ranges::find(kArchitectures, model_type, &GgufArchitecture::model_type);
-  if (found != kArchitectures.end()) return *found;
-  std::string names;
-  for (const GgufArchitecture& known : kArchitectures) {
-    names += (names.empty() ? "" : ", ") + std::string(known.model_type);
-  }
-  throw Error(source + ": model_type: expected one that GGUF has an architecture for, " + names + ", got " +
-              model_type);
-}
-
-GgufWords gguf_words(const GgufArchitecture& architecture, const Model::Network& network) {
-  WordsOf words(architecture.name);
-  std::visit(Overloaded{[&](const Decoder& decoder) { add_decoder(words, architecture.name, decoder.options()); },
+GgufWords gguf_words(std::string_view architecture, const Model::Network& network) {
+  WordsOf words(architecture);
+  std::visit(Overloaded{[&](const Decoder& decoder) { add_decoder(words, architecture, decoder.options()); },
                         [&](const Encoder& encoder) { add_encoder(words, encoder.options()); },
                         [&](const EncoderDecoder& both) { add_encoder_decoder(words, both.options()); },
                         [](const auto& other) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "model/families/loading.h"
 #include "model/families/stored_weights.h"
 #include "qkv/error.h"
 
@@ -23,12 +24,6 @@ const WeightName* name_of_parameter(std::span<const WeightName> names, const Par
     if (name.ours == parameter.layer() || name.ours == parameter.whole) return &name;
   }
   return nullptr;
-}
-
-std::string with_block(std::string_view pattern, const std::string& number) {
-  std::string name(pattern);
-  if (const std::size_t place = name.find('#'); place != std::string::npos) name.replace(place, 1, number);
-  return name;
 }
 
 std::vector<std::int64_t> extents_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
@@ -93,31 +88,24 @@ class Placing {
   std::map<std::string, std::size_t, std::less<>> places_;
 };
 
-struct HeadCounts {
-  std::int64_t queries = 0;
-  std::int64_t keys = 0;
-};
-HeadCounts heads_of(const Model& model) {
-  const auto* decoder = std::get_if<Decoder>(&model.network());
-  if (decoder == nullptr) return {};
-  const DecoderOptions& options = decoder->options();
-  return {options.heads, options.choices.kv_heads.value_or(options.heads)};
-}
-
-std::function<Tensor(Tensor)> change_for_gguf(GgufChange change, const std::string& name, const HeadCounts& heads) {
+std::function<Tensor(Tensor)> change_for_gguf(GgufChange change, const std::string& name,
+                                              const families::HeadSizes& heads) {
   if (change == GgufChange::norms_plus_one && name.ends_with("norm.weight")) return plus_one;
   if (change != GgufChange::interleaved_heads) return nullptr;
   const bool is_query = name.ends_with(".attn_q.weight") || name.ends_with(".attn_q.bias");
   const bool is_key = name.ends_with(".attn_k.weight") || name.ends_with(".attn_k.bias");
   if (!is_query && !is_key) return nullptr;
-  return [count = is_query ? heads.queries : heads.keys](const Tensor& rows) { return in_pairs(rows, count); };
+  return [count = is_query ? heads.Hq : heads.Hk](const Tensor& rows) { return in_pairs(rows, count); };
 }
 
 }  // namespace
 
+Tensor own_value(const Parameter& parameter) { return Tensor(parameter.value.value()); }
+
 std::vector<PlacedTensor> placed_in_gguf(const families::GgufFamily& family, const Model& model, const ValueOf& value,
                                          std::vector<std::string>& left_out) {
-  const HeadCounts heads = heads_of(model);
+  const auto* decoder = std::get_if<Decoder>(&model.network());
+  const families::HeadSizes heads = decoder == nullptr ? families::HeadSizes{} : families::heads_of(decoder->options());
   Placing placing(value);
   for (const Parameter& parameter : model.parameters()) {
     const ParameterName name(parameter.name);
@@ -126,7 +114,7 @@ std::vector<PlacedTensor> placed_in_gguf(const families::GgufFamily& family, con
       left_out.push_back(parameter.name);
       continue;
     }
-    std::string theirs = with_block(weight->theirs, name.number);
+    std::string theirs = families::with_number(weight->theirs, name.number);
     theirs += name.last;
     const auto changed = change_for_gguf(family.change, theirs, heads);
     placing.add(parameter, std::move(theirs), *weight, changed);
@@ -148,8 +136,8 @@ std::vector<PlacedTensor> placed_in_folder(const families::Family& family, const
     const bool by_other = !weight->otherwise.empty() && !weight->in_head && !name.layer().ends_with("output") &&
                           (name.layer().ends_with("embedding") || !is_gated);
     const std::string_view theirs = by_other ? weight->otherwise : weight->theirs;
-    placing.add(parameter, (weight->in_head ? "" : prefix) + with_block(theirs, name.number) + name.last, *weight,
-                nullptr);
+    placing.add(parameter, (weight->in_head ? "" : prefix) + families::with_number(theirs, name.number) + name.last,
+                *weight, nullptr);
   }
   return placing.take();
 }

@@ -15,6 +15,8 @@ namespace qkv::saving {
 
 /// The value of a parameter, made when it is asked for.
 using ValueOf = std::function<Tensor(const Parameter& parameter)>;
+/// That of a parameter which is there.
+[[nodiscard]] Tensor own_value(const Parameter& parameter);
 
 struct PlacedTensor {
   std::string name;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "core/ascii.h"
 #include "qkv/error.h"
@@ -33,6 +35,27 @@ std::string type_in_file(std::string_view word) {
 bool is_plain_type(std::string_view word) { return word == "f32" || word == "f16" || word == "bf16"; }
 
 std::string type_of_dtype(DType dtype) { return type_in_file(name_of(dtype)); }
+
+std::string dtype_in_config(const std::string& type) {
+  static const std::map<std::string, std::string> kWords = {
+      {"F32", "float32"}, {"F16", "float16"}, {"BF16", "bfloat16"}, {"F64", "float64"}};
+  return kWords.at(type);
+}
+
+void PlannedTensors::add(files::LaterTensor tensor, std::string kept) {
+  shown.push_back({.name = tensor.name,
+                   .type = tensor.type,
+                   .shape = tensor.shape,
+                   .bytes = files::bytes_of(tensor),
+                   .kept = std::move(kept)});
+  tensors.push_back(std::move(tensor));
+}
+
+files::WriteProgress progress_of(const ConvertOptions& options, const char* stage) {
+  return [&options, stage](std::int64_t done, std::int64_t all) {
+    if (options.progress) options.progress(stage, done, all);
+  };
+}
 
 std::string_view gguf_scores_map(bool has_output) noexcept {
   return has_output ? "output.weight" : "token_embd.weight";

@@ -19,6 +19,19 @@ namespace qkv::saving {
 [[nodiscard]] bool is_plain_type(std::string_view word);
 /// As files name the dtype: "F32".
 [[nodiscard]] std::string type_of_dtype(DType dtype);
+/// As config.json names a plain type: "float32" of "F32".
+[[nodiscard]] std::string dtype_in_config(const std::string& type);
+
+/// The tensors of a new file, and what is said of each.
+struct PlannedTensors {
+  std::vector<files::LaterTensor> tensors;
+  std::vector<ConvertedTensor> shown;
+
+  void add(files::LaterTensor tensor, std::string kept = {});
+};
+
+/// What tells options.progress of a stage, if anybody listens.
+[[nodiscard]] files::WriteProgress progress_of(const ConvertOptions& options, const char* stage);
 
 struct ChosenType {
   std::string type;

@@ -25,47 +25,29 @@ using Json = nlohmann::json;
 
 constexpr const char* kShardIndex = "model.safetensors.index.json";
 
-struct Retyped {
-  std::vector<files::LaterTensor> tensors;
-  std::vector<ConvertedTensor> shown;
-};
-
-Retyped retyped(const Safetensors& file, const ConvertOptions& options) {
-  Retyped all;
+PlannedTensors retyped(const Safetensors& file, const ConvertOptions& options) {
+  PlannedTensors plan;
   for (const SafetensorsEntry& entry : file.entries()) {
-    const Tensor stored = file.load(entry.name);
-    const bool changes = options.type && is_floating(stored.dtype());
-    all.tensors.push_back({entry.name, changes ? type_in_file(*options.type) : entry.dtype, entry.shape,
-                           [&file, name = entry.name] { return file.load(name); }});
-    all.shown.push_back({.name = entry.name,
-                         .type = all.tensors.back().type,
-                         .shape = entry.shape,
-                         .bytes = files::bytes_of(all.tensors.back()),
-                         .kept = options.type && !changes ? "no floating numbers" : ""});
+    const bool changes = options.type && is_floating(file.load(entry.name).dtype());
+    plan.add({entry.name, changes ? type_in_file(*options.type) : entry.dtype, entry.shape,
+              [&file, name = entry.name] { return file.load(name); }},
+             options.type && !changes ? "no floating numbers" : "");
   }
-  return all;
+  return plan;
 }
 
 // Writes one file and compares it.
 void write_retyped(const Safetensors& file, files::StagedFile& out, const std::map<std::string, std::string>& metadata,
                    Conversion& done, const ConvertOptions& options) {
-  Retyped all = retyped(file, options);
-  const auto progress = [&](std::int64_t at, std::int64_t of_all) {
-    if (options.progress) options.progress("write", at, of_all);
-  };
-  files::write_safetensors(out, metadata, all.tensors, progress);
+  PlannedTensors plan = retyped(file, options);
+  files::write_safetensors(out, metadata, plan.tensors, progress_of(options, "write"));
   out.finish();
   const Safetensors back = Safetensors::read(out.temporary());
-  Conversion part{.form = {}, .bytes = 0, .tensors = std::move(all.shown), .cautions = {}};
+  Conversion part{.form = {}, .bytes = 0, .tensors = std::move(plan.shown), .cautions = {}};
   compare_tensors(
       part, [&](const std::string& name) { return file.load(name); },
       [&](const std::string& name) { return back.load(name); }, options);
   std::ranges::move(part.tensors, std::back_inserter(done.tensors));
-}
-
-std::string dtype_in_config(const std::string& type) {
-  if (type == "f16") return "float16";
-  return type == "bf16" ? "bfloat16" : "float32";
 }
 
 bool is_in_another_form(const std::string& name) {
@@ -94,7 +76,7 @@ std::string with_dtype(const std::string& text, const std::string& path, const s
   auto config = nlohmann::ordered_json::parse(text, nullptr, false);
   if (!config.is_object()) throw Error(path + ": expected a JSON object");
   for (const char* word : {"dtype", "torch_dtype"}) {
-    if (config.contains(word)) config[word] = dtype_in_config(*type);
+    if (config.contains(word)) config[word] = dtype_in_config(type_in_file(*type));
   }
   return config.dump(2) + "\n";
 }

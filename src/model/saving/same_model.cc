@@ -58,13 +58,14 @@ void compare_parameters(const ReadModel& before, const ReadModel& after,
   std::map<std::size_t, TensorError> errors;
   std::int64_t all = 0;
   for (const Parameter& parameter : before.model.parameters()) all += bytes_of(parameter);
+  const auto progress = progress_of(options, "check");
   std::int64_t read = 0;
   for (const Parameter& parameter : before.model.parameters()) {
     const std::size_t place = places.at(parameter.name);
     const double slack = adds_one && parameter.value.shape().rank() == 1 ? kOfOne : 0;
     errors[place].add(done.tensors[place], before.value(parameter), after.value(others.at(parameter.name)), slack);
     read += bytes_of(parameter);
-    if (options.progress) options.progress("check", read, all);
+    progress(read, all);
   }
   for (const auto& [place, error] : errors) done.tensors[place].error = error.relative();
 }
@@ -73,13 +74,14 @@ void compare_tensors(Conversion& done, const TensorNamed& old_value, const Tenso
                      const ConvertOptions& options) {
   std::int64_t all = 0;
   for (const ConvertedTensor& tensor : done.tensors) all += tensor.bytes;
+  const auto progress = progress_of(options, "check");
   std::int64_t read = 0;
   for (ConvertedTensor& tensor : done.tensors) {
     TensorError error;
     error.add(tensor, old_value(tensor.name), new_value(tensor.name));
     tensor.error = error.relative();
     read += tensor.bytes;
-    if (options.progress) options.progress("check", read, all);
+    progress(read, all);
   }
 }
 

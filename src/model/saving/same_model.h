@@ -15,7 +15,7 @@ void require_same_config(const Model& before, const Model& after, const std::str
 
 struct ReadModel {
   const Model& model;
-  const ValueOf& value;
+  ValueOf value;
 };
 /// Compares each parameter of the two and notes the errors of done.tensors, of which `places` has the one of each
 /// parameter. Throws Error naming a tensor that is further than its type allows.

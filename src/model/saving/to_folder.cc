@@ -1,5 +1,4 @@
 // A GGUF file as a folder that `transformers` opens.
-#include <array>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,7 @@
 #include "qkv/error.h"
 #include "qkv/files.h"
 #include "text/base64.h"
+#include "text/files_beside.h"
 #include "text/gguf_tokenizer.h"
 #include "text/gguf_tokenizer_words.h"
 #include "text/pipeline_tokenizer.h"
@@ -25,20 +25,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr const char* kFolderWeights = "model.safetensors";
-
-struct ClassName {
-  std::string_view model_type;
-  std::string_view name;
-};
-constexpr std::array<ClassName, 9> kClassNames = {{{"llama", "LlamaForCausalLM"},
-                                                   {"qwen2", "Qwen2ForCausalLM"},
-                                                   {"qwen3", "Qwen3ForCausalLM"},
-                                                   {"gemma", "GemmaForCausalLM"},
-                                                   {"gemma2", "Gemma2ForCausalLM"},
-                                                   {"gemma3_text", "Gemma3ForCausalLM"},
-                                                   {"gpt2", "GPT2LMHeadModel"},
-                                                   {"bert", "BertModel"},
-                                                   {"t5", "T5ForConditionalGeneration"}}};
 
 void write_json(files::StagedFolder& out, const char* name, const Json& json) {
   write_file(out.add(name), json.dump(2) + "\n");
@@ -54,12 +40,6 @@ void add_token_ids(Json& words, const Gguf& file, const Model& model) {
   if (ends.size() > 1) words["eos_token_id"] = ends;
 }
 
-std::string dtype_word(const std::string& type) {
-  static const std::map<std::string, std::string> kWords = {
-      {"F32", "float32"}, {"F16", "float16"}, {"BF16", "bfloat16"}, {"F64", "float64"}};
-  return kWords.at(type);
-}
-
 // Also in the words of `transformers` before 5, which has the base of rotary positions beside them.
 void add_older_rope(Json& config) {
   const Json rope = config.value("rope_parameters", Json());
@@ -73,15 +53,12 @@ void add_older_rope(Json& config) {
   if (rope.value("rope_type", "default") != "default") config["rope_scaling"] = rope;
 }
 
-Json config_of_folder(const families::LaterGgufModel& model, const Gguf& file, const std::string& type) {
+Json config_of_folder(const families::LaterGgufModel& model, const std::string& type) {
   Json config = model.config;
-  for (const ClassName& known : kClassNames) {
-    if (config.value("model_type", "") == known.model_type) config["architectures"] = {known.name};
-  }
-  config["dtype"] = dtype_word(type);
-  config["torch_dtype"] = dtype_word(type);
+  config["architectures"] = {model.family->class_name};
+  for (const char* word : {"dtype", "torch_dtype"}) config[word] = dtype_in_config(type);
   add_older_rope(config);
-  add_token_ids(config, file, model.model);
+  add_token_ids(config, *model.file, model.model);
   return config;
 }
 
@@ -127,28 +104,24 @@ std::string folder_type(const Gguf& file, const ConvertOptions& options) {
 }  // namespace
 
 Conversion gguf_to_folder(const std::string& path, files::StagedFolder& out, const ConvertOptions& options) {
-  const Gguf file = Gguf::read(path);
-  const families::LaterGgufModel model = families::later_model_of_gguf(file);
+  const families::LaterGgufModel model = families::later_model_of_gguf(Gguf::read(path));
+  const Gguf& file = *model.file;
   const std::string type = folder_type(file, options);
   Conversion done{.form = "a folder", .bytes = 0, .tensors = {}, .cautions = model.model.cautions()};
-  std::vector<files::LaterTensor> tensors;
+  PlannedTensors plan;
   std::map<std::string, std::size_t> places;
   for (PlacedTensor& tensor : placed_in_folder(model.family->family(), model.model, model.value)) {
-    for (const Parameter& part : tensor.parts) places[part.name] = tensors.size();
-    tensors.push_back({tensor.name, type, tensor.shape, std::move(tensor.values)});
-    done.tensors.push_back(
-        {.name = tensor.name, .type = type, .shape = tensor.shape, .bytes = files::bytes_of(tensors.back())});
+    for (const Parameter& part : tensor.parts) places[part.name] = plan.tensors.size();
+    plan.add({std::move(tensor.name), type, std::move(tensor.shape), std::move(tensor.values)});
   }
-  write_json(out, "config.json", config_of_folder(model, file, type));
+  done.tensors = std::move(plan.shown);
+  write_json(out, "config.json", config_of_folder(model, type));
   Json generation = Json::object();
   add_token_ids(generation, file, model.model);
   if (!generation.empty()) write_json(out, "generation_config.json", generation);
   write_tokenizer(out, model.model, file);
   files::StagedFile weights(out.add(kFolderWeights));
-  const auto progress = [&](std::int64_t at, std::int64_t all) {
-    if (options.progress) options.progress("write", at, all);
-  };
-  files::write_safetensors(weights, {{"format", "pt"}}, tensors, progress);
+  files::write_safetensors(weights, {{"format", "pt"}}, plan.tensors, progress_of(options, "write"));
   weights.finish();
   weights.appear();
   for (const auto& entry : fs::directory_iterator(out.temporary())) {
@@ -158,8 +131,7 @@ Conversion gguf_to_folder(const std::string& path, files::StagedFolder& out, con
   require_same_config(model.model, back, path, "a folder of " + std::string(model.family->family().type));
   if (back.tokenizers().tokens)
     text::require_same_cuts(*model.model.tokenizers().tokens, *back.tokenizers().tokens, path);
-  const ValueOf mapped = [](const Parameter& parameter) { return Tensor(parameter.value.value()); };
-  compare_parameters({model.model, model.value}, {back, mapped}, places, done, options);
+  compare_parameters({model.model, model.value}, {back, own_value}, places, done, options);
   return done;
 }
 

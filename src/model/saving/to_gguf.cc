@@ -55,17 +55,17 @@ void add_special_tokens(GgufMetadata& words, const std::string& folder, const Mo
     const auto piece = beside.token(name);
     return piece ? tokenizer.find(*piece) : std::nullopt;
   };
-  const auto add = [&](const std::string& name, std::optional<std::int64_t> id) {
+  const auto add = [&](const char* name, std::optional<std::int64_t> id) {
     if (id && *id >= 0 && *id < tokenizer.size()) {
-      words.try_emplace("tokenizer.ggml." + name + "_token_id", GgufValue{"u32", *id});
+      words.try_emplace(text::token_id_key(name), GgufValue{"u32", *id});
     }
   };
   std::vector<std::int64_t> ends = model.tokenizers().ends;
   const auto own_end = said("eos_token");
   const auto own = own_end ? std::ranges::find(ends, *own_end) : ends.end();
   if (own != ends.end()) std::rotate(ends.begin(), own, own + 1);
-  constexpr const char* kEndNames[] = {"eos", "eot", "eom"};
-  for (std::size_t n = 0; n < std::min<std::size_t>(ends.size(), 3); ++n) add(kEndNames[n], ends[n]);
+  const std::size_t count = std::min(ends.size(), text::kEndTokenNames.size());
+  for (std::size_t n = 0; n < count; ++n) add(text::kEndTokenNames[n], ends[n]);
   for (const text::SpecialTokenName& name : text::kSpecialTokenNames) {
     add(name.of_gguf, said(name.of_files));
     const Json id = config.value(std::string(name.of_files) + "_id", Json());
@@ -115,6 +115,14 @@ std::string name_of_folder(const std::string& folder) {
   return whole.filename().string();
 }
 
+// general.file_type of weights of a type.
+std::int64_t gguf_file_type(const std::string& type) {
+  static const std::map<std::string, std::int64_t> kNumbers = {{"F32", 0},  {"F16", 1},  {"Q4_0", 2}, {"Q4_1", 3},
+                                                               {"Q8_0", 7}, {"Q5_0", 8}, {"Q5_1", 9}, {"BF16", 32}};
+  const auto found = kNumbers.find(type);
+  return found == kNumbers.end() ? 0 : found->second;
+}
+
 void add_general(GgufMetadata& words, const std::string& folder, const std::string& type) {
   words["general.type"] = {"string", std::string("model")};
   words["general.name"] = {"string", name_of_folder(folder)};
@@ -134,86 +142,59 @@ TensorUse use_of(std::string_view name, bool has_output) {
 
 struct Plan {
   GgufMetadata words;
-  std::vector<files::LaterTensor> tensors;
-  std::vector<ConvertedTensor> shown;
+  PlannedTensors all;
 };
 
-void plan_tensor(Plan& plan, std::string name, std::vector<std::int64_t> shape, std::function<Tensor()> values,
-                 const ChosenType& chosen) {
-  plan.tensors.push_back({std::move(name), chosen.type, std::move(shape), std::move(values)});
-  const files::LaterTensor& tensor = plan.tensors.back();
-  plan.shown.push_back({.name = tensor.name,
-                        .type = tensor.type,
-                        .shape = tensor.shape,
-                        .bytes = files::bytes_of(tensor),
-                        .kept = chosen.kept});
-}
-
 Conversion written(Plan plan, files::StagedFile& out, const ConvertOptions& options) {
-  const auto progress = [&](std::int64_t done, std::int64_t all) {
-    if (options.progress) options.progress("write", done, all);
-  };
-  files::write_gguf(out, plan.words, plan.tensors, progress);
+  files::write_gguf(out, plan.words, plan.all.tensors, progress_of(options, "write"));
   out.finish();
-  Conversion done{.form = "GGUF", .bytes = 0, .tensors = std::move(plan.shown), .cautions = {}};
-  done.bytes = static_cast<std::int64_t>(fs::file_size(out.temporary()));
-  return done;
+  const auto bytes = static_cast<std::int64_t>(fs::file_size(out.temporary()));
+  return {.form = "GGUF", .bytes = bytes, .tensors = std::move(plan.all.shown), .cautions = {}};
 }
 
 }  // namespace
 
-std::int64_t gguf_file_type(const std::string& type) {
-  static const std::map<std::string, std::int64_t> kNumbers = {{"F32", 0},  {"F16", 1},  {"Q4_0", 2}, {"Q4_1", 3},
-                                                               {"Q8_0", 7}, {"Q5_0", 8}, {"Q5_1", 9}, {"BF16", 32}};
-  const auto found = kNumbers.find(type);
-  return found == kNumbers.end() ? 0 : found->second;
-}
-
 Conversion folder_to_gguf(const std::string& folder, files::StagedFile& out, const ConvertOptions& options) {
   const Json config = json_or_none(fs::path(folder) / "config.json");
-  const GgufArchitecture& architecture = gguf_architecture_of(config.value("model_type", "none"), folder);
+  const families::GgufFamily& family = families::gguf_family_for(config.value("model_type", "none"), folder);
   const Model opened = Model::open(folder);
   const Model model = without_head(opened);
   std::vector<std::string> cautions = opened.cautions();
   if (model.parameters().size() != opened.parameters().size()) {
     cautions.emplace_back("the map to scores of masked tokens is left out, as GGUF has none");
   }
-  GgufWords words = gguf_words(architecture, model.network());
-  Plan plan{.words = std::move(words.words), .tensors = {}, .shown = {}};
+  GgufWords words = gguf_words(family.architecture, model.network());
+  Plan plan{.words = std::move(words.words), .all = {}};
   add_tokenizer(plan.words, folder, model, cautions);
-  if (architecture.name == "bert") add_pooling(plan.words, folder);
-  const ValueOf value = [](const Parameter& parameter) { return Tensor(parameter.value.value()); };
+  if (family.architecture == "bert") add_pooling(plan.words, folder);
   std::vector<std::string> left_out;
   std::map<std::string, std::size_t> places;  // of parameters in the tensors
-  std::vector<PlacedTensor> placed =
-      placed_in_gguf(families::gguf_family_named(architecture.name), model, value, left_out);
+  std::vector<PlacedTensor> placed = placed_in_gguf(family, model, own_value, left_out);
   const bool has_output = std::ranges::find(placed, "output.weight", &PlacedTensor::name) != placed.end();
   for (PlacedTensor& tensor : placed) {
     const std::string own = type_of_dtype(tensor.parts.front().value.dtype());
     const ChosenType chosen =
         gguf_type_for(tensor.name, tensor.shape, use_of(tensor.name, has_output), options.type, own);
-    for (const Parameter& part : tensor.parts) places[part.name] = plan.tensors.size();
-    plan_tensor(plan, tensor.name, tensor.shape, tensor.values, chosen);
+    for (const Parameter& part : tensor.parts) places[part.name] = plan.all.tensors.size();
+    plan.all.add({std::move(tensor.name), chosen.type, std::move(tensor.shape), std::move(tensor.values)}, chosen.kept);
   }
   if (!left_out.empty()) throw Error(folder + ": GGUF has no tensor for its " + left_out.front());
-  add_general(plan.words, folder, type_of_most(plan.tensors));
-  for (const files::LaterTensor& tensor : words.tensors) {
-    plan_tensor(plan, tensor.name, tensor.shape, tensor.values, {"F32"});
-  }
+  add_general(plan.words, folder, type_of_most(plan.all.tensors));
+  for (files::LaterTensor& tensor : words.tensors) plan.all.add(std::move(tensor));
   Conversion done = written(std::move(plan), out, options);
   const families::LaterGgufModel back = families::later_model_of_gguf(Gguf::read(out.temporary()));
-  require_same_config(model, back.model, folder, "a GGUF file of " + std::string(architecture.name));
+  require_same_config(model, back.model, folder, "a GGUF file of " + std::string(family.architecture));
   if (model.tokenizers().tokens) {
     text::require_same_cuts(*model.tokenizers().tokens, *back.model.tokenizers().tokens, folder);
   }
-  compare_parameters({model, value}, {back.model, back.value}, places, done, options);
+  compare_parameters({model, own_value}, {back.model, back.value}, places, done, options);
   done.cautions = std::move(cautions);
   return done;
 }
 
 Conversion gguf_to_gguf(const std::string& path, files::StagedFile& out, const ConvertOptions& options) {
   const Gguf file = Gguf::read(path);
-  Plan plan{.words = file.metadata(), .tensors = {}, .shown = {}};
+  Plan plan{.words = file.metadata(), .all = {}};
   const bool has_output = file.find("output.weight") != nullptr;
   for (const char* word : {"split.count", "split.no", "split.tensors.count", "general.alignment"})
     plan.words.erase(word);
@@ -224,7 +205,8 @@ Conversion gguf_to_gguf(const std::string& path, files::StagedFile& out, const C
     if (is_floating(dtype)) {
       chosen = gguf_type_for(entry.name, entry.shape, use_of(entry.name, has_output), options.type, chosen.type);
     }
-    plan_tensor(plan, entry.name, entry.shape, [&file, name = entry.name] { return file.load(name); }, chosen);
+    plan.all.add({entry.name, chosen.type, entry.shape, [&file, name = entry.name] { return file.load(name); }},
+                 chosen.kept);
   }
   plan.words["general.file_type"] = {"u32", gguf_file_type(type_in_file(*options.type))};
   plan.words["general.quantization_version"] = {"u32", std::int64_t{2}};
