@@ -72,7 +72,7 @@ TEST(LogitLens, ReadsTheStateOfEachLayer) {
 // Beside the softmax of qkv/softmax.h, which sums in f64.
 TEST(ScoreRows, AreWhatASoftmaxOfEachRowSays) {
   Generator generator(11);
-  const Tensor scores = generator.randn({3, 1000});
+  Tensor scores = generator.randn({3, 1000});
   scores.set({1, 7}, 30);
   scores.set({1, 990}, 40);
   for (std::int64_t n = 0; n < 1000; ++n) scores.set({2, n}, -std::numeric_limits<double>::infinity());
