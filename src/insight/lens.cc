@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "core/said_of.h"
@@ -12,9 +11,9 @@
 #include "insight/logit_parts.h"
 #include "insight/outcome.h"
 #include "insight/question.h"
+#include "insight/score_rows.h"
 #include "insight/text_batch.h"
 #include "model/require_finite.h"
-#include "qkv/autograd/softmax.h"
 
 namespace qkv {
 namespace {
@@ -54,20 +53,17 @@ LookedAt looked_at(const TextModel& trained, const TextQuestion& question, Parts
   return at;
 }
 
-// f64 [T, vocabulary]: what the state after each layer would give; behind the last one, what the pass gave.
-Tensor scores_after(const Model& model, const Trace& trace, const std::string& name, const std::string& last) {
+// [T, vocabulary]: what the state after each layer would give; behind the last one, what the pass gave.
+Variable scores_after(const Model& model, const Trace& trace, const std::string& name, const std::string& last) {
   const NoGradient constant;
-  const bool has_passed = name == last;
-  const Tensor passed = has_passed ? trace[insight::logits_name(model)] : Tensor();
-  const Variable read = has_passed ? Variable() : model.read_out(Variable(trace[name]), {.dtype = model.dtype()});
-  Tensor all((has_passed ? passed.view() : read.value()).select(0, 0), DType::f64);
-  require_numbers(model, insight::kQuestion, "the scores after " + name, std::as_const(all).values<double>());
-  return all;
+  if (name == last) return Variable(trace[insight::logits_name(model)]);
+  return model.read_out(Variable(trace[name]), {.dtype = model.dtype()});
 }
 
 LogitLens lens_of(const TextModel& trained, const LookedAt& at) {
+  const Model& model = trained.model();
   const insight::ReadText& read = at.read;
-  const std::vector<std::string> names = insight::stream_names(*trained.model().scope_of(AttentionSite::tokens));
+  const std::vector<std::string> names = insight::stream_names(*model.scope_of(AttentionSite::tokens));
   const auto T = std::ssize(read.tokens);
   LogitLens lens{.tokens = read.tokens, .layers = {"input"}, .place = read.place};
   lens.answer = insight::shown_token_of(trained, at.answer);
@@ -77,19 +73,16 @@ LogitLens lens_of(const TextModel& trained, const LookedAt& at) {
     core::look();
     if (n > 0) lens.layers.push_back(fmt::format("{}", n - 1));
     const std::string& name = names[static_cast<std::size_t>(n)];
-    const Tensor scores = scores_after(trained.model(), at.trace, name, names.back());
-    const Variable shares = softmax(Variable(scores), -1);
-    const auto width = static_cast<std::size_t>(scores.dim(1));
+    const Variable scores = scores_after(model, at.trace, name, names.back());
+    const insight::ScoreRows rows(scores.value().select(0, 0), trained.tokenizer().size());
+    if (!rows.are_numbers()) fail_not_finite(model, insight::kQuestion, "the scores after " + name);
     std::vector<LensCell>& row = lens.said.emplace_back();
-    for (std::int64_t t = 0; t < scores.dim(0); ++t) {
-      const std::size_t begin = static_cast<std::size_t>(t) * width;
-      const std::span<const double> logits = scores.values<double>().subspan(begin, width);
-      const std::span<const double> probabilities(shares.value().data_as<double>() + begin, width);
-      const std::int32_t token = insight::likeliest(trained, logits);
-      row.push_back({token, insight::shown_token_of(trained, token), probabilities[static_cast<std::size_t>(token)]});
-      lens.probabilities.set({n, t}, probabilities[static_cast<std::size_t>(at.answer)]);
-      if (t == read.place) lens.scores.push_back(insight::score_of(logits, probabilities, at.answer));
+    for (std::int64_t t = 0; t < rows.size(); ++t) {
+      const std::int32_t token = rows.likeliest(t);
+      row.push_back({token, insight::shown_token_of(trained, token), rows.share(t, token)});
+      lens.probabilities.set({n, t}, rows.share(t, at.answer));
     }
+    lens.scores.push_back(rows.score(read.place, at.answer));
   }
   return lens;
 }

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "insight/text_batch.h"
+#include "qkv/autograd/embedding.h"
 #include "qkv/insight/lens.h"
 #include "qkv/nn/parameters.h"
 
@@ -43,21 +44,13 @@ class PartsOfALogit {
         parameters_(model.parameters()),
         trace_(trace) {}
 
-  // What follows the stream, at the one place, is recorded: gradients of the norm and the output map.
+  // The logit is a product with one row of the output map, and the norm before it is linear while its divisor is held.
   [[nodiscard]] Direction direction_of(std::int32_t token) const {
-    const Tensor last = trace_[last_stream()];
-    const Variable state = Variable::parameter(Tensor(last.view().slice(1, place_, place_ + 1)));
-    Trace trace({scope_.stack + "ln_final"});
-    trace.edit(scope_.stack + "ln_final.divisor", [](const Variable& divisor) { return divisor.detach(); });
-    const Variable scores = model_.read_out(state, {.dtype = model_.dtype(), .trace = &trace});
-    Tensor one(scores.dtype(), scores.shape());
-    one.set({0, 0, token}, 1);
-    backward(scores, one);
-    clear_gradients(parameters_);
-    Direction direction{.logit = trace_[scope_.stack + "logits"].at({0, place_, token}),
-                        .stream = Tensor(state.gradient()).to_vector(),
-                        .normed = trace.gradient(scope_.stack + "ln_final").to_vector()};
+    const std::string norm = scope_.stack + "ln_final";
+    Direction direction{
+        .logit = trace_[scope_.stack + "logits"].at({0, place_, token}), .stream = {}, .normed = row_of_map(token)};
     uncap(direction);
+    direction.stream = through_norm(direction.normed, norm);
     return direction;
   }
 
@@ -68,25 +61,22 @@ class PartsOfALogit {
     for (std::int64_t n = 0; n < scope_.layers; ++n) {
       const std::string block = fmt::format("{}blocks.{}", scope_.stack, n);
       LayerParts& layer = parts.layers.emplace_back();
-      add_attention(direction.stream, block, "attn", layer.heads, layer.bias);
-      add_attention(direction.stream, block, "cross", layer.cross, layer.bias);
+      add_attention(direction.stream, {.block = block, .name = "attn", .layer = n}, layer.heads, layer.bias,
+                    parts.keys);
+      add_attention(direction.stream, {.block = block, .name = "cross", .layer = n}, layer.cross, layer.bias,
+                    parts.cross_keys);
       double shift = 0;
-      layer.feed_forward = dot(through_norm(direction.stream, block + ".ffn_norm", shift), row_of(block + ".ffn"));
+      layer.feed_forward = dot(through_sublayer(direction.stream, block + ".ffn_norm", shift), row_of(block + ".ffn"));
       layer.bias += shift;
     }
     // What the last norm adds by itself, and what the output map adds to the product.
     const Numbers bias = numbers_of(scope_.stack + "ln_final.bias");
     parts.constant = direction.logit - dot(direction.normed, row_of(scope_.stack + "ln_final"));
     if (!bias.empty()) parts.constant += dot(direction.normed, bias);
-    parts.keys = keys_of(direction.stream, "attn");
-    if (trace_.contains(fmt::format("{}blocks.0.cross.heads", scope_.stack))) {
-      parts.cross_keys = keys_of(direction.stream, "cross");
-    }
     return parts;
   }
 
  private:
-  [[nodiscard]] std::string last_stream() const { return fmt::format("{}blocks.{}", scope_.stack, scope_.layers - 1); }
   [[nodiscard]] const Parameter* parameter(const std::string& name) const {
     const auto found = std::ranges::find(parameters_, name, &Parameter::name);
     return found == parameters_.end() ? nullptr : &*found;
@@ -99,6 +89,21 @@ class PartsOfALogit {
     return trace_[name].view().select(0, 0).select(0, place_).to_vector();
   }
 
+  // Of the output map, which may be the table of embeddings, the decoder's own or the one that it shares.
+  [[nodiscard]] Numbers row_of_map(std::int32_t token) const {
+    const NoGradient constant;
+    const Parameter* map = nullptr;
+    for (const char* const name : {"output.weight", "embedding.weight"}) {
+      if (map == nullptr) map = parameter(scope_.stack + name);
+    }
+    if (map == nullptr) map = parameter("encoder.embedding.weight");
+    Numbers row = embedding(map->value, Tensor(std::vector<std::int64_t>{token}, {1})).value().to_vector();
+    const Decoder* const decoder = insight::decoder_in(model_);
+    const double factor = decoder == nullptr ? 1 : decoder->options().output_scale.value_or(1);
+    for (double& value : row) value *= factor;
+    return row;
+  }
+
   // Capped logits are linear in the stream before their cap alone.
   void uncap(Direction& direction) const {
     const Decoder* const decoder = insight::decoder_in(model_);
@@ -106,19 +111,22 @@ class PartsOfALogit {
     const double cap = *decoder->options().logit_softcap;
     const double share = direction.logit / cap;
     direction.logit = cap * std::atanh(share);
-    for (Numbers* all : {&direction.stream, &direction.normed}) {
-      for (double& value : *all) value /= 1 - share * share;
-    }
   }
 
   // What a unit of a sublayer's result adds to the stream, through the norm behind it where there is one. `shift`: what
   // that norm's bias adds.
-  [[nodiscard]] Numbers through_norm(const Numbers& stream, const std::string& norm, double& shift) const {
+  [[nodiscard]] Numbers through_sublayer(const Numbers& stream, const std::string& norm, double& shift) const {
     Numbers direction = stream;
     for (double& value : direction) value *= choices().residual_scale.value_or(1);
     if (!trace_.contains(norm + ".divisor")) return direction;
-    const Numbers weight = numbers_of(norm + ".weight");
     const Numbers bias = numbers_of(norm + ".bias");
+    if (!bias.empty()) shift += dot(direction, bias);
+    return through_norm(direction, norm);
+  }
+
+  // What a unit of a norm's argument adds, where a unit of its result adds `direction`.
+  [[nodiscard]] Numbers through_norm(const Numbers& direction, const std::string& norm) const {
+    const Numbers weight = numbers_of(norm + ".weight");
     const bool adds_one = choices().norm == NormKind::rms_plus_one;
     const double divisor = row_of(norm + ".divisor").front();
     Numbers through(direction.size());
@@ -129,7 +137,6 @@ class PartsOfALogit {
       const double mean = std::accumulate(through.begin(), through.end(), 0.0) / static_cast<double>(through.size());
       for (double& value : through) value -= mean;
     }
-    if (!bias.empty()) shift += dot(direction, bias);
     return through;
   }
 
@@ -141,10 +148,11 @@ class PartsOfALogit {
   // [H][Dv]: what a unit of each head's output adds, through its columns of W_O.
   [[nodiscard]] std::vector<Numbers> head_directions(const Numbers& direction, const std::string& attention,
                                                      std::int64_t heads, std::int64_t width) const {
-    const Tensor weight(parameter(attention + ".out.weight")->value.value(), DType::f64);  // [d_model, H * Dv]
+    const TensorView weight = parameter(attention + ".out.weight")->value.value();  // [d_model, H * Dv]
     std::vector<Numbers> all(static_cast<std::size_t>(heads), Numbers(static_cast<std::size_t>(width)));
+    Numbers columns(static_cast<std::size_t>(weight.dim(1)));
     for (std::int64_t row = 0; row < weight.dim(0); ++row) {
-      const Numbers columns = weight.view().select(0, row).to_vector();
+      weight.load_row(std::array{row}, columns);
       for (std::size_t n = 0; n < columns.size(); ++n) {
         all[n / static_cast<std::size_t>(width)][n % static_cast<std::size_t>(width)] +=
             direction[static_cast<std::size_t>(row)] * columns[n];
@@ -153,11 +161,17 @@ class PartsOfALogit {
     return all;
   }
 
-  void add_attention(const Numbers& direction, const std::string& block, const std::string& name, Numbers& heads,
-                     double& bias) const {
-    const std::string attention = block + "." + name;
+  struct Sublayer {
+    std::string block;
+    std::string name;
+    std::int64_t layer;
+  };
+
+  void add_attention(const Numbers& direction, const Sublayer& sublayer, Numbers& heads, double& bias,
+                     Tensor& keys) const {
+    const std::string attention = sublayer.block + "." + sublayer.name;
     if (!trace_.contains(attention + ".heads")) return;
-    const Numbers through = through_norm(direction, attention + "_norm", bias);
+    const Numbers through = through_sublayer(direction, attention + "_norm", bias);
     const Tensor out = trace_[attention + ".heads"];
     const std::vector<Numbers> directions = head_directions(through, attention, out.dim(1), out.dim(3));
     for (std::int64_t h = 0; h < out.dim(1); ++h) {
@@ -166,34 +180,28 @@ class PartsOfALogit {
     }
     const Numbers map_bias = numbers_of(attention + ".out.bias");
     if (!map_bias.empty()) bias += dot(through, map_bias);
+    add_keys(directions, attention, sublayer.layer, keys);
   }
 
   // weight x value, key by key.
-  [[nodiscard]] Tensor keys_of(const Numbers& direction, const std::string& name) const {
-    Tensor all;
-    for (std::int64_t n = 0; n < scope_.layers; ++n) {
-      const std::string block = fmt::format("{}blocks.{}", scope_.stack, n);
-      const std::string attention = block + "." + name;
-      const Trace::Attention& call = trace_.attention(attention);
-      const std::int64_t heads = call.q.dim(1);
-      const std::int64_t Tk = call.k.dim(2);
-      if (all.empty()) all = Tensor(DType::f64, {scope_.layers, heads, Tk});
-      double unused = 0;
-      const std::vector<Numbers> directions =
-          head_directions(through_norm(direction, attention + "_norm", unused), attention, heads, call.v.dim(3));
-      const std::int64_t group = heads / call.v.dim(1);
-      for (std::int64_t h = 0; h < heads; ++h) {
-        const Numbers weights = trace_.probe(attention)
-                                    .tile({.h = h, .i_begin = place_, .i_end = place_ + 1, .j_end = Tk}, Stage::weights)
-                                    .to_vector();
-        for (std::int64_t j = 0; j < Tk; ++j) {
-          const Numbers value = call.v.value().select(0, 0).select(0, h / group).select(0, j).to_vector();
-          all.set({n, h, j},
-                  weights[static_cast<std::size_t>(j)] * dot(directions[static_cast<std::size_t>(h)], value));
-        }
+  void add_keys(const std::vector<Numbers>& directions, const std::string& attention, std::int64_t layer,
+                Tensor& all) const {
+    const Trace::Attention& call = trace_.attention(attention);
+    const std::int64_t heads = call.q.dim(1);
+    const std::int64_t Tk = call.k.dim(2);
+    if (all.empty()) all = Tensor(DType::f64, {scope_.layers, heads, Tk});
+    const std::int64_t group = heads / call.v.dim(1);
+    Numbers value(static_cast<std::size_t>(call.v.dim(3)));
+    for (std::int64_t h = 0; h < heads; ++h) {
+      const Numbers weights = trace_.probe(attention)
+                                  .tile({.h = h, .i_begin = place_, .i_end = place_ + 1, .j_end = Tk}, Stage::weights)
+                                  .to_vector();
+      for (std::int64_t j = 0; j < Tk; ++j) {
+        call.v.value().load_row(std::array{std::int64_t{0}, h / group, j}, value);
+        all.set({layer, h, j},
+                weights[static_cast<std::size_t>(j)] * dot(directions[static_cast<std::size_t>(h)], value));
       }
     }
-    return all;
   }
 
   const Model& model_;
@@ -246,9 +254,9 @@ const char* why_no_parts(const Model& model) {
 }
 
 std::vector<std::string> names_of_parts(const SiteScope& scope) {
-  std::vector<std::string> names = {"blocks.*.heads", "blocks.*.attn",      "blocks.*.cross",
-                                    "blocks.*.ffn",   "ln_final",           "blocks.*_norm.divisor",
-                                    "logits",         "blocks.0.resid_pre", fmt::format("blocks.{}", scope.layers - 1)};
+  std::vector<std::string> names = {"blocks.*.heads",        "blocks.*.attn", "blocks.*.cross",
+                                    "blocks.*.ffn",          "ln_final",      "ln_final.divisor",
+                                    "blocks.*_norm.divisor", "logits",        "blocks.0.resid_pre"};
   for (std::string& name : names) name.insert(0, scope.stack);
   return names;
 }

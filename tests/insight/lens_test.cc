@@ -4,12 +4,15 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "core/error_message.h"
+#include "insight/score_rows.h"
 #include "model/passes.h"
 #include "qkv/insight/texts.h"
 #include "qkv/model/embed.h"
+#include "qkv/softmax.h"
 #include "qkv/train/english_trees.h"
 #include "train/boxed.h"
 
@@ -64,6 +67,34 @@ TEST(LogitLens, ReadsTheStateOfEachLayer) {
     logit += normed * table[static_cast<std::size_t>(token) * x.size() + n];
   }
   EXPECT_NEAR(lens.scores[1].logit, logit, 1e-4);
+}
+
+// Beside the softmax of qkv/softmax.h, which sums in f64.
+TEST(ScoreRows, AreWhatASoftmaxOfEachRowSays) {
+  Generator generator(11);
+  Tensor scores = generator.randn({3, 1000});
+  scores.set({1, 7}, 30);
+  scores.set({1, 990}, 40);
+  for (std::int64_t n = 0; n < 1000; ++n) scores.set({2, n}, -std::numeric_limits<double>::infinity());
+  for (const DType dtype : {DType::f64, DType::f32, DType::bf16}) {
+    const Tensor all = scores.to(dtype);
+    const Tensor shares = softmax(Tensor(all, DType::f64), -1);
+    const insight::ScoreRows rows(all, 900);
+    EXPECT_TRUE(rows.are_numbers());
+    EXPECT_EQ(rows.likeliest(1), 7);  // the likelier one is no token
+    EXPECT_EQ(rows.likeliest(2), 0);
+    for (std::int64_t row = 0; row < 3; ++row) {
+      const double expected = shares.at({row, 8});
+      EXPECT_NEAR(rows.share(row, 8), expected, expected * (dtype == DType::f64 ? 1e-13 : 1e-6));
+    }
+    EXPECT_EQ(rows.score(1, 7).rank, 2);
+    EXPECT_EQ(rows.score(1, 7).logit, 30);
+  }
+  for (const double fault : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    scores.set({0, 950}, fault);
+    EXPECT_FALSE(insight::ScoreRows(scores.to(DType::f32), 900).are_numbers());
+    EXPECT_FALSE(insight::ScoreRows(scores.to(DType::f64), 900).are_numbers());
+  }
 }
 
 void expect_sums(const LogitParts& parts, double tolerance) {

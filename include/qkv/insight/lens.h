@@ -56,10 +56,9 @@ struct LogitParts {
   [[nodiscard]] double sum() const;
 };
 
-/// Of the text at `place` of ids, the logit of `token`; less that of `against`. One pass; what follows the last block
-/// is recorded at the place, which allocates gradients of the last norm and the output map, and clears those of all
-/// parameters. Throws InvalidArgument naming model for one whose residual stream has no last norm before the
-/// output map (post-norm blocks, BERT's head), or that says no tokens.
+/// Of the text at `place` of ids, the logit of `token`; less that of `against`. One pass. Throws InvalidArgument naming
+/// model for one whose residual stream has no last norm before the output map (post-norm blocks, BERT's head), or that
+/// says no tokens.
 [[nodiscard]] LogitParts logit_parts(const Model& model, const HeadText& text, std::int64_t place, std::int32_t token,
                                      std::optional<std::int32_t> against = std::nullopt);
 
