@@ -146,6 +146,7 @@
 #include "qkv/nn/attention_pool.h"
 #include "qkv/nn/block.h"
 #include "qkv/nn/embedding.h"
+#include "qkv/nn/experts.h"
 #include "qkv/nn/feed_forward.h"
 #include "qkv/nn/init.h"
 #include "qkv/nn/linear.h"

@@ -13,16 +13,16 @@ namespace qkv {
 namespace autograd {
 namespace {
 
-std::vector<std::int64_t> checked_ids(const TensorView& ids, std::int64_t count) {
+std::vector<std::int64_t> checked_ids(const char* operation, const TensorView& ids, std::int64_t count) {
   if (ids.dtype() != DType::i64 && ids.dtype() != DType::i32) {
-    throw InvalidArgument("embedding", "ids", "i64 or i32", name_of(ids.dtype()));
+    throw InvalidArgument(operation, "ids", "i64 or i32", name_of(ids.dtype()));
   }
   std::vector<std::int64_t> result;
-  result.reserve(core::checked_count<std::int64_t>("embedding", ids.shape()));
+  result.reserve(core::checked_count<std::int64_t>(operation, ids.shape()));
   for (const double number : ids.to_vector()) {
     const auto id = static_cast<std::int64_t>(number);
     if (id < 0 || id >= count) {
-      throw InvalidArgument("embedding", "ids", "ids from 0 to " + std::to_string(count - 1), std::to_string(id));
+      throw InvalidArgument(operation, "ids", "ids from 0 to " + std::to_string(count - 1), std::to_string(id));
     }
     result.push_back(id);
   }
@@ -69,6 +69,14 @@ void scatter(const T* d_out, const Places& places, std::int64_t width, T* d_tabl
   });
 }
 
+// Row n is the sum of the rows whose id is n.
+Value scattered(const Value& rows, const std::vector<std::int64_t>& ids, std::int64_t count, std::int64_t width) {
+  Value out = new_value(rows.dtype(), {count, width});
+  const Places places = places_of(ids, count);
+  with_real(rows.dtype(), [&]<class T>(T) { scatter(rows.data<T>(), places, width, out.data<T>()); });
+  return out;
+}
+
 void copy_rows(const Value& table, const std::vector<std::int64_t>& rows, Value& out) {
   const std::int64_t width = table.shape()[1];
   const auto each = [&](const auto& copy) {
@@ -98,19 +106,33 @@ Variable embedding(const Variable& table, const TensorView& ids) {
   if (from.view.rank() != 2) throw InvalidArgument("embedding", "table", "[N, D]", from.shape().to_string());
   const std::int64_t count = from.shape()[0];
   const std::int64_t width = from.shape()[1];
-  std::vector<std::int64_t> rows = autograd::checked_ids(ids, count);
+  std::vector<std::int64_t> rows = autograd::checked_ids("embedding", ids, count);
   Value out = autograd::new_value(from.dtype(), ids.shape().inserted(ids.rank(), width));
   autograd::copy_rows(from, rows, out);
   return autograd::recorded("embedding", std::move(out), {&table},
                             [rows = std::move(rows), count, width](const Value& d_out, autograd::Gradients& gradients) {
-                              const Value d = autograd::dense(d_out);
-                              Value d_table = autograd::new_value(d.dtype(), {count, width});
-                              const autograd::Places places = autograd::places_of(rows, count);
-                              autograd::with_real(d.dtype(), [&]<class T>(T) {
-                                autograd::scatter(d.data<T>(), places, width, d_table.data<T>());
-                              });
-                              gradients.give(0, std::move(d_table));
+                              gradients.give(0, autograd::scattered(autograd::dense(d_out), rows, count, width));
                             });
+}
+
+Variable scatter_rows(const Variable& rows, const TensorView& ids, std::int64_t count) {
+  using autograd::Value;
+  const Value from = autograd::dense(autograd::value_of("scatter_rows", "rows", rows));
+  if (from.view.rank() != 2) throw InvalidArgument("scatter_rows", "rows", "[M, D]", from.shape().to_string());
+  if (count < 0) throw InvalidArgument("scatter_rows", "count", "0 or more", std::to_string(count));
+  const Shape wanted{from.shape()[0]};
+  if (!(ids.shape() == wanted)) {
+    throw InvalidArgument("scatter_rows", "ids", wanted.to_string(), ids.shape().to_string());
+  }
+  std::vector<std::int64_t> to = autograd::checked_ids("scatter_rows", ids, count);
+  Value out = autograd::scattered(from, to, count, from.shape()[1]);
+  return autograd::recorded(
+      "scatter_rows", std::move(out), {&rows},
+      [to = std::move(to), shape = from.shape()](const Value& d_out, autograd::Gradients& gradients) {
+        Value d_rows = autograd::new_value(d_out.dtype(), shape);
+        autograd::copy_rows(autograd::dense(d_out), to, d_rows);
+        gradients.give(0, std::move(d_rows));
+      });
 }
 
 }  // namespace qkv

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <numbers>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -108,6 +109,25 @@ Variable relu(const Variable& x) {
   return autograd::of_output(
       "relu", x, [](auto at) QKV_INLINED { return at < 0 ? decltype(at){} : at; },
       [](auto out) QKV_INLINED { return out > 0 ? decltype(out){1} : decltype(out){}; });
+}
+
+Variable clamp(const Variable& x, double low, double high) {
+  if (!(low <= high)) {
+    throw InvalidArgument("clamp", "high", "low, " + std::to_string(low) + ", or more", std::to_string(high));
+  }
+  return autograd::of_input(
+      "clamp", x,
+      [low, high](auto at) QKV_INLINED {
+        using Real = decltype(at);
+        const Real least = static_cast<Real>(low);
+        const Real most = static_cast<Real>(high);
+        return at < least ? least : at > most ? most : at;
+      },
+      [low, high](auto at) QKV_INLINED {
+        using Real = decltype(at);
+        const bool is_cut = at < static_cast<Real>(low) || at > static_cast<Real>(high);
+        return is_cut ? Real{} : Real{1};
+      });
 }
 
 Variable gelu(const Variable& x) {

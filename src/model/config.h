@@ -39,7 +39,8 @@ inline constexpr std::array kImagePoolings = {ImagePooling::mean, ImagePooling::
 inline constexpr std::array kTextPoolings = {TextPooling::mean, TextPooling::last, TextPooling::end,
                                              TextPooling::highest};
 inline constexpr std::array kPairLosses = {PairLoss::softmax, PairLoss::sigmoid};
-inline constexpr std::array kFeedForwards = {FeedForwardKind::plain, FeedForwardKind::gated};
+inline constexpr std::array kExpertShares = {ExpertShares::of_chosen, ExpertShares::of_all};
+inline constexpr std::array kFeedForwards = {FeedForwardKind::plain, FeedForwardKind::gated, FeedForwardKind::limited};
 
 /// Writes each option that it is called with.
 class Write {
@@ -102,6 +103,7 @@ class Read {
   void operator()(const char* word, PairLoss& value) const { value = one_of(word, kPairLosses); }
   void operator()(const char* word, NormKind& value) const { value = one_of(word, kNorms); }
   void operator()(const char* word, FeedForwardKind& value) const { value = one_of(word, kFeedForwards); }
+  void operator()(const char* word, ExpertShares& value) const { value = one_of(word, kExpertShares); }
   void operator()(const char* word, NormOrder& value) const { value = one_of(word, kOrders); }
   void operator()(const char* word, RotaryLayout& value) const { value = one_of(word, kRotaryLayouts); }
   void operator()(const char* word, Activation& value) const { value = one_of(word, kActivations); }
@@ -168,6 +170,15 @@ void each_layer_choice(Options& o, const Each& each) {
   each.later("epsilon", o.choices.epsilon, usual.epsilon);
   each.later("feed_forward", o.choices.feed_forward, usual.feed_forward);
   each.later("feed_forward_bias", o.choices.feed_forward_bias, usual.feed_forward_bias);
+  each.later("feed_forward_limit", o.choices.feed_forward_limit, usual.feed_forward_limit);
+  each.later("experts", o.choices.experts.count, usual.experts.count);
+  each.later("experts_per_token", o.choices.experts.per_token, usual.experts.per_token);
+  each.later("expert_d_ff", o.choices.experts.d_ff, usual.experts.d_ff);
+  each.later("expert_shares", o.choices.experts.shares, usual.experts.shares);
+  each.later("router_bias", o.choices.experts.router_bias, usual.experts.router_bias);
+  each.later("shared_d_ff", o.choices.experts.shared_d_ff, usual.experts.shared_d_ff);
+  each.later("shared_gate", o.choices.experts.shared_gate, usual.experts.shared_gate);
+  each.later("without_experts", o.choices.without_experts, usual.without_experts);
   each.later("out_bias", o.choices.out_bias, usual.out_bias);
   each.later("kv_heads", o.choices.kv_heads, usual.kv_heads);
   each.later("d_k", o.choices.d_k, usual.d_k);
@@ -175,6 +186,7 @@ void each_layer_choice(Options& o, const Each& each) {
   each.later("qk_norm_of_all", o.choices.qk_norm_of_all, usual.qk_norm_of_all);
   each.later("scale", o.choices.scale, usual.scale);
   each.later("softcap", o.choices.softcap, usual.softcap);
+  each.later("sinks", o.choices.sinks, usual.sinks);
   each.later("rotary_base", o.choices.rotary_base, usual.rotary_base);
   each.later("rotary_dim", o.choices.rotary_dim, usual.rotary_dim);
   each.later("rotary_layout", o.choices.rotary_layout, usual.rotary_layout);

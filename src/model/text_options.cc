@@ -29,11 +29,36 @@ void require_countable(std::string_view model, const TextOptions& options) {
   require_width("d_model", d_model);
   require_width("vocabulary", options.vocabulary);
   require_width("d_ff", options.d_ff.value_or(1));
+  require_width("expert_d_ff", options.choices.experts.d_ff.value_or(1));
+  require_width("shared_d_ff", options.choices.experts.shared_d_ff.value_or(1));
   require_width("d_context", options.d_context.value_or(1));
   require_width("heads", options.heads);
   require_width("d_k", head_width(options));
   require_width("d_k", head_width(options) * options.heads);
   if (options.positions == Positions::learned) require_width("length", options.length);
+}
+
+void require_experts(std::string_view model, const TextOptions& options) {
+  // A layer for each is made before weights are seen: a wrong config.json must not cost gigabytes.
+  constexpr std::int64_t kMostExperts = std::int64_t{1} << 17;
+  const ExpertOptions& experts = options.choices.experts;
+  const auto require = [&](bool holds, const char* word, const std::string& expected, std::int64_t got) {
+    if (!holds) throw InvalidArgument(model, word, expected, std::to_string(got));
+  };
+  const std::int64_t most = kMostExperts / options.layers;
+  require(experts.count >= 0 && experts.count <= most, "experts", "0 to " + std::to_string(most), experts.count);
+  const auto layers = static_cast<std::int64_t>(options.choices.without_experts.size());
+  require(layers == 0 || layers == options.layers, "without_experts",
+          "one for each of " + std::to_string(options.layers) + " layers", layers);
+  if (experts.count == 0) return;
+  require(experts.per_token >= 1 && experts.per_token <= experts.count, "experts_per_token",
+          "1 to experts, " + std::to_string(experts.count), experts.per_token);
+  require(experts.d_ff.value_or(1) > 0, "expert_d_ff", "more than 0", experts.d_ff.value_or(1));
+  require(experts.shared_d_ff.value_or(1) > 0, "shared_d_ff", "more than 0", experts.shared_d_ff.value_or(1));
+}
+
+bool is_without_experts(const LayerChoices& choices, std::int64_t n) {
+  return !choices.without_experts.empty() && choices.without_experts[static_cast<std::size_t>(n)] != 0;
 }
 
 void add_window(const LayerChoices& choices, std::int64_t n, MultiHeadOptions& layer) {
@@ -85,6 +110,7 @@ void require_sound(std::string_view model, const TextOptions& options) {
   const auto unturned = static_cast<std::int64_t>(options.choices.unturned.size());
   require(unturned == 0 || unturned == options.layers, "unturned",
           "one for each of " + std::to_string(options.layers) + " layers", unturned);
+  require_experts(model, options);
   const auto slopes = static_cast<std::int64_t>(options.choices.alibi_slopes.size());
   require(slopes == 0 || slopes == options.heads, "alibi_slopes",
           "one for each of " + std::to_string(options.heads) + " heads", slopes);
@@ -132,7 +158,10 @@ StackOptions stack_options(const TextOptions& options, StackKind kind) {
   stack.block.norm = choices.norm;
   stack.block.epsilon = choices.epsilon;
   stack.block.feed_forward = choices.feed_forward;
+  stack.block.feed_forward_limit = choices.feed_forward_limit;
   stack.block.feed_forward_bias = choices.feed_forward_bias;
+  stack.block.experts = choices.experts;
+  stack.block.attention.sinks = choices.sinks;
   stack.block.d_context = options.d_context;
   stack.block.d_ff = options.d_ff;
   stack.block.activation = options.activation;
@@ -144,10 +173,11 @@ StackOptions stack_options(const TextOptions& options, StackKind kind) {
                                                  .layout = choices.rotary_layout,
                                                  .scaling = choices.rotary_scaling};
   }
-  if (!choices.windows.empty() || !choices.unturned.empty()) {
+  if (!choices.windows.empty() || !choices.unturned.empty() || !choices.without_experts.empty()) {
     stack.vary = [choices](std::int64_t n, BlockOptions& block) {
       if (!choices.unturned.empty() && choices.unturned[static_cast<std::size_t>(n)] != 0)
         block.attention.rotary.reset();
+      if (is_without_experts(choices, n)) block.experts = {};
       add_window(choices, n, block.attention);
     };
   }

@@ -130,7 +130,9 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& options, const In
             .out = options.d_model,
             .bias = options.out_bias.value_or(options.bias),
             .dtype = dtype},
-           init) {}
+           init) {
+  if (options.sinks) sinks_ = init.constant({heads()}, 0, dtype);
+}
 
 Variable MultiHeadAttention::projected(Side side, const Variable& x, const std::optional<RotaryTables>& tables) const {
   const bool is_query = side == Side::queries;
@@ -158,13 +160,19 @@ AttentionOptions MultiHeadAttention::own_options(const AttentionOptions& call) c
   return all;
 }
 
+LearnedTerms MultiHeadAttention::own_terms(const MultiHeadCall& call) const {
+  LearnedTerms all = call.learned;
+  if (all.sinks.empty() && call.attention.sinks.empty()) all.sinks = sinks_;
+  return all;
+}
+
 Variable MultiHeadAttention::joined(const Variable& heads_of) const {
   const Variable merged = nn::traced("concat", merge_heads(nn::traced("heads", heads_of)));
   return nn::named("out", [&] { return out_.forward(merged); });
 }
 
 Variable MultiHeadAttention::attend_over_cache(const Variable& q, const MultiHeadCall& call) const {
-  const AttentionOptions options = options_with(own_options(call.attention), call.learned);
+  const AttentionOptions options = options_with(own_options(call.attention), own_terms(call));
   const KvCacheView view = call.cache->view();
   AttentionResult result = decode(q.value(), view, options);
   const Variable out(std::move(result.out));
@@ -187,7 +195,7 @@ Variable MultiHeadAttention::attend(const Variable& x, const Variable& context, 
     call.cache->append(k.value(), v.value());
     return attend_over_cache(q, call);
   }
-  return joined(nn::traced_attention(q, k, v, own_options(call.attention), call.learned));
+  return joined(nn::traced_attention(q, k, v, own_options(call.attention), own_terms(call)));
 }
 
 std::optional<RotaryTables> MultiHeadAttention::tables_of(const Variable& x, const MultiHeadCall& call) const {
@@ -249,6 +257,7 @@ Parameters MultiHeadAttention::parameters() const {
   if (q_norm_) append(all, "q_norm", q_norm_->parameters());
   if (k_norm_) append(all, "k_norm", k_norm_->parameters());
   append(all, "out", out_.parameters());
+  if (!sinks_.empty()) all.push_back({"sinks", sinks_});
   return all;
 }
 

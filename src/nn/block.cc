@@ -36,8 +36,15 @@ FeedForwardOptions feed_forward_of(const BlockOptions& options, DType dtype) {
           .d_ff = options.d_ff,
           .activation = options.activation,
           .kind = options.feed_forward,
+          .limit = options.feed_forward_limit,
           .bias = options.feed_forward_bias.value_or(options.attention.bias),
           .dtype = dtype};
+}
+
+std::variant<FeedForward, Experts> feed_forward_in(const BlockOptions& options, const Init& init, DType dtype) {
+  const FeedForwardOptions layer = feed_forward_of(options, dtype);
+  if (options.experts.count == 0) return FeedForward(layer, init);
+  return Experts(options.experts, layer, init);
 }
 
 NormOptions norm_of(const BlockOptions& options, DType dtype) {
@@ -66,7 +73,7 @@ TransformerBlock::TransformerBlock(const BlockOptions& options, const Init& init
     : order_(options.order),
       attention_(options.attention, init, dtype),
       cross_(cross_of(options, init, dtype)),
-      feed_forward_(feed_forward_of(options, dtype), init),
+      feed_forward_(feed_forward_in(options, init, dtype)),
       residual_scale_(options.residual_scale),
       ln1_(norm_if(order_ != NormOrder::after, options, init, dtype)),
       ln_cross_(norm_if(cross_ && order_ != NormOrder::after, options, init, dtype)),
@@ -177,8 +184,9 @@ Variable TransformerBlock::compute(const Inputs& inputs, const BlockCall& call) 
   // A post-norm block has its sum before the norm, and the norm's result is its output.
   const bool is_post = order_ == NormOrder::post;
   const Place at_feed_forward{"ln2", ln2_, "ffn", "ffn_norm", feed_forward_norm_, is_post ? "resid_ffn" : "resid_post"};
-  state = with_residual(state, is_parallel(order_) ? first : state, at_feed_forward,
-                        [&](const Variable& input) { return dropped(feed_forward_.forward(input), call.dropout, 2); });
+  state = with_residual(state, is_parallel(order_) ? first : state, at_feed_forward, [&](const Variable& input) {
+    return dropped(std::visit([&](const auto& layer) { return layer.forward(input); }, feed_forward_), call.dropout, 2);
+  });
   return is_post ? nn::traced("resid_post", state) : state;
 }
 
@@ -193,7 +201,7 @@ Parameters TransformerBlock::parameters() const {
   }
   if (cross_norm_) append(all, "cross_norm", cross_norm_->parameters());
   if (ln2_) append(all, "ln2", ln2_->parameters());
-  append(all, "ffn", feed_forward_.parameters());
+  append(all, "ffn", std::visit([](const auto& layer) { return layer.parameters(); }, feed_forward_));
   if (feed_forward_norm_) append(all, "ffn_norm", feed_forward_norm_->parameters());
   return all;
 }

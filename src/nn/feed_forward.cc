@@ -1,5 +1,8 @@
 #include "qkv/nn/feed_forward.h"
 
+#include <array>
+#include <limits>
+
 #include "nn/require.h"
 #include "nn/tracing.h"
 #include "qkv/autograd/arithmetic.h"
@@ -23,26 +26,43 @@ LinearOptions down_of(const FeedForwardOptions& options) {
 }
 
 std::optional<Linear> gate_of(const FeedForwardOptions& options, const Init& init) {
-  if (options.kind == FeedForwardKind::plain) return std::nullopt;
+  if (!is_gated(options.kind)) return std::nullopt;
   return Linear(up_of(options), init);
+}
+
+std::optional<double> limit_of(const FeedForwardOptions& options) {
+  if (options.kind != FeedForwardKind::limited) return std::nullopt;
+  nn::require_positive("FeedForward", "limit", options.limit);
+  return options.limit;
 }
 
 }  // namespace
 
-std::string_view name_of(FeedForwardKind kind) noexcept { return kind == FeedForwardKind::plain ? "plain" : "gated"; }
+std::string_view name_of(FeedForwardKind kind) noexcept {
+  constexpr std::array<std::string_view, 3> kNames = {"plain", "gated", "limited"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
 
 FeedForward::FeedForward(const FeedForwardOptions& options, const Init& init)
     : activation_(options.activation),
+      limit_(limit_of(options)),
       gate_(gate_of(options, init)),
       up_(up_of(options), init),
       down_(down_of(options), init) {}
+
+Variable FeedForward::gated(const Variable& gate, const Variable& up) const {
+  if (!limit_) return activate(activation_, gate) * up;
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  const Variable opened = activate(activation_, clamp(gate, kNone, *limit_));
+  return opened + opened * clamp(up, -*limit_, *limit_);
+}
 
 Variable FeedForward::forward(const Variable& x) const {
   const auto up = [&] { return nn::named("up", [&] { return up_.forward(x); }); };
   Variable activated;
   if (gate_) {
     const Variable gate = nn::named("gate", [&] { return gate_->forward(x); });
-    activated = activate(activation_, gate) * up();
+    activated = gated(gate, up());
   } else {
     activated = activate(activation_, up());
   }

@@ -43,6 +43,7 @@ const std::vector<Case>& of_one_variable() {
       {"gelu_tanh", of_one(gelu_tanh), 16},
       {"silu", of_one(silu), 8},
       {"scale", [](const std::vector<Variable>& x) { return 0.3 * x[0]; }, 2},
+      {"clamp", [](const std::vector<Variable>& x) { return clamp(x[0], -0.5, 0.75); }, 1},
   };
   return kCases;
 }
@@ -126,6 +127,16 @@ TEST_P(OfTwo, NamesTheShapesThatDoNotFit) {
 
 INSTANTIATE_TEST_SUITE_P(Operations, OfTwo, testing::ValuesIn(of_two_variables()),
                          [](const auto& test) { return std::string(test.param.name); });
+
+TEST(Clamp, CutsAtBothEnds) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const Variable x(Tensor(std::vector<float>{-inf, -2, 0.5F, 2, inf, std::nanf("")}, {6}));
+  const std::vector<double> cut = clamp(x, -1, 1).value().to_vector();
+  EXPECT_THAT(std::vector<double>(cut.begin(), cut.begin() + 5), testing::ElementsAre(-1, -1, 0.5, 1, 1));
+  EXPECT_TRUE(std::isnan(cut[5]));
+  EXPECT_EQ(clamp(x, -inf, 1).value().at({0}), -inf);
+  EXPECT_EQ(error_message([&] { (void)clamp(x, 1, 0); }), "clamp: high: expected low, 1.000000, or more, got 0.000000");
+}
 
 TEST(Arithmetic, KeepsWhatIsNotANumber) {
   const float inf = std::numeric_limits<float>::infinity();

@@ -39,5 +39,36 @@ TEST(Embedding, NamesTheIdThatLiesOutside) {
             "embedding: table: expected [N, D], got [5]");
 }
 
+TEST(ScatterRows, SumsTheRowsOfAnId) {
+  const Tensor rows(std::vector<double>{1, 2, 3, 4, 5, 6}, {3, 2});
+  const Tensor ids(std::vector<std::int64_t>{2, 0, 2}, {3});
+  const Variable out = scatter_rows(Variable(rows), ids, 4);
+  EXPECT_EQ(out.shape(), (Shape{4, 2}));
+  EXPECT_THAT(out.value().to_vector(), testing::ElementsAre(3, 4, 0, 0, 6, 8, 0, 0));
+  const Operation operation = [&](const std::vector<Variable>& x) { return scatter_rows(x[0], ids, 4); };
+  EXPECT_THAT(gradient_fault(operation, {normal_numbers(1, {3, 5})}), IsEmpty());
+}
+
+TEST(ScatterRows, AreTheSameOnAnyNumberOfThreads) {
+  const Tensor ids = Generator(1).randint(0, 700, {3000});
+  const Operation operation = [&](const std::vector<Variable>& x) { return scatter_rows(x[0], ids, 700); };
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
+    EXPECT_THAT(threads_fault(operation, {normal_numbers(1, {3000, 50})}, dtype), IsEmpty());
+  }
+}
+
+TEST(ScatterRows, NamesWhatDoesNotFit) {
+  const Variable rows(Tensor(DType::f32, {2, 3}));
+  const Tensor ids(std::vector<std::int64_t>{0, 5}, {2});
+  EXPECT_EQ(error_message([&] { (void)scatter_rows(rows, ids, 5); }),
+            "scatter_rows: ids: expected ids from 0 to 4, got 5");
+  EXPECT_EQ(error_message([&] { (void)scatter_rows(rows, Tensor(DType::i64, {3}), 5); }),
+            "scatter_rows: ids: expected [2], got [3]");
+  EXPECT_EQ(error_message([&] { (void)scatter_rows(Variable(Tensor(DType::f32, {5})), ids, 5); }),
+            "scatter_rows: rows: expected [M, D], got [5]");
+  EXPECT_EQ(error_message([&] { (void)scatter_rows(rows, ids, -1); }),
+            "scatter_rows: count: expected 0 or more, got -1");
+}
+
 }  // namespace
 }  // namespace qkv::embedding_test

@@ -56,6 +56,61 @@ TEST(PublishedWeights, HaveOlderNamesOfNorms) {
   }
 }
 
+// The maps of three experts, one below the other, as `transformers` 5 may store them.
+Tensor in_one(const PublishedFolder& folder, const std::string& experts, const std::vector<std::string>& maps) {
+  std::vector<double> values;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  for (const char* e : {"0", "1", "2"}) {
+    rows = 0;
+    for (const std::string& map : maps) {
+      const Tensor& part = folder.tensors.at(experts + e + "." + map + ".weight");
+      const std::vector<double> own = part.to_vector();
+      values.insert(values.end(), own.begin(), own.end());
+      rows += part.dim(0);
+      columns = part.dim(1);
+    }
+  }
+  return Tensor(values, {3, rows, columns}).to(DType::f32);
+}
+
+TEST(PublishedWeights, OfExpertsStandOneByOneOrInOne) {
+  const std::string words =
+      R"(, "num_experts": 3, "num_experts_per_tok": 2, "moe_intermediate_size": 6, "shared_expert_intermediate_size": 5)";
+  for (const std::string type : {"mixtral", "qwen2_moe", "qwen3_moe", "olmoe"}) {
+    PublishedFolder folder(type, words);
+    const Model plain = folder.open();
+    const bool is_mixtral = type == "mixtral";
+    for (const std::string layer : {"layers.0.", "layers.1."}) {
+      const std::string apart = layer + (is_mixtral ? "block_sparse_moe.experts." : "mlp.experts.");
+      const std::vector<std::string> up =
+          is_mixtral ? std::vector<std::string>{"w1", "w3"} : std::vector<std::string>{"gate_proj", "up_proj"};
+      const std::string down = is_mixtral ? "w2" : "down_proj";
+      folder.tensors[layer + "mlp.experts.gate_up_proj"] = in_one(folder, apart, up);
+      folder.tensors[layer + "mlp.experts.down_proj"] = in_one(folder, apart, {down});
+      std::erase_if(folder.tensors,
+                    [&](const auto& one) { return one.first.starts_with(apart) && one.first.ends_with(".weight"); });
+    }
+    if (is_mixtral) {
+      folder.rename([](const std::string& name) { return replaced(name, "block_sparse_moe", "mlp"); });
+    }
+    const Model in_one = folder.open();
+    expect_same_parameters(plain, in_one);
+    EXPECT_THAT(in_one.cautions(), IsEmpty());
+    const Shape whole = folder.tensors.at("layers.1.mlp.experts.down_proj").shape();
+    folder.tensors["layers.1.mlp.experts.down_proj"] = folder.drawn({4, whole[1], whole[2]});
+    EXPECT_THAT(folder.error(), HasSubstr("layers.1.mlp.experts.down_proj: expected " + whole.to_string() + ", got " +
+                                          Shape{4, whole[1], whole[2]}.to_string() + " of f32"));
+  }
+}
+
+TEST(PublishedWeights, InBlocksOfMxfp4AreRefused) {
+  const std::string words = R"(, "num_local_experts": 3, "num_experts_per_tok": 2)";
+  EXPECT_THAT(PublishedFolder("gpt_oss", words).open().cautions(), IsEmpty());
+  const PublishedFolder blocks("gpt_oss", words + R"(, "quantization_config": {"quant_method": "mxfp4"})");
+  EXPECT_THAT(blocks.error(), AllOf(HasSubstr("quantization_config: expected none"), HasSubstr("mxfp4")));
+}
+
 TEST(PublishedWeights, AreFoundBehindAnyPrefix) {
   PublishedFolder folder("llama");
   const Model plain = folder.open();

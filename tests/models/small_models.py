@@ -107,6 +107,37 @@ def cohere2(**options):
     return like_llama(t.Cohere2ForCausalLM, t.Cohere2Config, **{**sizes, **options})
 
 
+EXPERTS = {"num_local_experts": 5, "num_experts_per_tok": 2}
+
+
+def mixtral(**options):
+    return like_llama(t.MixtralForCausalLM, t.MixtralConfig, **{**EXPERTS, **options})
+
+
+def qwen3_moe(**options):
+    sizes = {"head_dim": 10, "num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 28}
+    return like_llama(t.Qwen3MoeForCausalLM, t.Qwen3MoeConfig, **{**sizes, **options})
+
+
+def qwen2_moe(**options):
+    sizes = {"num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 28, "shared_expert_intermediate_size": 36}
+    return like_llama(t.Qwen2MoeForCausalLM, t.Qwen2MoeConfig, **{**sizes, **options})
+
+
+def olmoe(**options):
+    return like_llama(t.OlmoeForCausalLM, t.OlmoeConfig, **{"num_experts": 5, "num_experts_per_tok": 2, **options})
+
+
+def gpt_oss(**options):
+    sizes = {"head_dim": 10, "sliding_window": 4, "num_hidden_layers": 3, **EXPERTS}
+    return like_llama(t.GptOssForCausalLM, t.GptOssConfig, **{**sizes, **options})
+
+
+def granitemoe(**options):
+    factors = {"embedding_multiplier": 3.0, "logits_scaling": 1.5, "residual_multiplier": 0.3, "attention_multiplier": 0.2}
+    return like_llama(t.GraniteMoeForCausalLM, t.GraniteMoeConfig, **{**factors, **EXPERTS, **options})
+
+
 NEOX = {word: value for word, value in LLAMA.items() if word != "num_key_value_heads"}
 
 

@@ -329,5 +329,24 @@ TEST(MultiHeadAttention, RefusesAMaskThatCannotStand) {
   EXPECT_THROW((void)layer.forward(x, {.attention = {.dropout = Dropout{.p = 1.5}}}), InvalidArgument);
 }
 
+TEST(MultiHeadAttention, HasSinksOfItsOwnWhereACallHasNone) {
+  MultiHeadOptions options{.d_model = 8, .heads = 2};
+  Generator first(1);
+  Generator second(1);
+  const MultiHeadAttention plain(options, first, DType::f64);
+  options.sinks = true;
+  const MultiHeadAttention layer(options, second, DType::f64);
+  const Variable sinks(Tensor(std::vector<double>{0.5, -1}, {2}));
+  const Variable others(Tensor(std::vector<double>{2, 1}, {2}));
+  assign(layer.parameters(), "sinks", sinks.value());
+  const Variable x(normal({2, 5, 8}, 1));
+  const auto with = [&](const Variable& terms) { return plain.forward(x, {.learned = {.sinks = terms}}); };
+  expect_close(layer.forward(x), with(sinks).value(), 0);
+  expect_close(layer.forward(x, {.learned = {.sinks = others}}), with(others).value(), 0);
+  expect_close(layer.forward(x, {.attention = {.sinks = {2, 1}}}), with(others).value(), 0);
+  EXPECT_NE(layer.forward(x).value().to_vector(), plain.forward(x).value().to_vector());
+  EXPECT_EQ(layer.parameters().back().name, "sinks");
+}
+
 }  // namespace
 }  // namespace qkv::nn::multi_head_attention_test

@@ -26,6 +26,9 @@ namespace qkv {
 [[nodiscard]] Variable sigmoid(const Variable& x);
 /// max(x, 0), NaN where x is. Its gradient at 0 is 0.
 [[nodiscard]] Variable relu(const Variable& x);
+/// x, at least `low` and at most `high`, either of which may be infinite; NaN where x is. Its gradient is 1 from low to
+/// high, with both, else 0. Throws InvalidArgument naming high unless low <= high.
+[[nodiscard]] Variable clamp(const Variable& x, double low, double high);
 /// x times the standard normal distribution function of x (Hendrycks and Gimpel 2016).
 [[nodiscard]] Variable gelu(const Variable& x);
 /// The approximation of gelu by tanh, from the same paper.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "qkv/nn/attention.h"
+#include "qkv/nn/experts.h"
 #include "qkv/nn/feed_forward.h"
 #include "qkv/nn/norm.h"
 #include "qkv/nn/position.h"
@@ -17,7 +18,11 @@ struct LayerChoices {
   NormKind norm = NormKind::layer;
   double epsilon = 1e-5;
   FeedForwardKind feed_forward = FeedForwardKind::plain;
+  double feed_forward_limit = 7;  // of a limited one
   bool feed_forward_bias = true;
+  ExpertOptions experts = {};  // of the feed-forward layers, if their count is not 0
+  // Of each layer: 1 where the feed-forward layer is one without experts; empty: in none (Qwen 3 MoE).
+  std::vector<std::int64_t> without_experts = {};
   std::optional<bool> out_bias = std::nullopt;          // of attention's output map; default: as those of q, k and v
   std::optional<std::int64_t> kv_heads = std::nullopt;  // Hk, a divisor of heads; default: heads
   std::optional<std::int64_t> d_k = std::nullopt;       // D of each head, and Dv; default: d_model / heads
@@ -26,6 +31,7 @@ struct LayerChoices {
   bool qk_norm_of_all = false;                   // over the heads of a token together (OLMo 2)
   std::optional<double> scale = std::nullopt;    // of the scores; default: 1 / sqrt(D)
   std::optional<double> softcap = std::nullopt;  // of the scores: Gemma 2
+  bool sinks = false;                            // a learned score of each head that no key has: gpt-oss
   double rotary_base = 10000;                    // of rotary positions
   RotaryScaling rotary_scaling = {};             // likewise
   // How many numbers of each head turn, its first ones; default: all (GPT-NeoX turns a quarter).

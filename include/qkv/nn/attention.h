@@ -35,6 +35,7 @@ struct MultiHeadOptions {
   std::optional<double> scale = std::nullopt;          // default: 1 / sqrt(D); 1 for T5
   std::optional<double> softcap = std::nullopt;        // Gemma 2
   std::optional<std::int64_t> window = std::nullopt;   // keys that a query sees, with its own: Mistral
+  bool sinks = false;                                  // a learned score of each head that no key has: gpt-oss
 };
 
 /// Options of one call. A scale or softcap in `attention` replaces that of the layer; a mask is combined with the
@@ -48,7 +49,8 @@ struct MultiHeadCall {
   const Trace* trace = nullptr;
 };
 
-/// Parameters: q.*, k.*, v.*, q_norm.weight and k_norm.weight if it has qk_norm, out.*. Head h owns the rows
+/// Parameters: q.*, k.*, v.*, q_norm.weight and k_norm.weight if it has qk_norm, out.*, and sinks [Hq], which start at
+/// 0 and are those of calls that have none. Head h owns the rows
 /// from h * D on. A trace sees q, k, v as projected and normed, [B, H, T, D]; q_rotated and k_rotated; heads
 /// [B, Hq, Tq, Dv], concat [B, Tq, Hq * Dv], out; and the attention itself under the name of the layer.
 class MultiHeadAttention {
@@ -87,6 +89,7 @@ class MultiHeadAttention {
   [[nodiscard]] Variable attend_over_cache(const Variable& q, const MultiHeadCall& call) const;
   [[nodiscard]] Variable joined(const Variable& heads) const;
   [[nodiscard]] AttentionOptions own_options(const AttentionOptions& call) const;
+  [[nodiscard]] LearnedTerms own_terms(const MultiHeadCall& call) const;
   [[nodiscard]] std::optional<RotaryTables> tables_of(const Variable& x, const MultiHeadCall& call) const;
 
   MultiHeadOptions options_;
@@ -97,6 +100,7 @@ class MultiHeadAttention {
   std::optional<Norm> q_norm_;
   std::optional<Norm> k_norm_;
   Linear out_;
+  Variable sinks_;  // empty without
 };
 
 }  // namespace qkv

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <variant>
 
 #include "qkv/nn/attention.h"
+#include "qkv/nn/experts.h"
 #include "qkv/nn/feed_forward.h"
 #include "qkv/nn/norm.h"
 
@@ -39,7 +41,9 @@ struct BlockOptions {
   std::optional<std::int64_t> d_ff = std::nullopt;  // default: 4 * d_model
   Activation activation = Activation::gelu;
   FeedForwardKind feed_forward = FeedForwardKind::plain;
+  double feed_forward_limit = 7;                         // of a limited one
   std::optional<bool> feed_forward_bias = std::nullopt;  // default: attention.bias
+  ExpertOptions experts = {};                            // in place of one feed-forward layer, if its count is not 0
   NormOrder order = NormOrder::pre;
   NormKind norm = NormKind::layer;
   double epsilon = 1e-5;
@@ -120,7 +124,7 @@ class TransformerBlock {
   NormOrder order_;
   MultiHeadAttention attention_;
   std::optional<MultiHeadAttention> cross_;
-  FeedForward feed_forward_;
+  std::variant<FeedForward, Experts> feed_forward_;
   std::optional<double> residual_scale_;
   std::optional<Norm> ln1_;
   std::optional<Norm> ln_cross_;

@@ -12,9 +12,13 @@ namespace qkv {
 enum class FeedForwardKind : std::uint8_t {
   plain,  // down(activation(up(x))) (Vaswani et al. 2017, section 3.3)
   gated,  // down(activation(gate(x)) * up(x)): SwiGLU with silu, GeGLU with gelu (Shazeer 2020)
+  // down(activation(min(gate(x), limit)) * (1 + up(x))), up(x) cut to -limit … limit: gpt-oss (OpenAI 2025)
+  limited,
 };
+/// Whether it has a gate.
+[[nodiscard]] constexpr bool is_gated(FeedForwardKind kind) noexcept { return kind != FeedForwardKind::plain; }
 
-/// "plain" or "gated".
+/// "plain", "gated" or "limited".
 [[nodiscard]] std::string_view name_of(FeedForwardKind kind) noexcept;
 
 struct FeedForwardOptions {
@@ -22,6 +26,7 @@ struct FeedForwardOptions {
   std::optional<std::int64_t> d_ff = std::nullopt;  // default: 4 * d_model
   Activation activation = Activation::gelu;
   FeedForwardKind kind = FeedForwardKind::plain;
+  double limit = 7;  // of limited ones
   bool bias = true;
   DType dtype = DType::f32;
 };
@@ -30,7 +35,7 @@ struct FeedForwardOptions {
 class FeedForward {
  public:
   /// gate [d_ff, d_model] if it is gated, up [d_ff, d_model] and then down [d_model, d_ff], each as Linear draws.
-  /// Throws InvalidArgument naming d_model, d_ff or dtype.
+  /// Throws InvalidArgument naming d_model, d_ff, limit or dtype.
   FeedForward(const FeedForwardOptions& options, const Init& init);
 
   /// x [..., d_model] -> the same shape and dtype. Throws InvalidArgument naming x.
@@ -38,7 +43,10 @@ class FeedForward {
   [[nodiscard]] Parameters parameters() const;
 
  private:
+  [[nodiscard]] Variable gated(const Variable& gate, const Variable& up) const;
+
   Activation activation_;
+  std::optional<double> limit_;
   std::optional<Linear> gate_;
   Linear up_;
   Linear down_;

@@ -45,6 +45,9 @@ constexpr IgnoredWord kTraining[] = {
     {"gradient_checkpointing"},
     {"initializer_factor"},
     {"initializer_range"},
+    {"output_router_logits"},
+    {"router_aux_loss_coef"},
+    {"router_jitter_noise"},
     {"logit_scale_init_value"},
     {"pretraining_tp"},
     {"tf_legacy_loss"},
@@ -176,6 +179,7 @@ constexpr IgnoredWord kCohere2[] = {{"order_of_interleaved_layers", R"("local_at
                                     {"use_parallel_block", "true"},
                                     {"use_parallel_embedding"},
                                     {"use_qk_norm", "false"}};
+constexpr IgnoredWord kGptOss[] = {{"experts_per_token"}, {"initial_context_length"}};
 constexpr IgnoredWord kWindowLayers[] = {{"max_window_layers"}};
 
 constexpr IgnoredWords kIgnored[] = {
@@ -232,6 +236,8 @@ constexpr IgnoredWords kIgnored[] = {
     {"starcoder2", "hidden_act and norm_epsilon count", kStarcoder2},
     {"starcoder2", "what its first program called its form", kStarcoder2Form},
     {"cohere2", "what its first program called its form", kCohere2},
+    {"qwen3_moe", "its windows are those of all layers", kWindowLayers},
+    {"gpt_oss", "num_experts_per_tok and the rotary options count", kGptOss},
     {"smollm3", "use_sliding_window and layer_types count", kWindowLayers},
 };
 

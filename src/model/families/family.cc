@@ -50,8 +50,6 @@ constexpr Neighbour kNeighbours[] = {
     {"exaone", "llama", "weights have other names"},
     {"gemma3", "gemma3_text", "network has a tower of images before it; the text_config alone is of gemma3_text"},
     {"gemma3n", "gemma3_text", "layers mix several streams"},
-    {"gpt_oss", "llama", "feed-forward layers are a choice of experts, and heads have learned sinks"},
-    {"granitemoe", "granite", kExperts},
     {"internlm2", "llama", "q, k and v are one map"},
     {"jamba", "llama", kState},
     {"jina_bert", "bert", "scores fall with the distance (ALiBi), on both sides"},
@@ -60,18 +58,14 @@ constexpr Neighbour kNeighbours[] = {
     {"mamba2", "", kState},
     {"marian", "bart", "positions are sines, and its embeddings have no norm"},
     {"minicpm", "granite", "factors have other names"},
-    {"mixtral", "mistral", kExperts},
     {"modernbert", "bert", "layers see windows and turn q and k"},
     {"mpnet", "bert", "scores have T5's buckets"},
     {"nemotron", "llama", "norms are LayerNorms of gain 1 + w"},
     {"nomic_bert", "bert", "layers turn q and k, and have gates"},
     {"olmo", "llama", "norms have no weights"},
     {"olmo3", "olmo2", "layers see windows"},
-    {"olmoe", "olmo2", kExperts},
     {"persimmon", "stablelm", "heads have norms of q and k with biases"},
     {"phimoe", "phi3", kExperts},
-    {"qwen2_moe", "qwen2", kExperts},
-    {"qwen3_moe", "qwen3", kExperts},
     {"recurrent_gemma", "gemma", kState},
     {"rwkv", "", kState},
     {"vit", "clip", "network is a tower of images alone, with a head of classes"},
@@ -85,11 +79,13 @@ const Family& family_of(const ConfigFile& config) {
   const std::string type = config.text("model_type");
   std::string names;
   for (const Family* family :
-       {&bart(),    &bert(),     &bloom(),    &camembert(),   &clip(),  &cohere(),     &cohere2(), &distilbert(),
-        &falcon(),  &gemma(),    &gemma2(),   &gemma3_text(), &glm(),   &glm4(),       &gpt2(),    &gpt_bigcode(),
-        &gpt_neo(), &gpt_neox(), &gptj(),     &granite(),     &llama(), &mbart(),      &mistral(), &mpt(),
-        &mt5(),     &olmo2(),    &opt(),      &phi(),         &phi3(),  &qwen2(),      &qwen3(),   &roberta(),
-        &siglip(),  &smollm3(),  &stablelm(), &starcoder2(),  &t5(),    &xlm_roberta()}) {
+       {&bart(),       &bert(),        &bloom(),   &camembert(), &clip(),        &cohere(),   &cohere2(),
+        &distilbert(), &falcon(),      &gemma(),   &gemma2(),    &gemma3_text(), &glm(),      &glm4(),
+        &gpt2(),       &gpt_bigcode(), &gpt_neo(), &gpt_neox(),  &gpt_oss(),     &gptj(),     &granite(),
+        &granitemoe(), &llama(),       &mbart(),   &mistral(),   &mixtral(),     &mpt(),      &mt5(),
+        &olmo2(),      &olmoe(),       &opt(),     &phi(),       &phi3(),        &qwen2(),    &qwen2_moe(),
+        &qwen3(),      &qwen3_moe(),   &roberta(), &siglip(),    &smollm3(),     &stablelm(), &starcoder2(),
+        &t5(),         &xlm_roberta()}) {
     if (family->type == type) return *family;
     names += (names.empty() ? "" : ", ") + std::string(family->type);
   }

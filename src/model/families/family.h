@@ -27,7 +27,8 @@ enum class Fused : std::uint8_t {
 };
 
 /// A layer of ours and its place in the file; both go on with ".weight" or ".bias". Or a parameter of ours by its whole
-/// name, and the whole name in the file. "#" stands for the number of a block.
+/// name, and the whole name in the file. "#" stands for the number of a block, "@" for that of an expert. A parameter
+/// may have several, of which files have one.
 struct WeightName {
   std::string_view ours;
   std::string_view theirs;
@@ -37,6 +38,8 @@ struct WeightName {
   int part = 0;          // this is the part-th of `parts` equal ones along the output
   int parts = 1;
   Fused fused = Fused::none;
+  bool of_experts = false;      // that of all experts, one below the other: [E, …]
+  bool in_turn = false;         // of the parts of each last axis one number after the other, not one part
   bool behind_padding = false;  // rows before Family::padding are not used
 };
 
@@ -68,19 +71,25 @@ struct Family {
 [[nodiscard]] const Family& gpt_bigcode();
 [[nodiscard]] const Family& gpt_neo();
 [[nodiscard]] const Family& gpt_neox();
+[[nodiscard]] const Family& gpt_oss();
 [[nodiscard]] const Family& gptj();
 [[nodiscard]] const Family& granite();
+[[nodiscard]] const Family& granitemoe();
 [[nodiscard]] const Family& llama();
 [[nodiscard]] const Family& mbart();
 [[nodiscard]] const Family& mistral();
+[[nodiscard]] const Family& mixtral();
 [[nodiscard]] const Family& mpt();
 [[nodiscard]] const Family& mt5();
 [[nodiscard]] const Family& olmo2();
+[[nodiscard]] const Family& olmoe();
 [[nodiscard]] const Family& opt();
 [[nodiscard]] const Family& phi();
 [[nodiscard]] const Family& phi3();
 [[nodiscard]] const Family& qwen2();
+[[nodiscard]] const Family& qwen2_moe();
 [[nodiscard]] const Family& qwen3();
+[[nodiscard]] const Family& qwen3_moe();
 [[nodiscard]] const Family& roberta();
 [[nodiscard]] const Family& siglip();
 [[nodiscard]] const Family& smollm3();

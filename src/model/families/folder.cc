@@ -158,7 +158,10 @@ Model open_folder(const std::string& folder) {
   FittedNetwork fitted =
       of_config([&] { return fitted_to(stored, config, family.network(config, Init::undrawn(), dtype), dtype); });
   Loading loading(stored, fitted.stack, family.padding != nullptr ? family.padding(config) : 0);
-  if (const auto* decoder = std::get_if<Decoder>(&fitted.network)) loading.set_heads(heads_of(decoder->options()));
+  if (const auto* decoder = std::get_if<Decoder>(&fitted.network)) {
+    loading.set_heads(heads_of(decoder->options()));
+    loading.set_experts(decoder->options().choices.experts.count);
+  }
   for (const std::string_view pattern : fitted.left_out) loading.leave_out(pattern);
   for (const Parameter& parameter : Model(fitted.network).parameters()) loading.add(parameter);
   cautions.insert(cautions.end(), fitted.cautions.begin(), fitted.cautions.end());

@@ -25,6 +25,9 @@ namespace qkv::families {
 /// The options of a Llama without biases, windows and what read_rotary() reads.
 [[nodiscard]] DecoderOptions llama_options(const ConfigFile& config);
 
+/// The same with Granite's factors and biases of attention, and with read_rotary().
+[[nodiscard]] DecoderOptions granite_options(const ConfigFile& config);
+
 /// `num_key_value_heads`: `heads` where it is null, `otherwise` where it is not there.
 [[nodiscard]] std::int64_t kv_heads_in(const ConfigFile& config, std::int64_t heads, std::int64_t otherwise);
 

@@ -89,19 +89,8 @@ Model::Network smollm3_network(const ConfigFile& config, const Init& init, DType
 }
 
 Model::Network granite_network(const ConfigFile& config, const Init& init, DType dtype) {
-  DecoderOptions options = llama_options(config);
-  read_rotary(config, options);
-  options.bias = config.flag("attention_bias", false);
+  DecoderOptions options = granite_options(config);
   options.choices.feed_forward_bias = config.flag("mlp_bias", false);
-  const auto factor = [&](std::string_view word) {
-    const double value = config.number(word, 1);
-    if (value <= 0) config.refuse(word, "more than 0");
-    return value;
-  };
-  options.embedding_factor = factor("embedding_multiplier");
-  options.output_scale = 1 / factor("logits_scaling");
-  options.choices.residual_scale = factor("residual_multiplier");
-  options.choices.scale = factor("attention_multiplier");
   return Decoder(options, init, dtype);
 }
 
@@ -174,6 +163,22 @@ Model::Network glm4_network(const ConfigFile& config, const Init& init, DType dt
 }
 
 }  // namespace
+
+DecoderOptions granite_options(const ConfigFile& config) {
+  DecoderOptions options = llama_options(config);
+  read_rotary(config, options);
+  options.bias = config.flag("attention_bias", false);
+  const auto factor = [&](std::string_view word) {
+    const double value = config.number(word, 1);
+    if (value <= 0) config.refuse(word, "more than 0");
+    return value;
+  };
+  options.embedding_factor = factor("embedding_multiplier");
+  options.output_scale = 1 / factor("logits_scaling");
+  options.choices.residual_scale = factor("residual_multiplier");
+  options.choices.scale = factor("attention_multiplier");
+  return options;
+}
 
 const Family& glm() {
   static const Family kFamily = llama_like("glm", glm_network, kGlmNames);

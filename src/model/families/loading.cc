@@ -1,7 +1,9 @@
 #include "model/families/loading.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <span>
 
 #include "nn/trace_record.h"
 #include "qkv/error.h"
@@ -9,8 +11,34 @@
 namespace qkv::families {
 namespace {
 
+// The expert's of a weight that holds those of all, in place; the whole if it does not.
+Tensor of_expert(const Tensor& all, const ParameterName& parameter, std::int64_t experts) {
+  const std::int64_t e = std::stoll(parameter.expert);
+  if (all.rank() < 2 || all.dim(0) != experts || e >= experts || !all.is_contiguous()) return all;
+  return Tensor::borrow(all.view().select(0, e), std::make_shared<Tensor>(all));
+}
+
+// Likewise of blocks.
+QuantisedTensor of_expert(const QuantisedTensor& all, const ParameterName& parameter, std::int64_t experts) {
+  const auto e = static_cast<std::size_t>(std::stoll(parameter.expert));
+  const Shape& shape = all.shape();
+  if (shape.rank() != 3 || shape[0] != experts || e >= static_cast<std::size_t>(experts)) return all;
+  const std::size_t bytes = all.blocks().size() / static_cast<std::size_t>(experts);
+  return {
+      all.type(), {shape[1], shape[2]}, all.blocks().subspan(e * bytes, bytes), std::make_shared<QuantisedTensor>(all)};
+}
+
+// The part of numbers that take turns along the last axis.
+TensorView every_other(const TensorView& stored, const WeightName& name) {
+  std::vector<std::int64_t> extents(stored.shape().begin(), stored.shape().end());
+  extents.back() /= name.parts;
+  extents.push_back(name.parts);
+  return stored.reshape(Shape(std::span<const std::int64_t>(extents))).select(stored.rank(), name.part);
+}
+
 // Along its output axis, which is the last one of a stored transpose.
 TensorView part_of(const TensorView& stored, const WeightName& name, std::int64_t skipped) {
+  if (name.in_turn) return every_other(stored, name);
   const int axis = name.change == Change::transposed ? stored.rank() - 1 : 0;
   const std::int64_t all = stored.dim(axis) - skipped;
   const std::int64_t each = all / name.parts;
@@ -20,7 +48,8 @@ TensorView part_of(const TensorView& stored, const WeightName& name, std::int64_
 
 bool divides(const Tensor& tensor, const WeightName& name) {
   if (name.parts == 1) return true;
-  return tensor.rank() > 0 && tensor.dim(name.change == Change::transposed ? -1 : 0) % name.parts == 0;
+  const int axis = name.change == Change::transposed || name.in_turn ? -1 : 0;
+  return tensor.rank() > 0 && tensor.dim(axis) % name.parts == 0;
 }
 
 bool has_rows_to_skip(const Tensor& tensor, std::int64_t skipped) {
@@ -53,6 +82,9 @@ Tensor changed(const Tensor& tensor, const WeightName& name, std::int64_t skippe
   if (name.change == Change::reshaped) return tensor.size() == shape.product() ? tensor.reshape(shape) : tensor;
   if (name.parts == 1 && skipped == 0 && name.change == Change::none) return tensor;
   const TensorView part = part_of(tensor, name, skipped);
+  if (name.of_experts && name.change == Change::none && part.is_contiguous()) {
+    return Tensor::borrow(part, std::make_shared<Tensor>(tensor));
+  }
   return Tensor(name.change == Change::transposed && part.rank() == 2 ? part.transpose(0, 1) : part);
 }
 
@@ -71,12 +103,13 @@ std::optional<QuantisedTensor> changed_blocks(const QuantisedTensor& blocks, con
 
 // The shape that the stored tensor should have.
 std::string expected_of(const Parameter& parameter, const WeightName& name, std::int64_t skipped,
-                        const HeadSizes& heads) {
+                        const HeadSizes& heads, std::int64_t experts) {
   std::vector<std::int64_t> extents;
   const Shape& shape = parameter.value.shape();
   for (int axis = 0; axis < shape.rank(); ++axis) extents.push_back(shape[axis]);
   extents.front() = name.fused == Fused::none ? extents.front() * name.parts + skipped : fused_rows(heads);
   if (name.change == Change::transposed && extents.size() == 2) std::swap(extents[0], extents[1]);
+  if (name.of_experts) extents.insert(extents.begin(), experts);
   return Shape(extents).to_string();
 }
 
@@ -99,19 +132,23 @@ HeadSizes heads_of(const DecoderOptions& options) {
 Loading::Found Loading::find(const Parameter& parameter) const {
   const ParameterName name(stack_ + parameter.name);
   const WeightName& weight = stored_.weight_of(name);
-  const auto expected = [&] { return ": expected " + expected_of(parameter, weight, skipped_of(weight), heads_); };
+  const auto expected = [&] {
+    return ": expected " + expected_of(parameter, weight, skipped_of(weight), heads_, experts_);
+  };
   const std::optional<std::string> stored = stored_.find(weight, name);
   if (!stored) {
     return {{}, {}, stored_.expected(weight, name) + expected() + ", got no such tensor"};
   }
   WeightFiles::Stored read = stored_.files().stored(*stored);
   if (const auto* blocks = std::get_if<QuantisedTensor>(&read)) {
-    if (auto rows = changed_blocks(*blocks, weight, skipped_of(weight), parameter.value.shape())) {
+    const QuantisedTensor own = weight.of_experts ? of_expert(*blocks, name, experts_) : *blocks;
+    if (auto rows = changed_blocks(own, weight, skipped_of(weight), parameter.value.shape())) {
       return {*stored, *std::move(rows), {}};
     }
   }
   const Tensor tensor = as_tensor(std::move(read));
-  Tensor value = changed(tensor, weight, skipped_of(weight), parameter.value.shape(), heads_);
+  const Tensor own = weight.of_experts ? of_expert(tensor, name, experts_) : tensor;
+  Tensor value = changed(own, weight, skipped_of(weight), parameter.value.shape(), heads_);
   if (is_floating(value.dtype()) && value.shape() == parameter.value.shape()) return {*stored, std::move(value), {}};
   return {*stored,
           {},

@@ -33,6 +33,8 @@ class Loading {
   [[nodiscard]] Tensor value_of(const Parameter& parameter) const;
   /// Tensors of these patterns are left out: the caution says what they are.
   void leave_out(std::string_view pattern) { left_out_.emplace_back(pattern); }
+  /// How many experts there are in weights that hold those of all.
+  void set_experts(std::int64_t experts) { experts_ = experts; }
   /// The heads of weights that hold q, k and v in one.
   void set_heads(const HeadSizes& heads) { heads_ = heads; }
   /// Gives all parameters their values, or throws Error with every difference and behind them the hint. Adds to
@@ -54,6 +56,7 @@ class Loading {
   std::string stack_;
   std::int64_t skipped_;
   HeadSizes heads_;
+  std::int64_t experts_ = 0;
   std::set<std::string> used_;
   std::vector<std::string> left_out_;
   std::vector<std::string> differences_;

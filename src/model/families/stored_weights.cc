@@ -13,11 +13,26 @@ namespace {
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kOlderWords = {
     {{".weight", ".gamma"}, {".bias", ".beta"}}};
 
+void put_number(std::string& name, char sign, const std::string& number) {
+  if (const std::size_t place = name.find(sign); place != std::string::npos) name.replace(place, 1, number);
+}
+
+// The number behind `word` in `name`, which `sign` then stands for.
+std::string take_number(std::string& name, std::string_view word, std::string_view sign) {
+  std::size_t begin = name.find(word);
+  if (begin == std::string::npos) return "";
+  begin += word.size();
+  std::string number = name.substr(begin, name.find('.', begin) - begin);
+  name.replace(begin, number.size(), sign);
+  return number;
+}
+
 std::string_view first_word(std::string_view name) { return name.substr(0, name.find('.')); }
 
 // What stands before the first of the family's names that the files have, if anything does.
 std::optional<std::string> prefix_before(std::string_view theirs, const WeightFiles& files) {
-  const std::string name = with_number(theirs, "0") + ".weight";
+  std::string name = std::string(theirs) + ".weight";
+  put_number(name, '#', "0");
   std::optional<std::string> shortest;
   for (const auto& [stored, file] : files.names()) {
     if (!stored.ends_with(name)) continue;
@@ -41,20 +56,17 @@ std::string prefix_in(const Family& family, const WeightFiles& files) {
 
 }  // namespace
 
-std::string with_number(std::string_view pattern, const std::string& number) {
-  std::string name(pattern);
-  if (const std::size_t place = name.find('#'); place != std::string::npos) name.replace(place, 1, number);
-  return name;
+ParameterName::ParameterName(std::string name) : whole(std::move(name)) {
+  number = take_number(whole, "blocks.", "#");
+  expert = take_number(whole, ".experts.", "@");
+  last = whole.substr(std::min(whole.rfind('.'), whole.size()));
 }
 
-ParameterName::ParameterName(std::string name) : whole(std::move(name)) {
-  constexpr std::string_view kBlocks = "blocks.";
-  if (std::size_t begin = whole.find(kBlocks); begin != std::string::npos) {
-    begin += kBlocks.size();
-    number = whole.substr(begin, whole.find('.', begin) - begin);
-    whole.replace(begin, number.size(), "#");
-  }
-  last = whole.substr(std::min(whole.rfind('.'), whole.size()));
+std::string ParameterName::numbered(std::string_view pattern) const {
+  std::string name(pattern);
+  put_number(name, '#', number);
+  put_number(name, '@', expert);
+  return name;
 }
 
 StoredWeights::StoredWeights(const Family& family, const WeightFiles& files)
@@ -63,16 +75,20 @@ StoredWeights::StoredWeights(const Family& family, const WeightFiles& files)
 }
 
 const WeightName& StoredWeights::weight_of(const ParameterName& parameter) const {
+  const WeightName* first = nullptr;
   for (const WeightName& name : family_->names) {
-    if (name.ours == parameter.layer() || name.ours == parameter.whole) return name;
+    if (name.ours != parameter.layer() && name.ours != parameter.whole) continue;
+    if (find(name, parameter)) return name;
+    if (first == nullptr) first = &name;
   }
+  if (first != nullptr) return *first;
   throw Error("no weight of the family " + std::string(family_->type) + " is the parameter " + parameter.whole);
 }
 
 std::string StoredWeights::placed(const WeightName& weight, std::string_view theirs,
                                   const ParameterName& parameter) const {
   const bool is_whole = weight.ours == parameter.whole;
-  return (weight.in_head ? outer_ : prefix_) + with_number(theirs, parameter.number) + (is_whole ? "" : parameter.last);
+  return (weight.in_head ? outer_ : prefix_) + parameter.numbered(theirs) + (is_whole ? "" : parameter.last);
 }
 
 std::optional<std::string> StoredWeights::stored_as(const std::string& name) const {

@@ -14,20 +14,21 @@ namespace qkv::families {
 inline constexpr const char* kTableParameter = "embedding.weight";
 inline constexpr const char* kOutputParameter = "output.weight";
 
-/// A parameter of ours: "blocks.3.attn.q.weight" with "#" for the number of its block, that number, and its last word,
-/// ".weight".
+/// A parameter of ours: "blocks.3.ffn.experts.5.up.weight" with "#" for the number of its block and "@" for that of its
+/// expert, those numbers, and its last word, ".weight".
 struct ParameterName {
   explicit ParameterName(std::string name);
 
   [[nodiscard]] std::string layer() const { return whole.substr(0, whole.size() - last.size()); }
 
-  std::string whole;   // "blocks.#.attn.q.weight"
+  /// A pattern with its numbers in place of "#" and "@".
+  [[nodiscard]] std::string numbered(std::string_view pattern) const;
+
+  std::string whole;   // "blocks.#.ffn.experts.@.up.weight"
   std::string number;  // "3"; empty if it is of no block
+  std::string expert;  // "5"; empty if it is of no expert
   std::string last;    // empty if there is none
 };
-
-/// "blk.3.attn_q" of "blk.#.attn_q" and "3".
-[[nodiscard]] std::string with_number(std::string_view pattern, const std::string& number);
 
 class StoredWeights {
  public:
@@ -40,7 +41,8 @@ class StoredWeights {
   [[nodiscard]] std::optional<std::string> find(const WeightName& weight, const ParameterName& parameter) const;
   /// The name that a missing weight should have had.
   [[nodiscard]] std::string expected(const WeightName& weight, const ParameterName& parameter) const;
-  /// What the family calls `ours`. Throws Error if it has no such parameter.
+  /// What the family calls `ours`: of several names the first that the files have, else the first. Throws Error if it
+  /// has no such parameter.
   [[nodiscard]] const WeightName& weight_of(const ParameterName& parameter) const;
   /// find() of the family's own name alone, of a parameter that need not be there.
   [[nodiscard]] std::optional<std::string> find_own(std::string_view ours) const;
