@@ -63,9 +63,13 @@ StoredWeights::StoredWeights(const Family& family, const WeightFiles& files)
 }
 
 const WeightName& StoredWeights::weight_of(const ParameterName& parameter) const {
+  const WeightName* first = nullptr;
   for (const WeightName& name : family_->names) {
-    if (name.ours == parameter.layer() || name.ours == parameter.whole) return name;
+    if (name.ours != parameter.layer() && name.ours != parameter.whole) continue;
+    if (stored_as(placed(name, name.theirs, parameter))) return name;
+    if (first == nullptr) first = &name;
   }
+  if (first != nullptr) return *first;
   throw Error("no weight of the family " + std::string(family_->type) + " is the parameter " + parameter.whole);
 }
 
@@ -109,6 +113,11 @@ std::string StoredWeights::expected(const WeightName& weight, const ParameterNam
 bool StoredWeights::is_outside(std::string_view name) const {
   const bool is_under = name.starts_with(prefix_);
   if (is_under && !prefix_.empty()) return false;
+  const auto is_part = [&](const WeightName& known) {
+    const std::string begin = outer_ + std::string(known.theirs);
+    return known.in_head && known.ours.starts_with("head") && (name == begin + ".weight" || name == begin + ".bias");
+  };
+  if (std::ranges::any_of(family_->names, is_part)) return true;
   const std::string_view word = first_word(is_under ? name.substr(prefix_.size()) : name);
   return std::ranges::none_of(family_->names,
                               [&](const WeightName& known) { return first_word(known.theirs) == word; });

@@ -37,11 +37,12 @@ class StoredWeights {
   [[nodiscard]] std::optional<std::string> find(const WeightName& weight, const ParameterName& parameter) const;
   /// The name that a missing weight should have had.
   [[nodiscard]] std::string expected(const WeightName& weight, const ParameterName& parameter) const;
-  /// What the family calls `ours`. Throws Error if it has no such parameter.
+  /// What the family calls `ours`, of several names the first that is stored, or the first of all. Throws Error if it
+  /// has no such parameter.
   [[nodiscard]] const WeightName& weight_of(const ParameterName& parameter) const;
   /// find() of the family's own name alone, of a parameter that need not be there.
   [[nodiscard]] std::optional<std::string> find_own(std::string_view ours) const;
-  /// Whether a tensor stands outside of what the family's names begin with, as the head of a classifier does.
+  /// Whether a tensor is of a head: of the family's own, or outside of what its names begin with, as a classifier's.
   [[nodiscard]] bool is_outside(std::string_view name) const;
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
   /// Of a tensor with two names, the table's and the output map's, a file may have one alone: find() gives this for the

@@ -11,7 +11,7 @@
 namespace qkv::saving {
 namespace {
 
-constexpr std::array<GgufArchitecture, 10> kArchitectures = {{
+constexpr std::array<GgufArchitecture, 11> kArchitectures = {{
     {"llama", "llama"},
     {"llama", "mistral"},
     {"qwen2", "qwen2"},
@@ -21,6 +21,7 @@ constexpr std::array<GgufArchitecture, 10> kArchitectures = {{
     {"gemma3", "gemma3_text"},
     {"gpt2", "gpt2"},
     {"bert", "bert"},
+    {"nomic-bert", "nomic_bert"},
     {"t5", "t5"},
 }};
 
@@ -142,6 +143,7 @@ void add_encoder(WordsOf& words, const EncoderOptions& options) {
   words.number("attention.layer_norm_epsilon", options.choices.epsilon);
   words.flag("attention.causal", options.self_attention == SelfAttention::causal);
   words.whole_of_all("tokenizer.ggml.token_type_count", options.types);
+  if (options.positions == Positions::rotary) add_rotary(words, options.choices, head_width_of(options));
 }
 
 void add_encoder_decoder(WordsOf& words, const EncoderDecoderOptions& options) {

@@ -30,15 +30,16 @@ struct ClassName {
   std::string_view model_type;
   std::string_view name;
 };
-constexpr std::array<ClassName, 9> kClassNames = {{{"llama", "LlamaForCausalLM"},
-                                                   {"qwen2", "Qwen2ForCausalLM"},
-                                                   {"qwen3", "Qwen3ForCausalLM"},
-                                                   {"gemma", "GemmaForCausalLM"},
-                                                   {"gemma2", "Gemma2ForCausalLM"},
-                                                   {"gemma3_text", "Gemma3ForCausalLM"},
-                                                   {"gpt2", "GPT2LMHeadModel"},
-                                                   {"bert", "BertModel"},
-                                                   {"t5", "T5ForConditionalGeneration"}}};
+constexpr std::array<ClassName, 10> kClassNames = {{{"llama", "LlamaForCausalLM"},
+                                                    {"qwen2", "Qwen2ForCausalLM"},
+                                                    {"qwen3", "Qwen3ForCausalLM"},
+                                                    {"gemma", "GemmaForCausalLM"},
+                                                    {"gemma2", "Gemma2ForCausalLM"},
+                                                    {"gemma3_text", "Gemma3ForCausalLM"},
+                                                    {"gpt2", "GPT2LMHeadModel"},
+                                                    {"bert", "BertModel"},
+                                                    {"nomic_bert", "NomicBertModel"},
+                                                    {"t5", "T5ForConditionalGeneration"}}};
 
 void write_json(files::StagedFolder& out, const char* name, const Json& json) {
   write_file(out.add(name), json.dump(2) + "\n");
