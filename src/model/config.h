@@ -199,6 +199,10 @@ void each_layer_choice(Options& o, const Each& each) {
   each.later("unturned", o.choices.unturned, usual.unturned);
   each.later("alibi_slopes", o.choices.alibi_slopes, usual.alibi_slopes);
   each.later("residual_scale", o.choices.residual_scale, usual.residual_scale);
+  each.later("first_norm", o.choices.first_norm, usual.first_norm);
+  each.later("one_block", o.choices.one_block, usual.one_block);
+  each.later("t5_beside", o.choices.t5_beside, usual.t5_beside);
+  each.later("sines_in_halves", o.choices.sines_in_halves, usual.sines_in_halves);
 }
 
 /// `each_option(options, each)` calls `each` with every option and its word.

@@ -22,11 +22,15 @@ TextOptions text_of(const EncoderOptions& o) {
 
 TokenInputOptions input_of(const EncoderOptions& options) {
   require_sound(kEncoder, text_of(options));
+  if (options.d_embedding.value_or(1) < 1) {
+    throw InvalidArgument(kEncoder, "d_embedding", "more than 0", std::to_string(*options.d_embedding));
+  }
   if (options.types < 0) throw InvalidArgument(kEncoder, "types", "0 or more", std::to_string(options.types));
   TokenInputOptions input = input_options(text_of(options), options.self_attention, embedding_scale(options));
   input.types = options.types;
   input.factor = options.embedding_factor;
   input.placeless = options.placeless;
+  input.d_embedding = options.d_embedding;
   return input;
 }
 
@@ -51,11 +55,17 @@ Encoder::Encoder(const EncoderOptions& options, const Init& init, DType dtype)
       input_(kEncoder, input_of(options), init, dtype),
       stack_(stack_of(options), init, dtype),
       output_(output_map(options.tied || options.head == EncoderHead::none, input_, init)) {
+  if (options.d_embedding && options.head == EncoderHead::product) {
+    throw InvalidArgument(kEncoder, "head", "transform or none with a d_embedding", name_of(options.head));
+  }
   if (options.head != EncoderHead::transform) return;
-  const std::int64_t width = options.d_model;
-  head_map_.emplace(LinearOptions{.in = width, .out = width, .dtype = dtype}, init);
-  head_norm_.emplace(NormOptions{.width = width, .epsilon = options.choices.epsilon, .dtype = dtype}, init);
-  head_bias_ = init.constant({options.vocabulary}, 0, dtype);
+  const std::int64_t width = options.d_embedding.value_or(options.d_model);
+  head_map_.emplace(LinearOptions{.in = options.d_model, .out = width, .bias = options.head_map_bias, .dtype = dtype},
+                    init);
+  head_norm_.emplace(
+      NormOptions{.kind = options.choices.norm, .width = width, .epsilon = options.choices.epsilon, .dtype = dtype},
+      init);
+  if (options.head_bias) head_bias_ = init.constant({options.vocabulary}, 0, dtype);
 }
 
 Mask Encoder::mask_of(const PaddedTokens& tokens) const {
@@ -135,17 +145,19 @@ Parameters Encoder::parameters() const {
   if (head_map_) {
     append(all, "head.dense", head_map_->parameters());
     append(all, "head.ln", head_norm_->parameters());
-    all.push_back({"head.bias", head_bias_});
+    if (!head_bias_.empty()) all.push_back({"head.bias", head_bias_});
   }
   return all;
 }
 
 std::int64_t parameter_count(const EncoderOptions& options) {
   const std::int64_t count = parameter_count(input_of(options)) + parameter_count(stack_of(options));
-  const std::int64_t d = options.d_model;
-  const std::int64_t transform = options.head == EncoderHead::transform ? d * d + 3 * d + options.vocabulary : 0;
+  const std::int64_t width = options.d_embedding.value_or(options.d_model);
   const bool has_map = !options.tied && options.head != EncoderHead::none;
-  return count + transform + (has_map ? options.vocabulary * d : 0);
+  const std::int64_t map = has_map ? options.vocabulary * width : 0;
+  if (options.head != EncoderHead::transform) return count + map;
+  const std::int64_t vectors = (options.choices.norm == NormKind::layer ? 2 : 1) + (options.head_map_bias ? 1 : 0);
+  return count + map + width * (options.d_model + vectors) + (options.head_bias ? options.vocabulary : 0);
 }
 
 }  // namespace qkv

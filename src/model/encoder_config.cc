@@ -19,6 +19,9 @@ constexpr auto kEncoderWords = [](auto& o, const auto& each) {
   each.later("self_attention", o.self_attention, usual.self_attention);
   each.later("head", o.head, usual.head);
   each.later("head_activation", o.head_activation, usual.head_activation);
+  each.later("head_map_bias", o.head_map_bias, usual.head_map_bias);
+  each.later("head_bias", o.head_bias, usual.head_bias);
+  each.later("d_embedding", o.d_embedding, usual.d_embedding);
   each.later("placeless", o.placeless, usual.placeless);
   each.later("embedding_factor", o.embedding_factor, usual.embedding_factor);
   each_layer_choice(o, each);

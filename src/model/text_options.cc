@@ -114,7 +114,13 @@ void require_sound(std::string_view model, const TextOptions& options) {
   const auto slopes = static_cast<std::int64_t>(options.choices.alibi_slopes.size());
   require(slopes == 0 || slopes == options.heads, "alibi_slopes",
           "one for each of " + std::to_string(options.heads) + " heads", slopes);
-  if (options.positions == Positions::t5) {
+  require(!options.choices.one_block || (windows == 0 && unturned == 0 && options.choices.first_norm), "one_block",
+          "layers without windows, unturned ones or a missing norm of their own", 1);
+  require(!options.choices.sines_in_halves || options.d_model % 2 == 0, "d_model",
+          "an even number, for as many sines as cosines", options.d_model);
+  require(!options.choices.t5_beside || options.positions != Positions::t5, "t5_beside",
+          "positions of another kind, since t5 has its buckets", 1);
+  if (options.positions == Positions::t5 || options.choices.t5_beside) {
     // Two sides, and of each a half that counts single steps.
     const std::int64_t buckets = options.choices.t5_buckets;
     require(buckets >= 4 && buckets % 2 == 0, "t5_buckets", "an even number, 4 or more", buckets);
@@ -138,7 +144,9 @@ TokenInputOptions input_options(const TextOptions& options, SelfAttention self_a
           .alibi_slopes = options.choices.alibi_slopes,
           .norm = options.choices.norm,
           .t5_buckets = options.choices.t5_buckets,
-          .t5_max_distance = options.choices.t5_max_distance};
+          .t5_max_distance = options.choices.t5_max_distance,
+          .t5_beside = options.choices.t5_beside,
+          .sines_in_halves = options.choices.sines_in_halves};
 }
 
 StackOptions stack_options(const TextOptions& options, StackKind kind) {
@@ -173,8 +181,11 @@ StackOptions stack_options(const TextOptions& options, StackKind kind) {
                                                  .layout = choices.rotary_layout,
                                                  .scaling = choices.rotary_scaling};
   }
-  if (!choices.windows.empty() || !choices.unturned.empty() || !choices.without_experts.empty()) {
+  stack.one_block = choices.one_block;
+  if (!choices.windows.empty() || !choices.unturned.empty() || !choices.without_experts.empty() ||
+      !choices.first_norm) {
     stack.vary = [choices](std::int64_t n, BlockOptions& block) {
+      block.first_norm = choices.first_norm || n > 0;
       if (!choices.unturned.empty() && choices.unturned[static_cast<std::size_t>(n)] != 0)
         block.attention.rotary.reset();
       if (is_without_experts(choices, n)) block.experts = {};

@@ -34,35 +34,54 @@ double deviation_of(const TokenInputOptions& options) {
   return 1 / std::sqrt(static_cast<double>(options.d_model));
 }
 
+// Of the tables.
+std::int64_t width_of(const TokenInputOptions& options) { return options.d_embedding.value_or(options.d_model); }
+
+bool has_buckets(const TokenInputOptions& options) { return options.positions == Positions::t5 || options.t5_beside; }
+
 std::int64_t position_rows(const TokenInputOptions& options) { return options.length + (options.placeless ? 1 : 0); }
 
 std::optional<Embedding> position_table(const TokenInputOptions& options, const Init& init, DType dtype) {
   if (options.positions != Positions::learned) return std::nullopt;
   return Embedding(
-      {.count = position_rows(options), .width = options.d_model, .deviation = deviation_of(options), .dtype = dtype},
+      {.count = position_rows(options), .width = width_of(options), .deviation = deviation_of(options), .dtype = dtype},
       init);
 }
 
 std::optional<Embedding> type_table(const TokenInputOptions& options, const Init& init, DType dtype) {
   if (options.types == 0) return std::nullopt;
   return Embedding(
-      {.count = options.types, .width = options.d_model, .deviation = deviation_of(options), .dtype = dtype}, init);
+      {.count = options.types, .width = width_of(options), .deviation = deviation_of(options), .dtype = dtype}, init);
 }
 
 std::optional<Norm> input_norm(const TokenInputOptions& options, const Init& init, DType dtype) {
   if (options.scale != EmbeddingScale::normed) return std::nullopt;
-  return Norm({.kind = options.norm, .width = options.d_model, .epsilon = options.epsilon, .dtype = dtype}, init);
+  return Norm({.kind = options.norm, .width = width_of(options), .epsilon = options.epsilon, .dtype = dtype}, init);
+}
+
+std::optional<Linear> input_map(const TokenInputOptions& options, const Init& init, DType dtype) {
+  if (!options.d_embedding) return std::nullopt;
+  return Linear({.in = *options.d_embedding, .out = options.d_model, .dtype = dtype}, init);
 }
 
 Variable t5_table(const TokenInputOptions& options, const Init& init, DType dtype) {
-  if (options.positions != Positions::t5) return {};
+  if (!has_buckets(options)) return {};
   return init.constant({options.t5_buckets, options.heads}, 0, dtype);
+}
+
+// [T, d_model] with the sines of each row before its cosines.
+Tensor in_halves(const Tensor& sines) {
+  const std::int64_t T = sines.dim(0);
+  return Tensor(sines.view().reshape({T, sines.dim(1) / 2, 2}).transpose(1, 2)).reshape(sines.shape());
 }
 
 // As large as the embeddings are: a sine has the deviation 1 / sqrt(2), and the paper adds it as it is.
 Variable sines(const Tensor& positions, std::int64_t length, const TokenInputOptions& options, DType dtype) {
-  const Variable values = embedding(Variable(sinusoidal(length, options.d_model, 10000.0, dtype)), positions);
-  return options.scale == EmbeddingScale::root_width ? values : scale(values, kDeviation * std::numbers::sqrt2);
+  const Tensor side_by_side = sinusoidal(length, width_of(options), 10000.0, dtype);
+  const Tensor table = options.sines_in_halves ? in_halves(side_by_side) : side_by_side;
+  const Variable values = embedding(Variable(table), positions);
+  const bool are_whole = options.scale == EmbeddingScale::root_width || options.sines_in_halves;
+  return are_whole ? values : scale(values, kDeviation * std::numbers::sqrt2);
 }
 
 // One more than the last position.
@@ -133,7 +152,7 @@ std::string_view name_of(EmbeddingScale scale) noexcept {
 TokenInput::TokenInput(std::string_view model, const TokenInputOptions& options, const Init& init, DType dtype)
     : TokenInput(model, options,
                  Embedding({.count = options.vocabulary,
-                            .width = options.d_model,
+                            .width = width_of(options),
                             .deviation = deviation_of(options),
                             .dtype = dtype},
                            init),
@@ -146,9 +165,10 @@ TokenInput::TokenInput(std::string_view model, const TokenInputOptions& options,
       positions_(position_table(options, init, dtype())),
       types_(type_table(options, init, dtype())),
       norm_(input_norm(options, init, dtype())),
+      map_(input_map(options, init, dtype())),
       t5_(t5_table(options, init, dtype())) {
   const Shape& table = tokens_.weight().shape();
-  const Shape expected{options.vocabulary, options.d_model};
+  const Shape expected{options.vocabulary, width_of(options)};
   if (!(table == expected)) {
     throw InvalidArgument(model, "vocabulary", "a table of " + expected.to_string(), table.to_string());
   }
@@ -209,11 +229,14 @@ Variable TokenInput::vectors(const TensorView& ids, const TensorView& types, con
   }
   if (types_) x = x + nn::named("types", [&] { return type_vectors(ids, types); });
   if (!types_ && types.data() != nullptr) throw InvalidArgument(model_, "types", "none, without token types", "some");
-  if (options_.scale == EmbeddingScale::root_width) x = x * root_width(options_.d_model, dtype());
+  if (options_.scale == EmbeddingScale::root_width) x = x * root_width(width_of(options_), dtype());
   if (options_.positions == Positions::sinusoidal) {
-    x = x + nn::traced("positions", sines(positions, length, options_, wide));
+    // Marian's files have its sines as weights, rounded as these are.
+    const DType kept = options_.sines_in_halves ? dtype() : wide;
+    x = x + nn::traced("positions", cast(sines(positions, length, options_, kept), wide));
   }
   if (norm_) x = nn::named("ln_embedding", [&] { return norm_->forward(x); });
+  if (map_) x = nn::named("embedding_map", [&] { return map_->forward(x); });
   x = cast(x, call.dtype_for(dtype()));
   return call.dropout ? dropout(x, dropout_at(*call.dropout, 0)) : x;
 }
@@ -244,16 +267,18 @@ Parameters TokenInput::parameters() const {
   if (positions_) append(all, "positions", positions_->parameters());
   if (types_) append(all, "types", types_->parameters());
   if (norm_) append(all, "ln_embedding", norm_->parameters());
+  if (map_) append(all, "embedding_map", map_->parameters());
   if (!t5_.empty()) all.push_back({"t5.weight", t5_});
   return all;
 }
 
 std::int64_t parameter_count(const TokenInputOptions& options) {
-  std::int64_t count = options.vocabulary * options.d_model;
-  if (options.positions == Positions::learned) count += position_rows(options) * options.d_model;
-  if (options.positions == Positions::t5) count += options.t5_buckets * options.heads;
-  count += options.types * options.d_model;
-  if (options.scale == EmbeddingScale::normed) count += 2 * options.d_model;
+  const std::int64_t width = width_of(options);
+  std::int64_t count = (options.vocabulary + options.types) * width;
+  if (options.positions == Positions::learned) count += position_rows(options) * width;
+  if (has_buckets(options)) count += options.t5_buckets * options.heads;
+  if (options.scale == EmbeddingScale::normed) count += (options.norm == NormKind::layer ? 2 : 1) * width;
+  if (options.d_embedding) count += options.d_model * (width + 1);
   return count;
 }
 

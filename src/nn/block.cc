@@ -75,12 +75,15 @@ TransformerBlock::TransformerBlock(const BlockOptions& options, const Init& init
       cross_(cross_of(options, init, dtype)),
       feed_forward_(feed_forward_in(options, init, dtype)),
       residual_scale_(options.residual_scale),
-      ln1_(norm_if(order_ != NormOrder::after, options, init, dtype)),
+      ln1_(norm_if(order_ != NormOrder::after && options.first_norm, options, init, dtype)),
       ln_cross_(norm_if(cross_ && order_ != NormOrder::after, options, init, dtype)),
       ln2_(norm_if(order_ != NormOrder::after && order_ != NormOrder::parallel_one, options, init, dtype)),
       attention_norm_(norm_if(has_norms_after(order_), options, init, dtype)),
       cross_norm_(norm_if(has_norms_after(order_) && cross_, options, init, dtype)),
       feed_forward_norm_(norm_if(has_norms_after(order_), options, init, dtype)) {
+  if (!options.first_norm && order_ != NormOrder::pre) {
+    throw InvalidArgument(kBlock, "first_norm", "true where norms do not stand before sublayers alone", "false");
+  }
   if (is_parallel(order_) && cross_) {
     throw InvalidArgument(kBlock, "d_context", "none where sublayers are parallel", std::to_string(*options.d_context));
   }

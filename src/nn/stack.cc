@@ -14,7 +14,15 @@ constexpr std::string_view kStack = "TransformerStack";
 
 std::vector<TransformerBlock> blocks_of(const StackOptions& options, const Init& init, DType dtype) {
   nn::require_positive(kStack, "layers", options.layers);
+  if (options.one_block && options.vary) {
+    throw InvalidArgument(kStack, "vary", "none where every layer is one block", "a function");
+  }
   std::vector<TransformerBlock> blocks;
+  if (options.one_block) {
+    // Copies share their parameters.
+    blocks.assign(static_cast<std::size_t>(options.layers), TransformerBlock(options.block, init, dtype));
+    return blocks;
+  }
   for (std::int64_t n = 0; n < options.layers; ++n) {
     BlockOptions block = options.block;
     if (options.vary) options.vary(n, block);
@@ -37,7 +45,10 @@ void add_to_seed(std::optional<Dropout>& dropout, std::uint64_t steps) {
 }  // namespace
 
 TransformerStack::TransformerStack(const StackOptions& options, const Init& init, DType dtype)
-    : kind_(options.kind), blocks_(blocks_of(options, init, dtype)), last_(last_norm(options, init, dtype)) {}
+    : kind_(options.kind),
+      is_one_block_(options.one_block),
+      blocks_(blocks_of(options, init, dtype)),
+      last_(last_norm(options, init, dtype)) {}
 
 template <class RunBlock>
 Variable TransformerStack::run(const Variable& x, const BlockCall& call, const RunBlock& run_block) const {
@@ -94,7 +105,7 @@ StackCache TransformerStack::make_cache(std::int64_t B, std::int64_t capacity, D
 
 Parameters TransformerStack::parameters() const {
   Parameters all;
-  for (std::size_t n = 0; n < blocks_.size(); ++n) {
+  for (std::size_t n = 0; n < (is_one_block_ ? 1 : blocks_.size()); ++n) {
     append(all, "blocks." + std::to_string(n), blocks_[n].parameters());
   }
   if (last_) append(all, "ln_final", last_->parameters());

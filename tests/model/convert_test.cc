@@ -261,7 +261,7 @@ TEST(Convert, RefusesWhatTheNewFormCannotHold) {
   EXPECT_EQ(refusal(roberta.path(), out / "m.gguf"),
             roberta.path() +
                 ": model_type: expected one that GGUF has an architecture for, llama, mistral, qwen2, "
-                "qwen3, gemma, gemma2, gemma3_text, gpt2, bert, t5, got roberta");
+                "qwen3, gemma, gemma2, gemma3_text, gpt2, bert, nomic_bert, t5, got roberta");
   const PublishedFolder windows("mistral", R"(, "sliding_window": 4)");
   EXPECT_EQ(refusal(windows.path(), out / "m.gguf"),
             windows.path() + ": a GGUF file of llama cannot hold this model: windows is 4 4, and would be not said");

@@ -20,6 +20,30 @@ EncoderOptions small(Positions positions, NormOrder order = NormOrder::pre) {
       .vocabulary = 11, .length = 7, .layers = 2, .d_model = 16, .heads = 2, .positions = positions, .order = order};
 }
 
+// What single families have: windows and a missing norm, one block for all layers, narrow tables, two kinds of
+// positions, sines in another order, heads without biases.
+std::vector<EncoderOptions> relatives() {
+  EncoderOptions modern = small(Positions::rotary);
+  modern.embedding = EmbeddingScale::normed;
+  modern.head = EncoderHead::transform;
+  modern.head_map_bias = false;
+  modern.head_bias = false;
+  modern.choices.norm = NormKind::layer_without_bias;
+  modern.choices.windows = {0, 2};
+  modern.choices.local_rotary_base = 100;
+  modern.choices.first_norm = false;
+  EncoderOptions narrow = small(Positions::learned, NormOrder::post);
+  narrow.head = EncoderHead::transform;
+  narrow.d_embedding = 6;
+  narrow.choices.one_block = true;
+  narrow.types = 2;
+  EncoderOptions bucketed = small(Positions::learned, NormOrder::post);
+  bucketed.choices.t5_beside = true;
+  EncoderOptions halves = small(Positions::sinusoidal);
+  halves.choices.sines_in_halves = true;
+  return {modern, narrow, bucketed, halves};
+}
+
 Tensor some_ids(std::uint64_t seed = 1) { return Generator(seed).randint(0, 11, {3, 7}); }
 
 std::vector<double> place(const Variable& x, std::int64_t b, std::int64_t t) {
@@ -36,6 +60,13 @@ TEST(Encoder, HasAsManyNumbersAsTheArithmeticSays) {
       Generator generator(1);
       EXPECT_EQ(parameter_count(Encoder(options, generator).parameters()), parameter_count(options))
           << name_of(positions);
+    }
+  }
+  for (EncoderOptions options : relatives()) {
+    for (const bool is_tied : {true, false}) {
+      options.tied = is_tied;
+      EXPECT_EQ(parameter_count(Encoder(options, Init::undrawn()).parameters()), parameter_count(options));
+      EXPECT_EQ(config_of(encoder_options(config_of(options))), config_of(options));
     }
   }
   EXPECT_EQ(parameter_count(EncoderOptions{.vocabulary = 11, .d_model = 64, .heads = 1}),
@@ -97,10 +128,11 @@ TEST(Encoder, GivesATextTheSameNumbersAloneAndEndToEnd) {
   const NoGradient constant;
   const Tensor ids = some_ids();
   const std::vector<std::int64_t> lengths = {2, 7, 1, 4};
-  for (const Positions positions : kAll) {
+  std::vector<EncoderOptions> all_options = relatives();
+  for (const Positions positions : kAll) all_options.push_back(small(positions));
+  for (EncoderOptions options : all_options) {
     for (const SelfAttention self_attention : {SelfAttention::full, SelfAttention::causal}) {
-      SCOPED_TRACE(std::string(name_of(positions)) + ", " + std::string(name_of(self_attention)));
-      EncoderOptions options = small(positions);
+      SCOPED_TRACE(std::string(name_of(options.positions)) + ", " + std::string(name_of(self_attention)));
       options.self_attention = self_attention;
       options.types = 2;
       Generator generator(4);
@@ -181,6 +213,48 @@ TEST(Encoder, GivesAGradientToEachParameter) {
         EXPECT_EQ(parameter.value.dtype(), DType::f32);
         EXPECT_TRUE(parameter.value.has_gradient()) << parameter.name;
       }
+    }
+  }
+}
+
+TEST(Encoder, GivesAGradientToEachParameterOfARelative) {
+  for (const EncoderOptions& options : relatives()) {
+    Generator generator(1);
+    const Encoder encoder(options, generator);
+    backward(cross_entropy(encoder.forward({.ids = some_ids(), .lengths = {7, 5, 6}}), some_ids(2)));
+    for (const Parameter& parameter : encoder.parameters()) {
+      EXPECT_TRUE(parameter.value.has_gradient()) << parameter.name;
+    }
+  }
+}
+
+TEST(Encoder, SeesTheWindowOfALayerAlone) {
+  EncoderOptions options = relatives().front();
+  options.choices.windows = {2, 2};
+  Generator generator(1);
+  const Encoder encoder(options, generator, DType::f64);
+  const std::vector<Tensor> weights = encoder.weights({.ids = some_ids()});
+  for (const Tensor& layer : weights) {
+    for (std::int64_t i = 0; i < 7; ++i) {
+      for (std::int64_t j = 0; j < 7; ++j) {
+        EXPECT_EQ(layer.at({0, 1, i, j}) > 0, std::abs(i - j) < 2) << i << ", " << j;
+      }
+    }
+  }
+}
+
+// Columns 0, 2, 4, … of sinusoidal(), then 1, 3, 5, …, as they are.
+TEST(Encoder, PutsAllSinesBeforeAllCosines) {
+  EncoderOptions options = relatives().back();
+  Generator generator(1);
+  const Encoder encoder(options, generator, DType::f64);
+  Trace trace({"positions"});
+  static_cast<void>(encoder.hidden({.ids = some_ids()}, {.trace = &trace}));
+  const Tensor side_by_side = sinusoidal(7, 16);
+  const Tensor found = trace["positions"];
+  for (std::int64_t t = 0; t < 7; ++t) {
+    for (std::int64_t c = 0; c < 16; ++c) {
+      EXPECT_EQ(found.at({t, c}), side_by_side.at({t, c < 8 ? 2 * c : 2 * (c - 8) + 1})) << t << ", " << c;
     }
   }
 }
@@ -277,6 +351,19 @@ TEST(Encoder, RefusesWhatHasNoMeaning) {
             "Encoder: heads: expected a divisor of d_model, 64, since each head has d_model / heads of it, got 6");
   EXPECT_EQ(message({.vocabulary = 9, .positions = Positions::learned}),
             "Encoder: length: expected more than 0, for learned positions, got 0");
+
+  EncoderOptions narrow = relatives()[1];
+  narrow.head = EncoderHead::product;
+  EXPECT_EQ(message(narrow), "Encoder: head: expected transform or none with a d_embedding, got product");
+  narrow.d_embedding = 0;
+  EXPECT_EQ(message(narrow), "Encoder: d_embedding: expected more than 0, got 0");
+  EncoderOptions one = relatives()[1];
+  one.choices.windows = {0, 2};
+  EXPECT_EQ(message(one),
+            "Encoder: one_block: expected layers without windows, unturned ones or a missing norm of their own, got 1");
+  EncoderOptions twice = small(Positions::t5);
+  twice.choices.t5_beside = true;
+  EXPECT_EQ(message(twice), "Encoder: t5_beside: expected positions of another kind, since t5 has its buckets, got 1");
 
   Generator generator(1);
   const Encoder encoder(small(Positions::learned), generator);

@@ -162,7 +162,7 @@ TEST(GgufModel, NamesAKeyThatIsWrong) {
   EXPECT_THAT(fault_of(GgufBytes()), HasSubstr("m.gguf: general.architecture: expected a text, got nothing"));
   EXPECT_THAT(fault_of(GgufBytes().text("general.architecture", "mamba")),
               HasSubstr("general.architecture: expected one of the architectures llama, qwen2, qwen3, gemma, gemma2, "
-                        "gemma3, gpt2, bert, t5, got \"mamba\""));
+                        "gemma3, gpt2, bert, nomic-bert, t5, got \"mamba\""));
   EXPECT_THAT(fault_of(words_of_llama()), HasSubstr("m.gguf: llama.block_count: expected from 1 to 0"));
   GgufBytes many;
   many.text("general.architecture", "llama").u32("llama.block_count", 4000000000U);

@@ -107,6 +107,8 @@ def add_bert(writer, config):
     writer.add_layer_norm_eps(config.layer_norm_eps)
     writer.add_causal_attention(False)
     writer.add_pooling_type(gguf.PoolingType.MEAN)
+    if config.model_type == "nomic_bert":
+        add_rope(writer, config)
 
 
 def add_t5(writer, config):
@@ -124,7 +126,7 @@ def add_t5(writer, config):
     writer.add_decoder_start_token_id(config.decoder_start_token_id)
 
 
-ADD = {"gpt2": add_gpt2, "bert": add_bert, "t5": add_t5}
+ADD = {"gpt2": add_gpt2, "bert": add_bert, "nomic_bert": add_bert, "t5": add_t5}
 LEFT_OUT = ("pooler", "position_ids", "cls.", "encoder.embed_tokens", "decoder.embed_tokens")
 
 
@@ -148,7 +150,7 @@ def add_tensors(writer, folder, config):
     for name, weight in weights.items():
         if any(part in name for part in LEFT_OUT):
             continue
-        plain = name.removeprefix("bert.")
+        plain = name.removeprefix("nomic_bert.").removeprefix("bert.")
         theirs = names.get_name(plain, try_suffixes=(".weight", ".bias"))
         if theirs is None:
             raise SystemExit(f"{folder}: no name for {name}")
@@ -220,6 +222,7 @@ MODELS = [
     "llama-tied",
     "llama-yarn",
     "mistral-all",
+    "nomic_bert",
     "qwen2",
     "qwen3",
     "smollm2",

@@ -22,345 +22,13 @@ import tokenizers
 import torch
 import transformers as t
 from safetensors.torch import load_file, save_file
-from small_models import (
-    END,
-    IMAGE_TOWER,
-    TEXT_TOWER,
-    VOCABULARY,
-    bart,
-    bert,
-    bloom,
-    clip,
-    cohere,
-    cohere2,
-    distilbert,
-    falcon,
-    gemma,
-    gemma2,
-    gemma3,
-    glm,
-    gpt2,
-    gpt2_states,
-    gpt_bigcode,
-    gpt_neo,
-    gpt_neox,
-    gpt_oss,
-    gptj,
-    granite,
-    granitemoe,
-    llama,
-    mbart,
-    mistral,
-    mixtral,
-    mpt,
-    mt5,
-    of_states,
-    olmo2,
-    olmoe,
-    opt,
-    phi,
-    phi3,
-    qwen2,
-    qwen2_moe,
-    qwen3,
-    qwen3_moe,
-    relative,
-    roberta,
-    rope,
-    siglip,
-    smollm3,
-    stablelm,
-    starcoder2,
-    t5,
-    t5_untied,
-)
+from model_list import AUTHORS, BY_ITS_CONFIG, MODELS, OLD, TWICE
+from small_models import END, IMAGE_TOWER, TEXT_TOWER, VOCABULARY, clip, siglip
 
 SHAPE = (2, 11)
 WRITTEN = 64
 BEAM_TOKENS, BEAM_END = 16, 7
 TEXT = "The bank by the river was steep; the other bank lent nobody money, naïve as 東京 sounds."
-MODELS = {
-    "bert": lambda: bert(),
-    "bert-states": lambda: bert(t.BertModel, hidden_act="relu", layer_norm_eps=1e-3),
-    "bert-tanh": lambda: bert(hidden_act="tanh"),
-    "bert-pretraining": lambda: bert(t.BertForPreTraining, type_vocab_size=3),
-    "bert-untied": lambda: bert(tie_word_embeddings=False),
-    "bert-gamma": lambda: bert(),
-    "bert-causal": lambda: bert(t.BertLMHeadModel, is_decoder=True),
-    "bert-classes": lambda: bert(t.BertForSequenceClassification),
-    "bert-tags": lambda: bert(t.BertForTokenClassification),
-    "bert-answers": lambda: bert(t.BertForQuestionAnswering),
-    "roberta-untied": lambda: roberta(tie_word_embeddings=False),
-    "roberta-classes": lambda: roberta(t.RobertaForSequenceClassification),
-    "xlm-roberta": lambda: relative(t.XLMRobertaForMaskedLM, t.XLMRobertaConfig),
-    "xlm-roberta-classes": lambda: relative(t.XLMRobertaForSequenceClassification, t.XLMRobertaConfig),
-    "camembert": lambda: relative(t.CamembertForMaskedLM, t.CamembertConfig, hidden_act="relu"),
-    "roberta": lambda: roberta(),
-    "roberta-states": lambda: roberta(t.RobertaModel, hidden_act="gelu_new"),
-    "clip": lambda: clip(),
-    "clip-gelu": lambda: clip(
-        {"hidden_act": "gelu", "layer_norm_eps": 1e-3}, {"hidden_act": "gelu_new", "layer_norm_eps": 1e-2}
-    ),
-    "clip-tanh": lambda: clip({"hidden_act": "tanh"}, {"hidden_act": "leaky_relu"}),
-    "clip-endless": lambda: clip(),
-    "clip-dict": lambda: clip(),
-    "clip-old": lambda: clip({"eos_token_id": 2}),
-    "siglip": lambda: siglip(),
-    "siglip-relu": lambda: siglip({"hidden_act": "relu", "layer_norm_eps": 1e-3}, {"hidden_act": "gelu"}),
-    "siglip-bf16": lambda: siglip().to(torch.bfloat16),
-    "distilbert": lambda: distilbert(),
-    "distilbert-names": lambda: distilbert(),
-    "distilbert-untied": lambda: distilbert(tie_word_embeddings=False),
-    "distilbert-classes": lambda: distilbert(t.DistilBertForSequenceClassification),
-    "distilbert-states": lambda: distilbert(t.DistilBertModel, sinusoidal_pos_embds=True),
-    "gemma": lambda: gemma(),
-    "gemma-old": lambda: gemma(rms_norm_eps=1e-3, tie_word_embeddings=False),
-    "gemma2": lambda: gemma2(),
-    "gemma2-plain": lambda: gemma2(
-        attn_logit_softcapping=None,
-        final_logit_softcapping=None,
-        attention_bias=True,
-        hidden_activation="relu",
-        layer_types=["full_attention", "sliding_attention"],
-    ),
-    "gemma2-old": lambda: gemma2(num_hidden_layers=3, rope_parameters=rope("default") | {"rope_theta": 5e3}),
-    "gemma2-bf16": lambda: gemma2().to(torch.bfloat16),
-    "gemma3": lambda: gemma3(),
-    "gemma3-local": lambda: gemma3(
-        rope_parameters={
-            "full_attention": rope("yarn", factor=4.0, original_max_position_embeddings=32),
-            "sliding_attention": rope("linear", factor=2.0),
-        }
-    ),
-    "gemma3-beside": lambda: gemma3(),
-    "gemma3-word": lambda: gemma3(),
-    "gemma3-old": lambda: gemma3(final_logit_softcapping=0.3),
-    "gpt2": lambda: gpt2(),
-    "gpt2-names": lambda: gpt2(activation_function="sigmoid"),
-    "gpt2-states": lambda: gpt2_states(t.GPT2Model),
-    "gpt2-classes": lambda: gpt2_states(t.GPT2ForSequenceClassification),
-    "gpt2-inner": lambda: gpt2(n_inner=70, activation_function="relu", layer_norm_epsilon=1e-3),
-    "llama": lambda: llama(rope_parameters=rope("default") | {"rope_theta": 5e4}),
-    "llama-tied": lambda: llama(tie_word_embeddings=True, head_dim=12, rms_norm_eps=1e-3),
-    "llama-biases": lambda: llama(attention_bias=True, mlp_bias=True, hidden_act="gelu"),
-    "llama-linear": lambda: llama(rope_parameters=rope("linear", factor=4.0)),
-    "llama-llama3": lambda: llama(
-        rope_parameters=rope(
-            "llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=32
-        )
-    ),
-    "llama-yarn": lambda: llama(rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=32)),
-    "llama-yarn-all": lambda: llama(
-        rope_parameters=rope(
-            "yarn",
-            factor=4.0,
-            original_max_position_embeddings=32,
-            beta_fast=16.0,
-            beta_slow=2.0,
-            mscale=0.7,
-            mscale_all_dim=1.3,
-        )
-    ),
-    "llama-yarn-beside": lambda: llama(),
-    "llama-yarn-alone": lambda: llama(),
-    "llama-yarn-original": lambda: llama(),
-    "llama-llama3-original": lambda: llama(),
-    "llama-type": lambda: llama(),
-    "llama-dynamic": lambda: llama(rope_parameters=rope("dynamic", factor=4.0)),
-    "llama-tanh": lambda: llama(hidden_act="tanh"),
-    "llama-relu2": lambda: llama(hidden_act="relu2"),
-    "llama-bf16": lambda: llama().to(torch.bfloat16),
-    "llama-f16": lambda: llama().to(torch.float16),
-    "llama-own-head": lambda: llama(),
-    "llama-states": lambda: of_states(t.LlamaModel, t.LlamaConfig),
-    "llama-classes": lambda: of_states(t.LlamaForSequenceClassification, t.LlamaConfig),
-    "llama-shards": lambda: llama(num_hidden_layers=3),
-    "t5": lambda: t5(),
-    "t5-buckets": lambda: t5(
-        relative_attention_num_buckets=6, relative_attention_max_distance=9, layer_norm_epsilon=1e-3
-    ),
-    "t5-gated": lambda: t5_untied(),
-    "t5-linear": lambda: t5(feed_forward_proj="gated-linear"),
-    "t5-tied": lambda: t5(feed_forward_proj="gated-silu", tie_word_embeddings=False, decoder_start_token_id=5),
-    "t5-old": lambda: t5_untied(),
-    "t5-parts": lambda: t5_untied(),
-    "t5-own-head": lambda: t5_untied(),
-    "t5-encoder": lambda: t5(t.T5EncoderModel, feed_forward_proj="gated-gelu"),
-    "t5-tags": lambda: t5(t.T5ForTokenClassification),
-    "mt5": lambda: mt5(),
-    "t5-bf16": lambda: t5().to(torch.bfloat16),
-    "mistral": lambda: mistral(sliding_window=5),
-    "mistral-states": lambda: of_states(t.MistralModel, t.MistralConfig, sliding_window=None),
-    "qwen2-classes": lambda: of_states(t.Qwen2ForSequenceClassification, t.Qwen2Config),
-    "qwen3-states": lambda: of_states(t.Qwen3Model, t.Qwen3Config, head_dim=10),
-    "gemma2-states": lambda: of_states(t.Gemma2Model, t.Gemma2Config, head_dim=10),
-    "mistral-all": lambda: mistral(sliding_window=None),
-    "mistral-types": lambda: mistral(sliding_window=5),
-    "mistral-usual": lambda: mistral(num_attention_heads=16, num_key_value_heads=8),
-    "qwen2": lambda: qwen2(),
-    "qwen2-window": lambda: qwen2(use_sliding_window=True, sliding_window=4, max_window_layers=1),
-    "smollm3": lambda: smollm3(),
-    "smollm3-layers": lambda: smollm3(
-        no_rope_layers=[0, 1, 1, 0], attention_bias=True, mlp_bias=True, tie_word_embeddings=False
-    ),
-    "smollm3-window": lambda: smollm3(no_rope_layer_interval=2, use_sliding_window=True, sliding_window=4),
-    "granite": lambda: granite(),
-    "granite-biases": lambda: granite(attention_bias=True, mlp_bias=True, tie_word_embeddings=True),
-    "granite-bf16": lambda: granite().to(torch.bfloat16),
-    "olmo2": lambda: olmo2(),
-    "olmo2-biases": lambda: olmo2(attention_bias=True, rms_norm_eps=1e-3, tie_word_embeddings=True),
-    "starcoder2": lambda: starcoder2(),
-    "starcoder2-window": lambda: starcoder2(sliding_window=4, norm_epsilon=1e-3, tie_word_embeddings=False),
-    "starcoder2-plain": lambda: starcoder2(use_bias=False, hidden_act="relu", num_key_value_heads=6),
-    "stablelm": lambda: stablelm(),
-    "stablelm-parallel": lambda: stablelm(use_parallel_residual=True, use_qkv_bias=True, partial_rotary_factor=0.5),
-    "stablelm-old": lambda: stablelm(num_key_value_heads=6),
-    "phi": lambda: phi(),
-    "phi-heads": lambda: phi(num_key_value_heads=6, hidden_act="relu", layer_norm_eps=1e-3, partial_rotary_factor=0.25),
-    "phi-linear": lambda: phi(rope_parameters=rope("linear", factor=4.0) | {"partial_rotary_factor": 0.5}),
-    "phi3": lambda: phi3(),
-    "phi3-window": lambda: phi3(sliding_window=4, tie_word_embeddings=True, num_key_value_heads=6),
-    "phi3-part": lambda: phi3(partial_rotary_factor=0.5, rms_norm_eps=1e-3),
-    "cohere": lambda: cohere(),
-    "cohere-own": lambda: cohere(tie_word_embeddings=False, attention_bias=True, logit_scale=0.5, layer_norm_eps=1e-3),
-    "cohere2": lambda: cohere2(),
-    "cohere2-types": lambda: cohere2(
-        layer_types=["full_attention", "sliding_attention", "full_attention", "sliding_attention"]
-    ),
-    "cohere2-old": lambda: cohere2(),
-    "gpt_neox": lambda: gpt_neox(),
-    "gpt_neox-rows": lambda: gpt_neox(use_parallel_residual=False, attention_bias=False, hidden_act="gelu_new"),
-    "gpt_neox-whole": lambda: gpt_neox(tie_word_embeddings=True, layer_norm_eps=1e-3),
-    "gpt_neox-old": lambda: gpt_neox(rope_parameters=rope("default") | {"rope_theta": 5e3, "partial_rotary_factor": 0.5}),
-    "gpt_neox-f16": lambda: gpt_neox().to(torch.float16),
-    "falcon": lambda: falcon(),
-    "falcon-many": lambda: falcon(multi_query=False, bias=True, activation="relu"),
-    "falcon-rows": lambda: falcon(parallel_attn=False, layer_norm_epsilon=1e-3),
-    "falcon-new": lambda: falcon(new_decoder_architecture=True, num_kv_heads=2),
-    "falcon-new-one": lambda: falcon(
-        new_decoder_architecture=True, num_kv_heads=3, num_ln_in_parallel_attn=1, tie_word_embeddings=False
-    ),
-    "bloom": lambda: bloom(),
-    "bloom-eight": lambda: bloom(n_head=8, layer_norm_epsilon=1e-3, tie_word_embeddings=False),
-    "bloom-names": lambda: bloom(),
-    "mpt": lambda: mpt(),
-    "mpt-scale": lambda: mpt({"softmax_scale": 0.5}, n_heads=8, layer_norm_epsilon=1e-3),
-    "glm": lambda: glm(),
-    "glm-plain": lambda: glm(attention_bias=False, partial_rotary_factor=1.0, num_key_value_heads=6),
-    "glm4": lambda: glm(t.Glm4ForCausalLM, t.Glm4Config),
-    "gptj": lambda: gptj(),
-    "gptj-inner": lambda: gptj(n_inner=70, rotary_dim=8, activation_function="relu", layer_norm_epsilon=1e-3),
-    "gpt_neo": lambda: gpt_neo(),
-    "gpt_neo-global": lambda: gpt_neo(attention_types=[[["global"], 2]], intermediate_size=70),
-    "gpt_bigcode": lambda: gpt_bigcode(),
-    "gpt_bigcode-many": lambda: gpt_bigcode(multi_query=False, n_inner=70, tie_word_embeddings=False),
-    "opt": lambda: opt(),
-    "opt-gelu": lambda: opt(activation_function="gelu", tie_word_embeddings=False),
-    "bart": lambda: bart(),
-    "bart-scaled": lambda: bart(scale_embedding=True, activation_function="relu", tie_word_embeddings=False),
-    "mbart": lambda: mbart(),
-    "mbart-scaled": lambda: mbart(scale_embedding=True),
-    "mixtral": lambda: mixtral(),
-    "mixtral-one": lambda: mixtral(
-        num_experts_per_tok=1, sliding_window=4, hidden_act="gelu", rms_norm_eps=1e-3, tie_word_embeddings=True
-    ),
-    "mixtral-all": lambda: mixtral(num_experts_per_tok=5, head_dim=12, num_key_value_heads=6),
-    "mixtral-bf16": lambda: mixtral().to(torch.bfloat16),
-    "qwen3_moe": lambda: qwen3_moe(),
-    "qwen3_moe-normed": lambda: qwen3_moe(norm_topk_prob=True, num_experts_per_tok=3, attention_bias=True),
-    "qwen3_moe-layers": lambda: qwen3_moe(
-        num_hidden_layers=5, decoder_sparse_step=2, mlp_only_layers=[3], use_sliding_window=True, sliding_window=4
-    ),
-    "qwen2_moe": lambda: qwen2_moe(),
-    "qwen2_moe-normed": lambda: qwen2_moe(norm_topk_prob=True, qkv_bias=False, tie_word_embeddings=True),
-    "qwen2_moe-layers": lambda: qwen2_moe(
-        num_hidden_layers=4,
-        decoder_sparse_step=2,
-        mlp_only_layers=[0],
-        use_sliding_window=True,
-        sliding_window=4,
-        max_window_layers=3,
-    ),
-    "olmoe": lambda: olmoe(),
-    "olmoe-normed": lambda: olmoe(norm_topk_prob=True, attention_bias=True, rms_norm_eps=1e-3, num_experts_per_tok=3),
-    "gpt_oss": lambda: gpt_oss(),
-    "gpt_oss-plain": lambda: gpt_oss(
-        attention_bias=False,
-        swiglu_limit=0.3,
-        rope_parameters=rope("default"),
-        layer_types=["full_attention", "full_attention", "sliding_attention"],
-    ),
-    "gpt_oss-bf16": lambda: gpt_oss().to(torch.bfloat16),
-    "granitemoe": lambda: granitemoe(),
-    "granitemoe-biases": lambda: granitemoe(attention_bias=True, tie_word_embeddings=True, num_experts_per_tok=3),
-    "qwen3": lambda: qwen3(),
-    "qwen3-usual": lambda: qwen3(head_dim=128),
-    "qwen3-window": lambda: qwen3(use_sliding_window=True, sliding_window=3, max_window_layers=1, attention_bias=True),
-}
-
-# Opened by what the config says, as people open models: with layer_types a Mistral is a Ministral.
-BY_ITS_CONFIG = {"mistral-types"}
-
-# What takes the place of these words in the config, of an `-old` model those of before; None: it has no such word.
-OLD = {
-    "llama-yarn-beside": {
-        "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32},
-        "rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 5e4},
-        "rope_theta": 5e3,
-    },
-    "llama-yarn-alone": {
-        "rope_scaling": {"type": "yarn", "factor": 4, "original_max_position_embeddings": 32},
-        "rope_parameters": {"rope_type": "default", "rope_theta": 5e5},
-    },
-    "llama-yarn-original": {
-        "rope_parameters": rope("yarn", factor=None, original_max_position_embeddings=64),
-        "original_max_position_embeddings": 16,
-    },
-    "llama-llama3-original": {
-        "rope_parameters": rope("llama3", factor=8, low_freq_factor=1, high_freq_factor=4, beta_fast=0),
-    },
-    "llama-type": {"rope_parameters": {"type": "linear", "factor": 3, "rope_type": "default"}, "rope_theta": 500},
-    "mistral-types": {"layer_types": ["full_attention", "full_attention"]},
-    "mistral-usual": {"num_key_value_heads": None},
-    "qwen3-usual": {"head_dim": None},
-    "gpt2-names": {"n_layer": None, "num_hidden_layers": 2, "n_positions": None, "max_position_embeddings": 128},
-    "distilbert-names": {"n_layers": None, "num_hidden_layers": 2, "n_heads": 5, "num_attention_heads": 6},
-    "t5-parts": {"feed_forward_proj": "gated-relu", "dense_act_fn": "silu"},
-    "clip-endless": {"text_config.eos_token_id": None},
-    "clip-dict": {
-        "text_config.hidden_act": "relu",
-        "text_config.num_attention_heads": 3,
-        "text_config_dict": {**TEXT_TOWER, "eos_token_id": END},
-        "vision_config_dict": {**IMAGE_TOWER, "layer_norm_eps": 1e-3},
-    },
-    "gemma3-beside": {"rope_scaling": {"rope_type": "linear", "factor": 3.0}},
-    "gemma3-word": {
-        "rope_parameters": None,
-        "rope_theta": 50000.0,
-        "rope_local_base_freq": 1000.0,
-        "rope_scaling": {"type": "linear", "factor": 8.0},
-    },
-    "llama-own-head": {"tie_word_embeddings": True},
-    "t5-own-head": {"tie_word_embeddings": True, "scale_decoder_outputs": None},
-    "gemma-old": {"hidden_act": "gelu", "hidden_activation": None, "rope_parameters": None, "rope_theta": 10000.0},
-    "gpt_neox-old": {"rope_parameters": None, "rotary_emb_base": 5000, "rotary_pct": 0.5},
-    "cohere2-old": {"layer_types": None, "sliding_window_pattern": 2},
-    "bloom-names": {"n_layer": None, "num_hidden_layers": 2, "n_head": None, "num_attention_heads": 4},
-    "stablelm-old": {"rope_parameters": None, "rope_theta": 500, "partial_rotary_factor": 0.5},
-    "gemma2-old": {"layer_types": None, "rope_parameters": None, "rope_theta": 5000.0},
-    "t5-old": {"tie_word_embeddings": False, "scale_decoder_outputs": None, "num_decoder_layers": 3},
-    "gemma3-old": {
-        "layer_types": None,
-        "sliding_window_pattern": 2,
-        "rope_parameters": None,
-        "rope_theta": 50000.0,
-        "rope_local_base_freq": 1000.0,
-        "rope_scaling": {"rope_type": "linear", "factor": 8.0},
-    },
-}
-# Their table of tokens is also the output map, but not scaled: two parameters in qkv, so that gradients differ. Or they
-# have three tables, of which one is of no use and so has no gradient.
-TWICE = {"t5-tied", "bart-scaled"}
 
 
 def in_old_words(path, words):
@@ -464,7 +132,10 @@ def expected_of_one(model, ids):
         tensors["greedy"] = written(lambda text: model(text, use_cache=False).logits, ids)
         tensors |= by_beams(model, ids)
     tensors |= numbered("hidden", found.hidden_states) | numbered("weights", found.attentions)
-    return tensors, token_loss(lambda: model(ids, use_cache=False).logits, tensors)
+    del asked["output_hidden_states"], asked["output_attentions"]
+    if model.can_generate():
+        asked["use_cache"] = False
+    return tensors, token_loss(lambda: model(ids, **asked)["logits" if "logits" in found else "prediction_logits"], tensors)
 
 
 def expected_of_towers(model, ids):
@@ -564,7 +235,9 @@ def main():
         folder = pathlib.Path(sys.argv[1], name)
         folder.mkdir(parents=True, exist_ok=True)
         made = shaken(make())
-        made.save_pretrained(folder, max_shard_size="20KB" if name.endswith("shards") else "5GB")
+        # NomicBERT has the names of its authors, and others of its own.
+        sizes = {"max_shard_size": "20KB" if name.endswith("shards") else "5GB"}
+        made.save_pretrained(folder, **sizes, save_original_format=name != "nomic_bert-own")
         if name in OLD:
             in_old_words(folder / "config.json", OLD[name])
         if name.endswith("gamma"):
@@ -578,7 +251,9 @@ def main():
         is_both = model.config.is_encoder_decoder
         ask = expected_of_towers if has_towers else expected_of_both if is_both else expected_of_one
         tensors, loss = ask(model, torch.randint(6, VOCABULARY, SHAPE))
-        if is_f32 and (has_towers or writes(model)) and name not in TWICE:
+        if name in AUTHORS:
+            in_old_words(folder / "config.json", AUTHORS[name])
+        if is_f32 and (has_towers or "logits" in tensors) and name not in TWICE:
             save_gradients(model, folder, loss)
         save_expected(tensors, folder)
         print(name, flush=True)

@@ -118,6 +118,12 @@ def main():
     qwen = backbone("qwen3", lambda: t.Qwen3Model(t.Qwen3Config(**sizes)), (0, 1), padding_side="left")
     t5 = {"d_model": 16, "d_kv": 8, "d_ff": 24, "num_heads": 2, "num_layers": 2, "vocab_size": len(WORDS), "decoder_start_token_id": 0}
     t5 = backbone("t5", lambda: t.T5ForConditionalGeneration(t.T5Config(**t5)), (0, 1), model_max_length=20)
+    longer = SIZES | {"max_position_embeddings": 34}
+    mpnet = backbone("mpnet", lambda: t.MPNetModel(t.MPNetConfig(**longer)), (1, 1), model_max_length=32)
+    ends = {"pad_token_id": 0, "bos_token_id": 2, "cls_token_id": 2, "eos_token_id": 3, "sep_token_id": 3}
+    windows = longer | ends | {"num_hidden_layers": 4, "local_attention": 6}
+    modernbert = backbone("modernbert", lambda: t.ModernBertModel(t.ModernBertConfig(**windows)), (1, 1))
+    nomic = backbone("nomic_bert", lambda: t.NomicBertModel(t.NomicBertConfig(**longer)), (1, 1))
     two = lambda of, mode="mean", **more: [m.Transformer(of), m.Pooling(16, pooling_mode=mode, **more)]
     for mode in MODES:
         saved(f"bert-{mode}", two(bert, mode))
@@ -142,6 +148,9 @@ def main():
     saved("qwen3-last", two(qwen, "lasttoken") + [m.Normalize()])
     saved("qwen3-several", two(qwen, ("weightedmean", "cls")), **PROMPTS)
     saved("t5-dense", two(t5) + [m.Dense(16, 8, bias=False, activation_function=torch.nn.Identity()), m.Normalize()])
+    saved("mpnet", two(mpnet) + [m.Normalize()])
+    saved("modernbert", two(modernbert, "cls") + [m.Normalize()])
+    saved("nomic_bert", two(nomic) + [m.LayerNorm(16), m.Normalize()], truncate_dim=8)
     shutil.rmtree(ROOT / "backbones")
 
 

@@ -214,6 +214,10 @@ def mbart(**options):
     return bart(t.MBartForConditionalGeneration, t.MBartConfig, **options)
 
 
+def marian(**options):
+    return bart(t.MarianMTModel, t.MarianConfig, pad_token_id=1, **options)
+
+
 BERT = {
     "vocab_size": VOCABULARY,
     "hidden_size": 48,
@@ -252,6 +256,30 @@ T5 = {
 
 def t5(kind=t.T5ForConditionalGeneration, **options):
     return kind(t.T5Config(**{**T5, **options}))
+
+
+def modernbert(kind=t.ModernBertForMaskedLM, **options):
+    """Of 5 layers the first and the fourth see all tokens; the others 3 keys on each side."""
+    words = {"pad_token_id": 0, "bos_token_id": 1, "cls_token_id": 1, "eos_token_id": 2, "sep_token_id": 2}
+    sizes = {**BERT, **words, "num_hidden_layers": 5, "local_attention": 7}
+    return kind(t.ModernBertConfig(**{**sizes, **options}))
+
+
+def electra(kind=t.ElectraForMaskedLM, **options):
+    return kind(t.ElectraConfig(**{**BERT, "embedding_size": 20, **options}))
+
+
+def albert(kind=t.AlbertForMaskedLM, **options):
+    words = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "embedding_size": 20}
+    return kind(t.AlbertConfig(**{**BERT, **words, **options}))
+
+
+def mpnet(kind=t.MPNetForMaskedLM, **options):
+    return kind(t.MPNetConfig(**{**BERT, **options}))
+
+
+def nomic_bert(kind=t.NomicBertForMaskedLM, **options):
+    return kind(t.NomicBertConfig(**{**BERT, **options}))
 
 
 def relative(kind, config, **options):

@@ -168,6 +168,42 @@ TEST(TransformerStack, VariesItsLayersAndTheirParts) {
   EXPECT_FALSE(stack.blocks()[0].attention().options().window.has_value());
 }
 
+TEST(TransformerStack, LeavesOutItsFirstNorm) {
+  StackOptions without = options(NormOrder::pre, NormKind::layer);
+  without.vary = [](std::int64_t n, BlockOptions& block) { block.first_norm = n > 0; };
+  const TransformerStack stack = made(without);
+  shake(stack.parameters());
+  const Tensor x = normal({2, 5, 8}, 1);
+  expect_close(stack.forward(Variable(x)), oracle::stack_of(without, stack.parameters()).forward(x), 1e-12);
+  EXPECT_EQ(stack.parameters().front().name, "blocks.0.attn.q.weight");
+  for (const NormOrder order : {NormOrder::post, NormOrder::both, NormOrder::after, NormOrder::parallel_one}) {
+    BlockOptions other = options(order, NormKind::layer).block;
+    other.first_norm = false;
+    EXPECT_EQ(message_of([&] { (void)TransformerBlock(other, Init::undrawn()); }),
+              "TransformerBlock: first_norm: expected true where norms do not stand before sublayers alone, got false");
+  }
+}
+
+TEST(TransformerStack, IsOneBlockInEachLayer) {
+  for (const NormOrder order : {NormOrder::pre, NormOrder::post}) {
+    StackOptions same = options(order, NormKind::layer);
+    same.layers = 3;
+    same.one_block = true;
+    const TransformerStack stack = made(same);
+    shake(stack.parameters());
+    const Tensor x = normal({2, 5, 8}, 1);
+    expect_close(stack.forward(Variable(x)), oracle::stack_of(same, stack.parameters()).forward(x), 1e-12);
+    EXPECT_EQ(stack.blocks().size(), 3U);
+    const std::size_t of_block = stack.blocks().front().parameters().size();
+    EXPECT_EQ(stack.parameters().size(), of_block + (order == NormOrder::pre ? 2 : 0));
+    const Operation operation = [&](const std::vector<Variable>& inputs) { return stack.forward(inputs[0]); };
+    EXPECT_THAT(gradient_fault(operation, {normal_numbers(1, {2, 3, 8})}), IsEmpty());
+    same.vary = [](std::int64_t, BlockOptions&) {};
+    EXPECT_EQ(message_of([&] { (void)made(same); }),
+              "TransformerStack: vary: expected none where every layer is one block, got a function");
+  }
+}
+
 TEST(TransformerBlock, RootMeanSquareNormAndRotaryMakeALlamaBlock) {
   Generator generator(1);
   const TransformerBlock block(

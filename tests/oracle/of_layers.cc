@@ -63,7 +63,7 @@ TransformerBlock block_of(const BlockOptions& options, const Parameters& paramet
                          .attention = attention_of(options.attention, parameters, prefix + "attn."),
                          .feed_forward = feed_forward_of(options.activation, parameters, prefix + "ffn."),
                          .residual_scale = options.residual_scale};
-  if (!is_after) block.ln1 = norm("ln1");
+  if (!is_after && options.first_norm) block.ln1 = norm("ln1");
   if (!is_after && options.order != NormOrder::parallel_one) block.ln2 = norm("ln2");
   if (options.d_context) {
     MultiHeadOptions cross = options.attention;
@@ -86,7 +86,8 @@ TransformerStack stack_of(const StackOptions& options, const Parameters& paramet
   for (std::int64_t n = 0; n < options.layers; ++n) {
     BlockOptions block = options.block;
     if (options.vary) options.vary(n, block);
-    stack.blocks.push_back(block_of(block, parameters, "blocks." + std::to_string(n) + "."));
+    const std::int64_t own = options.one_block ? 0 : n;
+    stack.blocks.push_back(block_of(block, parameters, "blocks." + std::to_string(own) + "."));
   }
   if (options.block.order != NormOrder::post) {
     stack.last = norm_of(options.block.epsilon, parameters, "ln_final.", options.block.norm);

@@ -39,7 +39,12 @@ struct EncoderOptions {
   std::int64_t types = 0;  // token types, with a vector each: 2 for pairs of texts (BERT); 0: none
   EncoderHead head = EncoderHead::product;
   std::optional<Activation> head_activation = std::nullopt;  // of the head `transform`; by default that of the blocks
-  SelfAttention self_attention = SelfAttention::full;        // causal: the text tower of CLIP
+  bool head_map_bias = true;                                 // of its linear map
+  bool head_bias = true;                                     // of its scores
+  // The width of the tables and of what the head `transform` scores; a linear map leads from it to d_model. Default:
+  // d_model, without a map. ELECTRA, ALBERT.
+  std::optional<std::int64_t> d_embedding = std::nullopt;
+  SelfAttention self_attention = SelfAttention::full;  // causal: the text tower of CLIP
   // A token that takes no place, as padding within a text of RoBERTa: learned positions then have a row for it, the
   // first one of length + 1.
   std::optional<std::int64_t> placeless = std::nullopt;
@@ -80,8 +85,8 @@ class Encoder {
   /// Weights of every head, [B, heads, T, T] a layer, in the default dtype of ModelCall. Allocates them all.
   [[nodiscard]] std::vector<Tensor> weights(const PaddedTokens& tokens) const;
 
-  /// embedding.weight, positions.weight, types.weight, ln_embedding, t5.weight, blocks.*, ln_final, output.weight,
-  /// head.dense.*, head.ln.*, head.bias, as far as they are there.
+  /// embedding.weight, positions.weight, types.weight, ln_embedding, embedding_map, t5.weight, blocks.*, ln_final,
+  /// output.weight, head.dense.*, head.ln.*, head.bias, as far as they are there.
   [[nodiscard]] Parameters parameters() const;
   [[nodiscard]] const EncoderOptions& options() const noexcept { return options_; }
   /// The table of tokens, for a decoder that shares it.

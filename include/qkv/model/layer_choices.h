@@ -48,7 +48,11 @@ struct LayerChoices {
   std::vector<std::int64_t> unturned = {};
   std::vector<double> alibi_slopes = {};  // [heads], of ALiBi; empty: alibi_slopes() of them
   std::optional<double> residual_scale =
-      std::nullopt;  // of what each sublayer adds to the stream; default: 1 (Granite)
+      std::nullopt;              // of what each sublayer adds to the stream; default: 1 (Granite)
+  bool first_norm = true;        // before the first attention, of an order with norms before (ModernBERT has none)
+  bool one_block = false;        // every layer is the first one, with its parameters: ALBERT
+  bool t5_beside = false;        // T5's buckets beside positions of another kind: MPNet
+  bool sines_in_halves = false;  // of sinusoidal positions: all sines, then all cosines, added as they are (Marian)
 
   bool operator==(const LayerChoices&) const = default;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "qkv/nn/embedding.h"
+#include "qkv/nn/linear.h"
 #include "qkv/nn/stack.h"
 
 namespace qkv {
@@ -93,6 +94,11 @@ struct TokenInputOptions {
   std::optional<double> factor = std::nullopt;  // of the embeddings: Granite
   std::int64_t t5_buckets = 32;
   std::int64_t t5_max_distance = 128;
+  bool t5_beside = false;        // a table of buckets beside `positions`
+  bool sines_in_halves = false;  // of sinusoidal positions: all sines, then all cosines, added as they are
+  // The width of the tables and of the norm over the sum, from which a linear map leads to d_model; default: d_model,
+  // without a map.
+  std::optional<std::int64_t> d_embedding = std::nullopt;
   // A token that takes no place: row 0 of the learned positions is its, and the others begin with row 1.
   std::optional<std::int64_t> placeless = std::nullopt;
 };
@@ -124,7 +130,7 @@ class TokenInput {
   /// That of the parameters.
   [[nodiscard]] DType dtype() const { return tokens_.dtype(); }
 
-  /// embedding.weight, positions.weight, types.weight, ln_embedding, t5.weight, as far as there are any.
+  /// embedding.weight, positions.weight, types.weight, ln_embedding, embedding_map, t5.weight, as far as there are any.
   [[nodiscard]] Parameters parameters() const;
 
  private:
@@ -139,6 +145,7 @@ class TokenInput {
   std::optional<Embedding> positions_;
   std::optional<Embedding> types_;
   std::optional<Norm> norm_;
+  std::optional<Linear> map_;
   Variable t5_;  // [buckets, heads]; empty without
 };
 

@@ -48,6 +48,7 @@ struct BlockOptions {
   NormKind norm = NormKind::layer;
   double epsilon = 1e-5;
   std::optional<double> residual_scale = std::nullopt;  // of what each sublayer adds; default: 1
+  bool first_norm = true;                               // ln1; without it the attention of `pre` reads x itself
 };
 
 /// What a block keeps for the backward pass.

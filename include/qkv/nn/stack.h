@@ -19,6 +19,7 @@ struct StackOptions {
   StackKind kind = StackKind::encoder;
   std::int64_t layers = 1;
   BlockOptions block = {};
+  bool one_block = false;  // every layer is the same block, whose parameters are blocks.0.* alone; without `vary`
   // Changes the options of layer n: a window, another rotary base. May be empty. Widths must stay.
   std::function<void(std::int64_t n, BlockOptions& options)> vary = {};
 };
@@ -52,6 +53,7 @@ class TransformerStack {
   [[nodiscard]] Variable run(const Variable& x, const BlockCall& call, const RunBlock& run_block) const;
 
   StackKind kind_;
+  bool is_one_block_;
   std::vector<TransformerBlock> blocks_;
   std::optional<Norm> last_;
 };

@@ -58,7 +58,8 @@ Term scores_formula(const Ran& ran) {
   const auto with_bias = [](const Term& scores) { return row({scores, op("+"), name("b")}); };
   const Decoder* const decoder = insight::decoder_in(model);
   if (decoder == nullptr) {
-    const bool has_bias = std::get<Encoder>(model.network()).options().head == EncoderHead::transform;
+    const EncoderOptions& options = std::get<Encoder>(model.network()).options();
+    const bool has_bias = options.head == EncoderHead::transform && options.head_bias;
     return has_bias ? with_bias(product) : product;
   }
   const auto digits = [](double value) { return number(fmt::format("{:.4g}", value)); };

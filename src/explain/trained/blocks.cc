@@ -58,6 +58,7 @@ Tensor rows_in(const Trace& trace, const std::string& name) { return {trace[name
 struct BlockForm {
   NormOrder order = NormOrder::pre;
   std::optional<double> residual_scale = std::nullopt;
+  bool first_norm = true;  // before the attention
 };
 
 Table lengths_table(const Trace& trace, const std::string& block, const BlockForm& form,
@@ -93,6 +94,7 @@ BlockForm form_of(const Ran& ran, const std::string& block) {
     form = {decoder->options().order, decoder->options().choices.residual_scale};
   }
   if (is_parallel(form.order)) return form;
+  form.first_norm = has(".ln1");
   if (has(".resid_ffn")) form.order = NormOrder::post;
   if (has(".attn_norm")) form.order = has(".ln1") ? NormOrder::both : NormOrder::after;
   return form;
@@ -115,7 +117,9 @@ std::vector<Formula> formulas_of(const BlockForm& form, bool has_cross) {
     const Term all = row({to, op("+"), sublayer(form, f, read)});
     return form.order == NormOrder::post ? call("LN", all) : all;
   };
-  std::vector<Formula> formulas = {row({mid, op("="), added("Attention", x, x)})};
+  const bool reads_plain = form.order == NormOrder::pre && !form.first_norm;
+  const Term attended = reads_plain ? row({x, op("+"), call("Attention", x)}) : added("Attention", x, x);
+  std::vector<Formula> formulas = {row({mid, op("="), attended})};
   if (has_cross) formulas.push_back(row({last, op("="), added("Cross", mid, mid)}));
   formulas.push_back(row({name("Y"), op("="), added("FFN", last, is_parallel(form.order) ? x : last)}));
   return formulas;

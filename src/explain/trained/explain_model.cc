@@ -266,7 +266,7 @@ class ModelReader {
     std::string text = bias.to_string();
     const ModelConfig config = trained_.model().config();
     const auto positions = config.find("positions");
-    const bool is_t5 = positions != config.end() && positions->second == "t5";
+    const bool is_t5 = config.contains("t5_beside") || (positions != config.end() && positions->second == "t5");
     if (is_t5) {
       text = "T5, learned";
     } else if (text.size() > kLongText) {

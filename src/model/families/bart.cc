@@ -1,5 +1,6 @@
 // BART (Lewis et al. 2020), post-norm, and mBART (Liu et al. 2020), pre-norm: an encoder and a decoder of one table,
-// learned positions from the third row of theirs on, a norm over the embeddings, and a bias of the scores.
+// learned positions from the third row of theirs on, a norm over the embeddings, and a bias of the scores. Marian
+// (Junczys-Dowmunt et al. 2018) is BART with sines for positions and no such norm.
 #include <cmath>
 
 #include "model/families/family.h"
@@ -43,13 +44,21 @@ constexpr WeightName kBartNames[] = {
 constexpr std::string_view kBartUnused[] = {"*shared.weight", "*encoder.embed_tokens.weight",
                                             "*decoder.embed_tokens.weight", "lm_head.weight"};
 
+// Sines are computed; files of before have them, too.
+constexpr std::string_view kMarianUnused[] = {"*shared.weight",
+                                              "*encoder.embed_tokens.weight",
+                                              "*decoder.embed_tokens.weight",
+                                              "*encoder.embed_positions.weight",
+                                              "*decoder.embed_positions.weight",
+                                              "lm_head.weight"};
+
 std::int64_t one_of_both(const ConfigFile& config, const char* encoder, const char* decoder) {
   const std::int64_t size = config.integer(encoder);
   if (config.integer(decoder) != size) config.refuse(decoder, std::string(encoder) + ", " + std::to_string(size));
   return size;
 }
 
-Model::Network bart_like(const ConfigFile& config, NormOrder order, const Init& init, DType dtype) {
+EncoderDecoderOptions bart_options(const ConfigFile& config, NormOrder order) {
   const std::int64_t vocabulary = config.integer("vocab_size");
   const std::int64_t length = config.integer("max_position_embeddings");
   EncoderDecoderOptions options{.source_vocabulary = vocabulary,
@@ -72,17 +81,33 @@ Model::Network bart_like(const ConfigFile& config, NormOrder order, const Init& 
     options.embedding_factor = std::sqrt(static_cast<double>(options.d_model));
   }
   if (config.has("decoder_start_token_id")) options.start = config.integer("decoder_start_token_id");
-  return EncoderDecoder(options, init, dtype);
+  return options;
 }
 
 Model::Network bart_network(const ConfigFile& config, const Init& init, DType dtype) {
   config.require("normalize_before", false);
-  return bart_like(config, NormOrder::post, init, dtype);
+  return EncoderDecoder(bart_options(config, NormOrder::post), init, dtype);
 }
 
 Model::Network mbart_network(const ConfigFile& config, const Init& init, DType dtype) {
   config.require("normalize_before", true);
-  return bart_like(config, NormOrder::pre, init, dtype);
+  return EncoderDecoder(bart_options(config, NormOrder::pre), init, dtype);
+}
+
+Model::Network marian_network(const ConfigFile& config, const Init& init, DType dtype) {
+  config.require("normalize_before", false);
+  config.require("normalize_embedding", false);
+  config.require("static_position_embeddings", true);
+  config.require("share_encoder_decoder_embeddings", true);
+  EncoderDecoderOptions options = bart_options(config, NormOrder::post);
+  if (config.integer("decoder_vocab_size", options.vocabulary) != options.vocabulary) {
+    config.refuse("decoder_vocab_size", "vocab_size, " + std::to_string(options.vocabulary) + ": one table for both");
+  }
+  options.positions = Positions::sinusoidal;
+  options.choices.sines_in_halves = true;
+  options.embedding = EmbeddingScale::small;
+  options.start = config.integer("decoder_start_token_id", 58100);
+  return EncoderDecoder(options, init, dtype);
 }
 
 constexpr Family bart_family(std::string_view type, Model::Network (*network)(const ConfigFile&, const Init&, DType)) {
@@ -98,6 +123,12 @@ constexpr Family bart_family(std::string_view type, Model::Network (*network)(co
 
 const Family& bart() {
   static constexpr Family kFamily = bart_family("bart", bart_network);
+  return kFamily;
+}
+
+const Family& marian() {
+  static constexpr Family kFamily{
+      .type = "marian", .prefix = "model.", .network = marian_network, .names = kBartNames, .unused = kMarianUnused};
   return kFamily;
 }
 

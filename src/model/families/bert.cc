@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/families/bert_options.h"
 #include "model/families/family.h"
 
 namespace qkv::families {
@@ -69,14 +70,7 @@ constexpr WeightName kDistilbertNames[] = {
 };
 constexpr std::string_view kDistilbertUnused[] = {"*position_ids", "vocab_projector.weight"};
 
-// As the architecture has it; what is stored counts (heads.h).
-EncoderHead head_in(const ConfigFile& config) {
-  if (!config.has("architectures")) return EncoderHead::none;
-  const auto scores_tokens = [](const std::string& name) {
-    return name.ends_with("ForMaskedLM") || name.ends_with("ForPreTraining");
-  };
-  return std::ranges::any_of(config.texts("architectures"), scores_tokens) ? EncoderHead::transform : EncoderHead::none;
-}
+}  // namespace
 
 EncoderOptions bert_options(const ConfigFile& config) {
   config.require("position_embedding_type", "absolute");
@@ -93,29 +87,35 @@ EncoderOptions bert_options(const ConfigFile& config) {
                          .order = NormOrder::post,
                          .embedding = EmbeddingScale::normed,
                          .activation = activation_in(config, "hidden_act", "gelu"),
-                         .types = config.integer("type_vocab_size", 2),
                          .head = head_in(config),
                          .self_attention = is_causal ? SelfAttention::causal : SelfAttention::full};
   options.choices.epsilon = config.number("layer_norm_eps", 1e-12);
   return options;
 }
 
-Model::Network bert_network(const ConfigFile& config, const Init& init, DType dtype) {
-  return Encoder(bert_options(config), init, dtype);
-}
-
-std::int64_t padding_in(const ConfigFile& config) { return config.integer("pad_token_id", 1); }
-
-// Positions are counted from the number of the padding on: that one is the padding's own, wherever it stands. The head
-// has an activation of its own, whatever that of the layers is.
-Model::Network roberta_network(const ConfigFile& config, const Init& init, DType dtype) {
-  EncoderOptions options = bert_options(config);
-  const std::int64_t padding = padding_in(config);
+void count_from_padding(const ConfigFile& config, std::int64_t padding, EncoderOptions& options) {
   if (padding >= options.vocabulary || padding + 1 >= options.length) {
     config.refuse("pad_token_id", "a token, and a position of max_position_embeddings");
   }
   options.length -= padding + 1;
   options.placeless = padding;
+}
+
+namespace {
+
+Model::Network bert_network(const ConfigFile& config, const Init& init, DType dtype) {
+  EncoderOptions options = bert_options(config);
+  options.types = config.integer("type_vocab_size", 2);
+  return Encoder(options, init, dtype);
+}
+
+std::int64_t padding_in(const ConfigFile& config) { return config.integer("pad_token_id", 1); }
+
+// The head has an activation of its own, whatever that of the layers is.
+Model::Network roberta_network(const ConfigFile& config, const Init& init, DType dtype) {
+  EncoderOptions options = bert_options(config);
+  options.types = config.integer("type_vocab_size", 2);
+  count_from_padding(config, padding_in(config), options);
   options.head_activation = Activation::gelu;
   return Encoder(options, init, dtype);
 }

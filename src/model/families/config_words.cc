@@ -75,8 +75,8 @@ constexpr IgnoredWord kOutputs[] = {
     {"_attn_implementation_autoset"},
 };
 // Tokens are the tokenizer's; the end is read beside it.
-constexpr IgnoredWord kTokens[] = {{"bos_token_id"}, {"eos_token_id"},           {"pad_token_id"}, {"sep_token_id"},
-                                   {"prefix"},       {"decoder_start_token_id"}, {"mask_token_id"}};
+constexpr IgnoredWord kTokens[] = {{"bos_token_id"}, {"eos_token_id"},           {"pad_token_id"},  {"sep_token_id"},
+                                   {"prefix"},       {"decoder_start_token_id"}, {"mask_token_id"}, {"cls_token_id"}};
 // generation_config.json has these today; transformers 5 leaves them out where they stand in config.json.
 constexpr IgnoredWord kWriting[] = {
     {"max_length"},
@@ -180,6 +180,27 @@ constexpr IgnoredWord kCohere2[] = {{"order_of_interleaved_layers", R"("local_at
                                     {"use_parallel_embedding"},
                                     {"use_qk_norm", "false"}};
 constexpr IgnoredWord kGptOss[] = {{"experts_per_token"}, {"initial_context_length"}};
+constexpr IgnoredWord kElectraHead[] = {
+    {"summary_activation"}, {"summary_last_dropout"}, {"summary_type"}, {"summary_use_proj"}};
+constexpr IgnoredWord kAlbertTraining[] = {{"classifier_dropout_prob"}};
+constexpr IgnoredWord kAlbertWords[] = {{"down_scale_factor", "1"},
+                                        {"gap_size", "0"},
+                                        {"layers_to_keep", "[]"},
+                                        {"net_structure_type", "0"},
+                                        {"num_memory_blocks", "0"}};
+constexpr IgnoredWord kNomicProgram[] = {
+    {"dense_seq_output"}, {"fused_bias_fc"}, {"fused_dropout_add_ln"},  {"pad_vocab_size_multiple"},
+    {"use_flash_attn"},   {"use_xentropy"},  {"max_trained_positions"}, {"reorder_and_upcast_attn"}};
+constexpr IgnoredWord kNomicWords[] = {{"parallel_block_tied_norm", "false"},
+                                       {"scale_attn_by_inverse_layer_idx", "false"},
+                                       {"scale_attn_weights", "true"}};
+constexpr IgnoredWord kMarianForm[] = {
+    {"add_bias_logits", "false"}, {"classif_dropout"}, {"num_hidden_layers"}, {"is_encoder_decoder", "true"}};
+constexpr IgnoredWord kModernbertHead[] = {{"classifier_pooling"}, {"sparse_pred_ignore_index"}, {"sparse_prediction"}};
+constexpr IgnoredWord kModernbertProgram[] = {
+    {"deterministic_flash_attn"}, {"reference_compile"}, {"repad_logits_with_grad"}};
+constexpr IgnoredWord kModernbertWords[] = {{"layer_norm_eps"}, {"position_embedding_type", R"("absolute")"}};
+constexpr IgnoredWord kModernbertTraining[] = {{"initializer_cutoff_factor"}, {"mlp_dropout"}};
 constexpr IgnoredWord kWindowLayers[] = {{"max_window_layers"}};
 
 constexpr IgnoredWords kIgnored[] = {
@@ -230,6 +251,19 @@ constexpr IgnoredWords kIgnored[] = {
     {"gpt_bigcode", "how its first program was served", kBigcodeServing},
     {"bloom", "the order of rounding", kBloomPrecision},
     {"bloom", "distances are what counts", kBloomWords},
+    {"electra", "heads of classes", kElectraHead},
+    {"albert", "what its first program alone knew", kAlbertWords},
+    {"albert", "training alone", kAlbertTraining},
+    {"nomic_bert", "a head of its own", kGpt2},
+    {"nomic_bert", "how its authors' program computes the same", kNomicProgram},
+    {"nomic_bert", "of GPT-2, which it began from", kNomicWords},
+    {"marian", "training alone", kBartTraining},
+    {"marian", "what its first program called its form", kMarianForm},
+    {"marian", "no norm at the end of its stacks; writing, which generation_config.json has", kBartWords},
+    {"modernbert", "training alone", kModernbertTraining},
+    {"modernbert", "heads of classes, and which scores are computed", kModernbertHead},
+    {"modernbert", "how its program computes the same", kModernbertProgram},
+    {"modernbert", "norm_eps and rotary positions count", kModernbertWords},
     {"mpt", "how the weights began, and what its first program alone knew", kMpt},
     {"falcon", "of BLOOM, which it began from", kFalcon},
     {"phi3", "its layers have no biases", kLayerBiases},

@@ -37,7 +37,6 @@ constexpr std::string_view kExperts = "feed-forward layers are a choice of exper
 constexpr std::string_view kState = "layers keep a state in place of attention";
 constexpr std::string_view kLatent = "keys and values come from a shared narrow vector (latent attention)";
 constexpr Neighbour kNeighbours[] = {
-    {"albert", "bert", "layers all have the same weights"},
     {"blenderbot", "mbart", "embeddings have no norm"},
     {"codegen", "gptj", "q, k and v are mixed in one map"},
     {"dbrx", "llama", kExperts},
@@ -46,7 +45,6 @@ constexpr Neighbour kNeighbours[] = {
     {"deepseek_v2", "llama", kLatent},
     {"deepseek_v3", "llama", kLatent},
     {"dinov2", "clip", "network is a tower of images alone, whose sublayers are scaled"},
-    {"electra", "bert", "head tells replaced tokens from others"},
     {"exaone", "llama", "weights have other names"},
     {"gemma3", "gemma3_text", "network has a tower of images before it; the text_config alone is of gemma3_text"},
     {"gemma3n", "gemma3_text", "layers mix several streams"},
@@ -56,12 +54,8 @@ constexpr Neighbour kNeighbours[] = {
     {"llama4", "llama", kExperts},
     {"mamba", "", kState},
     {"mamba2", "", kState},
-    {"marian", "bart", "positions are sines, and its embeddings have no norm"},
     {"minicpm", "granite", "factors have other names"},
-    {"modernbert", "bert", "layers see windows and turn q and k"},
-    {"mpnet", "bert", "scores have T5's buckets"},
     {"nemotron", "llama", "norms are LayerNorms of gain 1 + w"},
-    {"nomic_bert", "bert", "layers turn q and k, and have gates"},
     {"olmo", "llama", "norms have no weights"},
     {"olmo3", "olmo2", "layers see windows"},
     {"persimmon", "stablelm", "heads have norms of q and k with biases"},
@@ -79,13 +73,14 @@ const Family& family_of(const ConfigFile& config) {
   const std::string type = config.text("model_type");
   std::string names;
   for (const Family* family :
-       {&bart(),       &bert(),        &bloom(),   &camembert(), &clip(),        &cohere(),   &cohere2(),
-        &distilbert(), &falcon(),      &gemma(),   &gemma2(),    &gemma3_text(), &glm(),      &glm4(),
-        &gpt2(),       &gpt_bigcode(), &gpt_neo(), &gpt_neox(),  &gpt_oss(),     &gptj(),     &granite(),
-        &granitemoe(), &llama(),       &mbart(),   &mistral(),   &mixtral(),     &mpt(),      &mt5(),
-        &olmo2(),      &olmoe(),       &opt(),     &phi(),       &phi3(),        &qwen2(),    &qwen2_moe(),
-        &qwen3(),      &qwen3_moe(),   &roberta(), &siglip(),    &smollm3(),     &stablelm(), &starcoder2(),
-        &t5(),         &xlm_roberta()}) {
+       {&albert(),     &bart(),       &bert(),       &bloom(),       &camembert(), &clip(),       &cohere(),
+        &cohere2(),    &distilbert(), &electra(),    &falcon(),      &gemma(),     &gemma2(),     &gemma3_text(),
+        &glm(),        &glm4(),       &gpt2(),       &gpt_bigcode(), &gpt_neo(),   &gpt_neox(),   &gpt_oss(),
+        &gptj(),       &granite(),    &granitemoe(), &llama(),       &marian(),    &mbart(),      &mistral(),
+        &mixtral(),    &modernbert(), &mpnet(),      &mpt(),         &mt5(),       &nomic_bert(), &olmo2(),
+        &olmoe(),      &opt(),        &phi(),        &phi3(),        &qwen2(),     &qwen2_moe(),  &qwen3(),
+        &qwen3_moe(),  &roberta(),    &siglip(),     &smollm3(),     &stablelm(),  &starcoder2(), &t5(),
+        &xlm_roberta()}) {
     if (family->type == type) return *family;
     names += (names.empty() ? "" : ", ") + std::string(family->type);
   }
@@ -94,6 +89,19 @@ const Family& family_of(const ConfigFile& config) {
   const std::string nearest =
       found->nearest.empty() ? "no family is near: its " : std::string(found->nearest) + " is the nearest: this one's ";
   config.refuse("model_type", "one of the families " + names + "; " + nearest + std::string(found->difference));
+}
+
+bool is_any_architecture(const ConfigFile& config, std::initializer_list<std::string_view> ends) {
+  constexpr const char* kWord = "architectures";
+  if (!config.has(kWord)) return false;
+  return std::ranges::any_of(config.texts(kWord), [&](const std::string& name) {
+    return name != "ElectraForPreTraining" &&
+           std::ranges::any_of(ends, [&](std::string_view end) { return name.ends_with(end); });
+  });
+}
+
+EncoderHead head_in(const ConfigFile& config) {
+  return is_any_architecture(config, {"ForMaskedLM", "ForPreTraining"}) ? EncoderHead::transform : EncoderHead::none;
 }
 
 std::int64_t two_rows_before(const ConfigFile& /*config*/) { return 2; }

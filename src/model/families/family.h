@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +54,7 @@ struct Family {
   std::int64_t (*padding)(const ConfigFile& config) = nullptr;
 };
 
+[[nodiscard]] const Family& albert();
 [[nodiscard]] const Family& bart();
 [[nodiscard]] const Family& bert();
 [[nodiscard]] const Family& bloom();
@@ -61,6 +63,7 @@ struct Family {
 [[nodiscard]] const Family& cohere();
 [[nodiscard]] const Family& cohere2();
 [[nodiscard]] const Family& distilbert();
+[[nodiscard]] const Family& electra();
 [[nodiscard]] const Family& falcon();
 [[nodiscard]] const Family& gemma();
 [[nodiscard]] const Family& gemma2();
@@ -76,11 +79,15 @@ struct Family {
 [[nodiscard]] const Family& granite();
 [[nodiscard]] const Family& granitemoe();
 [[nodiscard]] const Family& llama();
+[[nodiscard]] const Family& marian();
 [[nodiscard]] const Family& mbart();
 [[nodiscard]] const Family& mistral();
 [[nodiscard]] const Family& mixtral();
+[[nodiscard]] const Family& modernbert();
+[[nodiscard]] const Family& mpnet();
 [[nodiscard]] const Family& mpt();
 [[nodiscard]] const Family& mt5();
+[[nodiscard]] const Family& nomic_bert();
 [[nodiscard]] const Family& olmo2();
 [[nodiscard]] const Family& olmoe();
 [[nodiscard]] const Family& opt();
@@ -100,6 +107,13 @@ struct Family {
 
 /// Rows of the table of positions before the first that a text has: OPT and BART begin with the third.
 [[nodiscard]] std::int64_t two_rows_before(const ConfigFile& config);
+
+/// Whether a word of architectures ends so. ElectraForPreTraining, whose head tells replaced tokens from others, counts
+/// as no ForPreTraining.
+[[nodiscard]] bool is_any_architecture(const ConfigFile& config, std::initializer_list<std::string_view> ends);
+
+/// What the architecture says of an encoder's head for masked tokens; what is stored counts (heads.h).
+[[nodiscard]] EncoderHead head_in(const ConfigFile& config);
 
 /// The family of a config. Throws Error naming the config and the families that there are.
 [[nodiscard]] const Family& family_of(const ConfigFile& config);

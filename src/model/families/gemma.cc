@@ -81,31 +81,13 @@ Model::Network gemma2_network(const ConfigFile& config, const Init& init, DType 
   return Decoder(options, init, dtype);
 }
 
-// Local layers turn by frequencies of their own. Newer configs have an object for each type of layer, whose words go
-// before those of the config, and words beside these objects do not count; rope_scaling, where older ones have it,
-// changes that of the other layers.
-void read_rotary_of_types(const ConfigFile& config, DecoderOptions& options) {
-  const RotaryLengths lengths{.longest = options.length};
-  const ConfigFile types = config.object_or_none("rope_parameters");
-  const ConfigFile none = types.object_or_none("full_attention");
-  const bool has_types = types.has("full_attention");
-  const ConfigFile full = has_types ? types.object("full_attention") : none.with("rope_type", "default");
-  const ConfigFile turned = full.updated(config.object_or_none("rope_scaling"));
-  options.choices.rotary_base = turned.number("rope_theta", config.number("rope_theta", 1e6));
-  options.choices.rotary_scaling = scaling_in(turned, lengths);
-  ignore_turned_part(turned, options.choices.rotary_scaling);
-  const ConfigFile local = types.object_or_none("sliding_attention");
-  options.choices.local_rotary_base = local.number("rope_theta", config.number("rope_local_base_freq", 1e4));
-  options.choices.local_rotary_scaling = scaling_in(local, lengths);
-  ignore_turned_part(local, options.choices.local_rotary_scaling);
-}
-
 Model::Network gemma3_network(const ConfigFile& config, const Init& init, DType dtype) {
   DecoderOptions options = gemma2_options(config, config.integer("sliding_window_pattern", 6));
   if (config.has("attn_logit_softcapping")) config.refuse("attn_logit_softcapping", "null, for scores without a cap");
   options.logit_softcap = cap_in(config, "final_logit_softcapping", std::nullopt);
   options.choices.qk_norm = options.choices.epsilon;
-  read_rotary_of_types(config, options);
+  read_rotary_of_types(config, options.length, options.choices,
+                       {.full_word = "rope_theta", .full = 1e6, .local_word = "rope_local_base_freq", .local = 1e4});
   return Decoder(options, init, dtype);
 }
 

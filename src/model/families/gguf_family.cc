@@ -62,6 +62,21 @@ constexpr WeightName kGgufBert[] = {
     {.ours = "blocks.#.ln2", .theirs = "blk.#.layer_output_norm"},
 };
 
+constexpr WeightName kGgufNomic[] = {
+    {.ours = "embedding", .theirs = "token_embd"},
+    {.ours = "types", .theirs = "token_types"},
+    {.ours = "ln_embedding", .theirs = "token_embd_norm"},
+    {.ours = "blocks.#.attn.q", .theirs = "blk.#.attn_qkv", .part = 0, .parts = 3},
+    {.ours = "blocks.#.attn.k", .theirs = "blk.#.attn_qkv", .part = 1, .parts = 3},
+    {.ours = "blocks.#.attn.v", .theirs = "blk.#.attn_qkv", .part = 2, .parts = 3},
+    {.ours = "blocks.#.attn.out", .theirs = "blk.#.attn_output"},
+    {.ours = "blocks.#.ln1", .theirs = "blk.#.attn_output_norm"},
+    {.ours = "blocks.#.ffn.gate", .theirs = "blk.#.ffn_gate"},
+    {.ours = "blocks.#.ffn.up", .theirs = "blk.#.ffn_up"},
+    {.ours = "blocks.#.ffn.down", .theirs = "blk.#.ffn_down"},
+    {.ours = "blocks.#.ln2", .theirs = "blk.#.layer_output_norm"},
+};
+
 constexpr WeightName kGgufT5[] = {
     {.ours = "encoder.embedding", .theirs = "token_embd"},
     {.ours = "encoder.t5", .theirs = "enc.blk.0.attn_rel_b"},
@@ -249,6 +264,16 @@ Json bert_words(const GgufKeys& keys) {
           {"type_vocab_size", types == nullptr || types->shape.empty() ? 0 : types->shape.front()}};
 }
 
+Json nomic_words(const GgufKeys& keys) {
+  Json words = bert_words(keys);
+  if (words.at("is_decoder").get<bool>()) keys.refuse(key_of(keys, "attention.causal"), "false");
+  const std::int64_t heads = words.at("num_attention_heads").get<std::int64_t>();
+  const std::int64_t of_head = head_width(keys, words.at("hidden_size").get<std::int64_t>(), heads);
+  words["head_dim"] = of_head;
+  words["rope_parameters"] = gguf_rope(keys, of_head, 1e4);
+  return words;
+}
+
 Json t5_words(const GgufKeys& keys) {
   const std::int64_t heads = of_each_layer(keys, "attention.head_count");
   const std::int64_t width = integer_of(keys, "embedding_length");
@@ -281,6 +306,7 @@ const auto& gguf_families() {
       GgufFamily{"gemma3", gemma3_text, gemma3_words, kGgufDecoder, "Gemma3ForCausalLM", GgufChange::norms_plus_one},
       GgufFamily{"gpt2", gpt2, gpt2_words, kGgufGpt2, "GPT2LMHeadModel"},
       GgufFamily{"bert", bert, bert_words, kGgufBert, "BertModel"},
+      GgufFamily{"nomic-bert", nomic_bert, nomic_words, kGgufNomic, "NomicBertModel"},
       GgufFamily{"t5", t5, t5_words, kGgufT5, "T5ForConditionalGeneration"},
   };
   return kFamilies;

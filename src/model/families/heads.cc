@@ -11,17 +11,15 @@ namespace {
 constexpr const char* kArchitectures = "architectures";
 constexpr const char* kTied = "tie_word_embeddings";
 
-bool is_any_architecture(const ConfigFile& config, std::initializer_list<std::string_view> ends) {
-  if (!config.has(kArchitectures)) return false;
-  return std::ranges::any_of(config.texts(kArchitectures), [&](const std::string& name) {
-    return std::ranges::any_of(ends, [&](std::string_view end) { return name.ends_with(end); });
-  });
-}
-
 // Those whose head scores tokens, so that its weights must be there.
 bool claims_scores(const ConfigFile& config) {
   return is_any_architecture(config, {"ForCausalLM", "LMHeadModel", "DoubleHeadsModel", "ForMaskedLM", "ForPreTraining",
                                       "ForConditionalGeneration"});
+}
+
+bool has_other_head(const ConfigFile& config) {
+  return !claims_scores(config) && is_any_architecture(config, {"ForSequenceClassification", "ForTokenClassification",
+                                                                "ForQuestionAnswering", "ForMultipleChoice"});
 }
 
 class Fitting {
@@ -54,12 +52,27 @@ class Fitting {
 
   Model::Network fit_encoder(EncoderOptions options) {
     const std::array<std::string_view, 3> parts = {"head.dense.weight", "head.ln.weight", "head.bias"};
-    const bool has_head = std::ranges::any_of(parts, [&](auto part) { return stored_.find_own(part).has_value(); });
-    options.head = has_head || claims_scores(config_) ? EncoderHead::transform : EncoderHead::none;
+    // ModernBERT's heads of classes begin as the one for masked tokens does.
+    const bool is_other = has_other_head(config_);
+    const bool has_head =
+        !is_other && std::ranges::any_of(parts, [&](auto part) { return stored_.find_own(part).has_value(); });
+    const bool is_bare = !has_head && claims_scores(config_) && is_stored_without_its_prefix();
+    if (is_bare) {
+      cautions_.emplace_back(
+          "no head for masked tokens, though architectures name one: the weights were saved of the model without it, "
+          "which gives states alone");
+    }
+    options.head = has_head || (claims_scores(config_) && !is_bare) ? EncoderHead::transform : EncoderHead::none;
     const auto output = stored_.find_own(kOutputParameter);
     if (output && options.tied && has_head) options.tied = is_tied_to(*output);
     say_other_bias();
     return Encoder(options, Init::undrawn(), dtype_);
+  }
+
+  // As a model without a head is: that of a head has its prefix before the names of the body.
+  [[nodiscard]] bool is_stored_without_its_prefix() const {
+    return !stored_.family().prefix.empty() && stored_.prefix().empty() &&
+           stored_.find_own(kTableParameter).has_value();
   }
 
   Model::Network fit_both(EncoderDecoderOptions options) {

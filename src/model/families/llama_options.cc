@@ -52,9 +52,9 @@ std::string_view rotary_word(const ConfigFile& config) {
 }
 
 // Reads base and scaling. Returns the object of rotary options, for what else is in it.
-ConfigFile read_turns(const ConfigFile& config, DecoderOptions& options, std::string_view base_word, double base) {
-  options.choices.rotary_base = config.number(base_word, base);
-  RotaryLengths lengths{.longest = options.length};
+ConfigFile read_turns(const ConfigFile& config, std::int64_t longest, LayerChoices& choices, const RotaryBase& base) {
+  choices.rotary_base = config.number(base.word, base.otherwise);
+  RotaryLengths lengths{.longest = longest};
   if (config.has(kOriginal)) lengths.original = config.integer(kOriginal);
   const std::string_view word = rotary_word(config);
   const bool has_older = word == "rope_scaling";
@@ -64,8 +64,8 @@ ConfigFile read_turns(const ConfigFile& config, DecoderOptions& options, std::st
     config.remark("rope_parameters", "not used, since rope_scaling is there too and goes before it");
   }
   if (rope.has("full_attention")) config.refuse(word, "one object for all layers");
-  options.choices.rotary_base = rope.number("rope_theta", options.choices.rotary_base);
-  options.choices.rotary_scaling = scaling_in(rope, lengths);
+  choices.rotary_base = rope.number("rope_theta", choices.rotary_base);
+  choices.rotary_scaling = scaling_in(rope, lengths);
   return rope;
 }
 
@@ -102,14 +102,18 @@ RotaryScaling scaling_in(const ConfigFile& rope, const RotaryLengths& lengths) {
 }
 
 void read_rotary(const ConfigFile& config, DecoderOptions& options, double base) {
-  const ConfigFile rope = read_turns(config, options, "rope_theta", base);
-  ignore_turned_part(rope, options.choices.rotary_scaling);
-  ignore_turned_part(config, options.choices.rotary_scaling);
+  read_rotary(config, options.length, options.choices, {.otherwise = base});
+}
+
+void read_rotary(const ConfigFile& config, std::int64_t longest, LayerChoices& choices, const RotaryBase& base) {
+  const ConfigFile rope = read_turns(config, longest, choices, base);
+  ignore_turned_part(rope, choices.rotary_scaling);
+  ignore_turned_part(config, choices.rotary_scaling);
 }
 
 void read_partial_rotary(const ConfigFile& config, DecoderOptions& options, double otherwise,
                          const RotaryWords& words) {
-  const ConfigFile rope = read_turns(config, options, words.base, 10000);
+  const ConfigFile rope = read_turns(config, options.length, options.choices, {.word = words.base});
   const double part = rope.number(kTurnedPart, config.number(words.part, otherwise));
   if (!(part > 0 && part <= 1)) {
     (rope.has(kTurnedPart) ? rope : config)
@@ -119,6 +123,25 @@ void read_partial_rotary(const ConfigFile& config, DecoderOptions& options, doub
   const std::int64_t width = heads_of(options).D;
   const auto turned = static_cast<std::int64_t>(part * static_cast<double>(width));
   if (turned != width) options.choices.rotary_dim = turned;
+}
+
+void read_rotary_of_types(const ConfigFile& config, std::int64_t longest, LayerChoices& choices,
+                          const TypedRotary& words) {
+  const RotaryLengths lengths{.longest = longest};
+  const ConfigFile types = config.object_or_none("rope_parameters");
+  const ConfigFile none = types.object_or_none("full_attention");
+  const bool has_types = types.has("full_attention");
+  const ConfigFile full = has_types ? types.object("full_attention") : none.with("rope_type", "default");
+  const ConfigFile scaling = config.object_or_none("rope_scaling");
+  const ConfigFile turned = full.updated(scaling);
+  choices.rotary_base = turned.number("rope_theta", config.number(words.full_word, words.full));
+  choices.rotary_scaling = scaling_in(turned, lengths);
+  ignore_turned_part(turned, choices.rotary_scaling);
+  const ConfigFile own = types.object_or_none("sliding_attention");
+  const ConfigFile local = words.scales_both ? own.updated(scaling) : own;
+  choices.local_rotary_base = local.number("rope_theta", config.number(words.local_word, words.local));
+  choices.local_rotary_scaling = scaling_in(local, lengths);
+  ignore_turned_part(local, choices.local_rotary_scaling);
 }
 
 std::int64_t kv_heads_in(const ConfigFile& config, std::int64_t heads, std::int64_t otherwise) {

@@ -43,6 +43,13 @@ struct RotaryLengths {
 /// Base and scaling of all layers: `rope_theta`, and `rope_scaling` or `rope_parameters`; `base` where the config says
 /// none. Whole heads turn.
 void read_rotary(const ConfigFile& config, DecoderOptions& options, double base = 10000);
+/// The word of a config for the base, beside that of its object of rotary options, and what it is without both.
+struct RotaryBase {
+  std::string_view word = "rope_theta";
+  double otherwise = 10000;
+};
+/// The same of any layers, for texts of up to `longest` tokens.
+void read_rotary(const ConfigFile& config, std::int64_t longest, LayerChoices& choices, const RotaryBase& base);
 /// The words of a config for base and turned part of each head, beside those of its object of rotary options.
 struct RotaryWords {
   std::string_view base = "rope_theta";
@@ -51,6 +58,19 @@ struct RotaryWords {
 /// The same where `partial_rotary_factor` counts: that part of each head turns, `otherwise` where the config says none.
 void read_partial_rotary(const ConfigFile& config, DecoderOptions& options, double otherwise,
                          const RotaryWords& words = {});
+/// The words of bases where layers with a window turn by one of their own, and what they are without a word.
+struct TypedRotary {
+  std::string_view full_word;
+  double full;
+  std::string_view local_word;
+  double local;
+  bool scales_both = false;  // rope_scaling changes both; else that of layers without a window alone
+};
+/// Bases and scalings of both types of layers. Newer configs have an object for each type in rope_parameters, whose
+/// words go before those of the config; words beside these objects do not count. rope_scaling, where older ones have
+/// it, changes the objects.
+void read_rotary_of_types(const ConfigFile& config, std::int64_t longest, LayerChoices& choices,
+                          const TypedRotary& words);
 /// Adds a remark for a partial_rotary_factor that is not used; refuses it beside scaled frequencies.
 void ignore_turned_part(const ConfigFile& rope, const RotaryScaling& scaling);
 

@@ -46,7 +46,7 @@ class StoredWeights {
   [[nodiscard]] const WeightName& weight_of(const ParameterName& parameter) const;
   /// find() of the family's own name alone, of a parameter that need not be there.
   [[nodiscard]] std::optional<std::string> find_own(std::string_view ours) const;
-  /// Whether a tensor stands outside of what the family's names begin with, as the head of a classifier does.
+  /// Whether a tensor is of a head: of the family's own, or outside of what its names begin with, as a classifier's.
   [[nodiscard]] bool is_outside(std::string_view name) const;
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
   /// Of a tensor with two names, the table's and the output map's, a file may have one alone: find() gives this for the

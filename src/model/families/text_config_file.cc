@@ -103,7 +103,9 @@ std::optional<std::int64_t> places_in(const ConfigFile& model) {
   if (type == "t5" || type == "mt5") return std::nullopt;  // its biases of distances end nowhere
   const std::optional<std::int64_t> places = length_in(model, word);
   if (!places || std::ranges::find(kBehindPadding, type) == kBehindPadding.end()) return places;
-  return std::max<std::int64_t>(1, *places - model.integer("pad_token_id", 1) - 1);
+  // MPNet's positions begin behind 1, whatever its padding is.
+  const std::int64_t padding = type == "mpnet" ? 1 : model.integer("pad_token_id", 1);
+  return std::max<std::int64_t>(1, *places - padding - 1);
 }
 
 CutAt side_of(const ConfigFile& config, const char* word) {

@@ -102,11 +102,11 @@ void add_tokenizer(GgufMetadata& words, const std::string& folder, const Model& 
   }
 }
 
-void add_pooling(GgufMetadata& words, const std::string& folder) {
+void add_pooling(GgufMetadata& words, std::string_view architecture, const std::string& folder) {
   const std::vector<Pooling> pooling = embed_options_of(folder).pooling;
   const std::map<Pooling, std::int64_t> numbers = {{Pooling::mean, 1}, {Pooling::first, 2}, {Pooling::last, 3}};
   if (pooling.size() != 1 || !numbers.contains(pooling.front())) return;
-  words["bert.pooling_type"] = {"u32", numbers.at(pooling.front())};
+  words[std::string(architecture) + ".pooling_type"] = {"u32", numbers.at(pooling.front())};
 }
 
 std::string name_of_folder(const std::string& folder) {
@@ -166,7 +166,7 @@ Conversion folder_to_gguf(const std::string& folder, files::StagedFile& out, con
   GgufWords words = gguf_words(family.architecture, model.network());
   Plan plan{.words = std::move(words.words), .all = {}};
   add_tokenizer(plan.words, folder, model, cautions);
-  if (family.architecture == "bert") add_pooling(plan.words, folder);
+  if (family.architecture.ends_with("bert")) add_pooling(plan.words, family.architecture, folder);
   std::vector<std::string> left_out;
   std::map<std::string, std::size_t> places;  // of parameters in the tensors
   std::vector<PlacedTensor> placed = placed_in_gguf(family, model, own_value, left_out);
