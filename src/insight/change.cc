@@ -6,10 +6,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/said_of.h"
 #include "core/watched.h"
 #include "insight/asked_text.h"
 #include "insight/outcome.h"
 #include "insight/question.h"
+#include "insight/removed_heads.h"
 #include "insight/report_text.h"
 #include "insight/text_batch.h"
 #include "qkv/softmax.h"
@@ -65,11 +67,14 @@ double divergence_of(const TensorView& before, const TensorView& after) {
 // The question, read, with what the model does before anything is changed.
 class Asked {
  public:
-  Asked(const TextModel& trained, const ChangeQuestion& question)
+  // The pass of the text as it is leaves `more` beside its outcome.
+  Asked(const TextModel& trained, const ChangeQuestion& question, std::vector<std::string> more = {})
       : trained_(trained),
         question_(question),
         read_(insight::read_question(trained, question.of)),
-        before_(insight::plain_outcome(trained.model(), read_.text, "text")),
+        unchanged_(with_outcome(trained.model(), std::move(more))),
+        before_(core::said_of(insight::kQuestion, "text",
+                              [&] { return insight::run_outcome(trained.model(), read_.text, unchanged_); })),
         outcome_(insight::outcome_of(trained.model())),
         other_(insight::read_other(trained, question)) {
     intervener_.emplace(trained.model(), read_.text, other_ ? &other_->text : nullptr);
@@ -81,6 +86,7 @@ class Asked {
   [[nodiscard]] const insight::ReadText& read() const { return read_; }
   [[nodiscard]] const std::optional<insight::ReadText>& other() const { return other_; }
   [[nodiscard]] const Tensor& before() const { return before_; }
+  [[nodiscard]] const Trace& unchanged() const { return unchanged_; }
   [[nodiscard]] std::int32_t answer() const { return answer_; }
   [[nodiscard]] std::optional<std::int32_t> against() const { return against_; }
   [[nodiscard]] Intervener& intervener() { return *intervener_; }
@@ -111,6 +117,12 @@ class Asked {
   }
 
  private:
+  static Trace with_outcome(const Model& model, std::vector<std::string> names) {
+    const std::vector<std::string> own = insight::outcome_names(model);
+    names.insert(names.end(), own.begin(), own.end());
+    return Trace(names);
+  }
+
   void find_tokens() {
     const auto row = [&](const Tensor& scores) { return scores.view().select(0, read_.place).to_vector(); };
     const TextQuestion& of = question_.of;
@@ -126,6 +138,7 @@ class Asked {
   const TextModel& trained_;
   const ChangeQuestion& question_;
   insight::ReadText read_;
+  Trace unchanged_;
   Tensor before_;
   insight::Outcome outcome_;
   std::optional<insight::ReadText> other_;
@@ -173,24 +186,61 @@ TextChange change_text(const TextModel& trained, const ChangeQuestion& question)
   return change;
 }
 
+namespace {
+
+RemovedHead head_of(AttentionSite site, std::int64_t layer, std::int64_t head) {
+  return {{.site = site, .layer = layer, .head = head}};
+}
+
+// Each head removed beside other changes, which may lie anywhere: a whole pass each.
+void sweep_beside(Asked& asked, std::span<const Intervention> others, AttentionSite site, double before,
+                  Tensor& changes, const std::function<void(const std::string&)>& doing) {
+  for (std::int64_t layer = 0; layer < changes.dim(0); ++layer) {
+    for (std::int64_t h = 0; h < changes.dim(1); ++h) {
+      std::vector<Intervention> all(others.begin(), others.end());
+      all.emplace_back(head_of(site, layer, h));
+      if (doing) doing(to_string(all.back()));
+      changes.set({layer, h}, asked.measure(asked.after(all)) - before);
+    }
+  }
+}
+
+// Each head removed alone, a layer's heads side by side from that layer on.
+void sweep_alone(const TextModel& trained, const Asked& asked, const insight::OwnSite& own, double before,
+                 Tensor& changes, const std::function<void(const std::string&)>& doing) {
+  const HeadText& text = asked.read().text;
+  const std::vector<insight::TextBatch> batches = insight::batches_of(std::span(&text, 1), 1);
+  for (std::int64_t layer = 0; layer < changes.dim(0); ++layer) {
+    const auto told = [&](std::int64_t head, const Trace& without, std::int64_t row) {
+      if (doing) doing(to_string(Intervention(head_of(own.site, layer, head))));
+      changes.set({layer, head}, asked.measure(insight::outcome_in(trained.model(), without, row)) - before);
+    };
+    insight::without_each_head(trained.model(), batches.front().input(), asked.unchanged(),
+                               {.scope = own.scope, .layer = static_cast<std::size_t>(layer), .heads = changes.dim(1)},
+                               insight::outcome_names(trained.model()), told);
+  }
+}
+
+}  // namespace
+
 Sweep sweep_heads(const TextModel& trained, const ChangeQuestion& question,
                   const std::function<void(const std::string&)>& doing) {
-  Asked asked(trained, question);
-  Sweep sweep{.measure = asked.measure_name(), .before = asked.measure(asked.after(question.interventions))};
-  for (const auto& [site, scope] : insight::sites_of(trained.model())) {
-    Trace counted({scope.name(0, "heads")});
-    insight::run_text(trained.model(), asked.read().text, counted);
-    const std::int64_t heads = counted[scope.name(0, "heads")].dim(1);
-    SweepMap map{.name = std::string(name_of(site)), .changes = Tensor(DType::f64, {scope.layers, heads})};
-    map.rows = insight::numbers_to(scope.layers);
+  const std::vector<insight::OwnSite> sites = insight::sites_of(trained.model());
+  std::vector<std::string> names = insight::names_of_streams(trained.model());
+  for (const insight::OwnSite& own : sites) names.push_back(own.scope.name(0, "heads"));
+  Asked asked(trained, question, names);
+  const bool is_alone = question.interventions.empty();
+  Sweep sweep{.measure = asked.measure_name(),
+              .before = asked.measure(is_alone ? asked.before() : asked.after(question.interventions))};
+  for (const insight::OwnSite& own : sites) {
+    const std::int64_t heads = asked.unchanged()[own.scope.name(0, "heads")].dim(1);
+    SweepMap map{.name = std::string(name_of(own.site)), .changes = Tensor(DType::f64, {own.scope.layers, heads})};
+    map.rows = insight::numbers_to(own.scope.layers);
     map.columns = insight::numbers_to(heads);
-    for (std::int64_t layer = 0; layer < scope.layers; ++layer) {
-      for (std::int64_t h = 0; h < heads; ++h) {
-        std::vector<Intervention> all = question.interventions;
-        all.emplace_back(RemovedHead{{.site = site, .layer = layer, .head = h}});
-        if (doing) doing(to_string(all.back()));
-        map.changes.set({layer, h}, asked.measure(asked.after(all)) - sweep.before);
-      }
+    if (is_alone) {
+      sweep_alone(trained, asked, own, sweep.before, map.changes, doing);
+    } else {
+      sweep_beside(asked, question.interventions, own.site, sweep.before, map.changes, doing);
     }
     sweep.maps.push_back(std::move(map));
   }

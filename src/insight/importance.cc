@@ -16,13 +16,14 @@
 namespace qkv::insight {
 namespace {
 
-// Mean loss over the targets of all batches.
-double loss_of(const Model& model, const std::vector<TextBatch>& batches, Trace* trace) {
+// Mean loss over the targets of all batches. `streams` gets a trace of each for without_each_head().
+double loss_of(const Model& model, const std::vector<TextBatch>& batches, std::vector<Trace>& streams) {
   const NoGradient constant;
   double sum = 0;
   double asked = 0;
   for (const TextBatch& batch : batches) {
-    const Variable scores = model.forward(batch.input(), {.dtype = model.dtype(), .trace = trace});
+    Trace& trace = streams.emplace_back(names_of_streams(model));
+    const Variable scores = model.forward(batch.input(), {.dtype = model.dtype(), .trace = &trace});
     const auto count = static_cast<double>(batch.all_asked());
     sum += cross_entropy(scores, batch.targets).item() * count;
     asked += count;
@@ -37,6 +38,10 @@ double product_of(const TensorView& a, const TensorView& b) {
   double sum = 0;
   for (std::size_t n = 0; n < x.size(); ++n) sum += x[n] * y[n];
   return sum;
+}
+
+RemovedLayer layer_at(const Model& model, const SiteHeads& site, std::int64_t layer) {
+  return {.scope = *model.scope_of(site.site), .layer = static_cast<std::size_t>(layer), .heads = site.heads};
 }
 
 std::string heads_at(const Model& model, const SiteHeads& site, std::int64_t layer) {
@@ -83,20 +88,27 @@ void gradient_pass(const Model& model, const std::vector<TextBatch>& batches, He
   clear_gradients(model.parameters());
 }
 
+// Texts with what their whole pass left.
+struct Measured {
+  std::vector<TextBatch> batches;
+  std::vector<Trace> streams = {};
+};
+
 // The rise of the mean loss without each of a layer's heads.
-void add_removals(const Model& model, const std::vector<TextBatch>& batches, const std::string& heads, double loss,
+void add_removals(const Model& model, const Measured& texts, const RemovedLayer& removed, double loss,
                   std::span<HeadStatistics> layer) {
   std::vector<double> sums(layer.size(), 0);
   double asked = 0;
   const std::vector<std::string> kept{logits_name(model)};
-  for (const TextBatch& batch : batches) {
+  for (std::size_t n = 0; n < texts.batches.size(); ++n) {
+    const TextBatch& batch = texts.batches[n];
     const auto count = static_cast<double>(batch.all_asked());
     asked += count;
     const WithoutHead add = [&](std::int64_t head, const Trace& without, std::int64_t row) {
       const Tensor scores(without[kept.front()].view().slice(0, row, row + std::ssize(batch.texts)));
       sums[static_cast<std::size_t>(head)] += cross_entropy(Variable(scores), batch.targets).item() * count;
     };
-    without_each_head(model, batch.input(), heads, std::ssize(layer), kept, add);
+    without_each_head(model, batch.input(), texts.streams[n], removed, kept, add);
   }
   require_numbers(model, "analyze_heads", "the losses of the texts", sums);
   for (std::size_t n = 0; n < layer.size(); ++n) layer[n].removal = sums[n] / asked - loss;
@@ -155,9 +167,9 @@ void add_importance(const Model& model, std::span<const HeadText> texts, const H
   }
   analysis.importance_texts = static_cast<std::int64_t>(asked.size());
   analysis.masked = masked_tokens(asked, options.masks);
-  const std::vector<TextBatch> batches = batches_of(asked, 1);
-  gradient_pass(model, batches, analysis);
-  analysis.loss = loss_of(model, batches, nullptr);
+  Measured measured{.batches = batches_of(asked, 1)};
+  gradient_pass(model, measured.batches, analysis);
+  analysis.loss = loss_of(model, measured.batches, measured.streams);
   std::int64_t done = 0;
   for (SiteHeads& site : analysis.sites) {
     for (std::int64_t layer = 0; layer < site.layers; ++layer) {
@@ -165,7 +177,7 @@ void add_importance(const Model& model, std::span<const HeadText> texts, const H
         options.doing(fmt::format("without each head of layer {} of {}", layer, name_of(site.site)), done,
                       heads_of(analysis));
       }
-      add_removals(model, batches, heads_at(model, site, layer), *analysis.loss, layer_of(site, layer));
+      add_removals(model, measured, layer_at(model, site, layer), *analysis.loss, layer_of(site, layer));
       done += site.heads;
     }
   }

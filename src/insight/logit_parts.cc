@@ -50,7 +50,7 @@ class PartsOfALogit {
     Direction direction{
         .logit = trace_[scope_.stack + "logits"].at({0, place_, token}), .stream = {}, .normed = row_of_map(token)};
     uncap(direction);
-    direction.stream = through_norm(direction.normed, norm);
+    direction.stream = through_norm(direction.normed, norm, last_divisor());
     return direction;
   }
 
@@ -121,14 +121,13 @@ class PartsOfALogit {
     if (!trace_.contains(norm + ".divisor")) return direction;
     const Numbers bias = numbers_of(norm + ".bias");
     if (!bias.empty()) shift += dot(direction, bias);
-    return through_norm(direction, norm);
+    return through_norm(direction, norm, row_of(norm + ".divisor").front());
   }
 
   // What a unit of a norm's argument adds, where a unit of its result adds `direction`.
-  [[nodiscard]] Numbers through_norm(const Numbers& direction, const std::string& norm) const {
+  [[nodiscard]] Numbers through_norm(const Numbers& direction, const std::string& norm, double divisor) const {
     const Numbers weight = numbers_of(norm + ".weight");
     const bool adds_one = choices().norm == NormKind::rms_plus_one;
-    const double divisor = row_of(norm + ".divisor").front();
     Numbers through(direction.size());
     for (std::size_t i = 0; i < through.size(); ++i) {
       through[i] = direction[i] * (adds_one ? 1 + weight[i] : weight[i]) / divisor;
@@ -138,6 +137,16 @@ class PartsOfALogit {
       for (double& value : through) value -= mean;
     }
     return through;
+  }
+
+  // Not asked of the trace, for which the norm would run step by step and round otherwise than it does elsewhere.
+  [[nodiscard]] double last_divisor() const {
+    const Numbers x = row_of(fmt::format("{}blocks.{}", scope_.stack, scope_.layers - 1));
+    const auto width = static_cast<double>(x.size());
+    const double mean = is_centred(choices().norm) ? std::accumulate(x.begin(), x.end(), 0.0) / width : 0;
+    double squares = 0;
+    for (const double value : x) squares += (value - mean) * (value - mean);
+    return std::sqrt(squares / width + choices().epsilon);
   }
 
   [[nodiscard]] const LayerChoices& choices() const {
@@ -254,9 +263,9 @@ const char* why_no_parts(const Model& model) {
 }
 
 std::vector<std::string> names_of_parts(const SiteScope& scope) {
-  std::vector<std::string> names = {"blocks.*.heads",        "blocks.*.attn", "blocks.*.cross",
-                                    "blocks.*.ffn",          "ln_final",      "ln_final.divisor",
-                                    "blocks.*_norm.divisor", "logits",        "blocks.0.resid_pre"};
+  std::vector<std::string> names = {"blocks.*.heads", "blocks.*.attn",      "blocks.*.cross",
+                                    "blocks.*.ffn",   "ln_final",           "blocks.*_norm.divisor",
+                                    "logits",         "blocks.0.resid_pre", fmt::format("blocks.{}", scope.layers - 1)};
   for (std::string& name : names) name.insert(0, scope.stack);
   return names;
 }

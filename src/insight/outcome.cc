@@ -55,21 +55,25 @@ std::vector<std::string> outcome_names(const Model& model) {
   return {logits_name(model)};
 }
 
-Tensor run_outcome(const Model& model, const HeadText& text, Trace& trace) {
-  run_text(model, text, trace);
+Tensor outcome_in(const Model& model, const Trace& trace, std::int64_t row) {
   const std::vector<std::string> names = outcome_names(model);
   if (names.size() == 1) {
-    Tensor outcome(trace[names.front()].view().select(0, 0), DType::f64);
+    Tensor outcome(trace[names.front()].view().select(0, row), DType::f64);
     require_numbers(model, kQuestion, "what the model says of the text", std::as_const(outcome).values<double>());
     return outcome;
   }
   Tensor pair(DType::f64, {2, trace[names.front()].dim(1)});
   for (std::int64_t n = 0; n < 2; ++n) {
-    require_numbers(model, kQuestion, "the vectors of picture and text",
-                    trace[names[static_cast<std::size_t>(n)]].view().select(0, 0).to_vector());
-    pair.store_row(std::array{n}, trace[names[static_cast<std::size_t>(n)]].view().select(0, 0).to_vector());
+    const std::vector<double> vector = trace[names[static_cast<std::size_t>(n)]].view().select(0, row).to_vector();
+    require_numbers(model, kQuestion, "the vectors of picture and text", vector);
+    pair.store_row(std::array{n}, vector);
   }
   return pair;
+}
+
+Tensor run_outcome(const Model& model, const HeadText& text, Trace& trace) {
+  run_text(model, text, trace);
+  return outcome_in(model, trace, 0);
 }
 
 Tensor plain_outcome(const Model& model, const HeadText& text, const char* argument) {

@@ -1,8 +1,12 @@
 #include "insight/removed_heads.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
+#include "insight/text_batch.h"
+#include "nn/resumed.h"
 #include "qkv/autograd/arithmetic.h"
 
 namespace qkv::insight {
@@ -34,6 +38,27 @@ std::int64_t texts_of(const ModelInput& input) {
   return std::max({texts(input.ids), texts(input.source), texts(input.images)});
 }
 
+// Whether nothing that this stack reads comes from the other one.
+bool is_apart(const Model& model, const OwnSite& own, const SiteScope& other) {
+  return own.scope.stack != other.stack && (model.traits().is_pair || own.site == AttentionSite::source);
+}
+
+// The stack of the removed heads goes on at their layer, and one that does not read it is not run again.
+std::vector<nn::Resumption> resumptions(const Model& model, const Trace& whole, const RemovedLayer& removed,
+                                        std::int64_t times) {
+  std::vector<nn::Resumption> all;
+  const auto add = [&](const std::string& stack, std::int64_t first) {
+    const std::string name = fmt::format("{}blocks.{}", stack, first - 1);
+    if (first == 0 || !whole.contains(name)) return;  // one of two towers may stand alone
+    all.push_back({.stack = stack, .first = first, .state = Variable(repeated(whole[name].view(), times))});
+  };
+  add(removed.scope.stack, static_cast<std::int64_t>(removed.layer));
+  for (const OwnSite& own : sites_of(model)) {
+    if (is_apart(model, own, removed.scope)) add(own.scope.stack, own.scope.layers);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::int64_t tokens_of(const ModelInput& input) {
@@ -50,15 +75,27 @@ Variable without_heads(const Variable& heads, std::int64_t first, std::int64_t t
   return heads * Variable(Tensor(Tensor(keep, {rows, count, 1, 1}), heads.dtype()));
 }
 
-void without_each_head(const Model& model, const ModelInput& input, const std::string& heads, std::int64_t count,
+std::vector<std::string> names_of_streams(const Model& model) {
+  std::vector<std::string> names;
+  for (const OwnSite& own : sites_of(model)) {
+    for (std::int64_t n = 0; n < own.scope.layers; ++n) {
+      names.push_back(fmt::format("{}blocks.{}", own.scope.stack, n));
+    }
+  }
+  return names;
+}
+
+void without_each_head(const Model& model, const ModelInput& input, const Trace& whole, const RemovedLayer& removed,
                        const std::vector<std::string>& kept, const WithoutHead& told) {
   const std::int64_t most = std::max<std::int64_t>(1, kTokensOfAPass / tokens_of(input));
-  for (std::int64_t first = 0; first < count; first += most) {
-    const std::int64_t times = std::min(most, count - first);
+  for (std::int64_t first = 0; first < removed.heads; first += most) {
+    const std::int64_t times = std::min(most, removed.heads - first);
     const Tensor ids = repeated(input.ids, times), types = repeated(input.types, times);
     const Tensor source = repeated(input.source, times), images = repeated(input.images, times);
     Trace trace(kept);
-    trace.edit(heads, [&](const Variable& value) { return without_heads(value, first, times); });
+    trace.edit(removed.scope.name(removed.layer, "heads"),
+               [&](const Variable& value) { return without_heads(value, first, times); });
+    const nn::Resumed resumed(resumptions(model, whole, removed, times));
     model.run({.ids = ids.view(),
                .lengths = repeated(input.lengths, times),
                .types = types.view(),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "qkv/autograd/variable.h"
+#include "qkv/model/attention_site.h"
 #include "qkv/model/model.h"
 #include "qkv/nn/trace.h"
 
@@ -23,10 +24,21 @@ namespace qkv::insight {
 /// a pass without it.
 using WithoutHead = std::function<void(std::int64_t head, const Trace& trace, std::int64_t row)>;
 
-/// Runs the model over an input of B texts, or pictures and texts, as often as its layer has heads: `heads` names the
-/// layer's value [B, H, T, Dv], and head h of it gives zeros. A pass has as many of them as make some hundred tokens,
-/// so that weights are read once for all of these. Allocates what such a pass needs, and copies of the input.
-void without_each_head(const Model& model, const ModelInput& input, const std::string& heads, std::int64_t count,
+/// What a trace of a whole pass keeps for without_each_head(): the stream behind each block of each stack.
+[[nodiscard]] std::vector<std::string> names_of_streams(const Model& model);
+
+/// The heads of a layer of a site.
+struct RemovedLayer {
+  SiteScope scope;
+  std::size_t layer = 0;
+  std::int64_t heads = 0;
+};
+
+/// Runs the model over an input of B texts, or pictures and texts, as often as the layer has heads, and one of them
+/// gives zeros each time. What lies below the layer is taken from `whole`, a trace of the same input that kept
+/// names_of_streams(). A pass has as many heads as make some hundred tokens, so that weights are read once for all of
+/// these. Allocates what such a pass needs, and copies of the input and of the stream.
+void without_each_head(const Model& model, const ModelInput& input, const Trace& whole, const RemovedLayer& removed,
                        const std::vector<std::string>& kept, const WithoutHead& told);
 
 }  // namespace qkv::insight

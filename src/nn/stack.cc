@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "nn/require.h"
+#include "nn/resumed.h"
 #include "nn/tracing.h"
 
 namespace qkv {
@@ -60,8 +61,10 @@ Variable TransformerStack::run(const Variable& x, const BlockCall& call, const R
   if (inner.attention.plans == nullptr) inner.attention.plans = std::make_shared<MaskPlans>();
   if (inner.cross_attention.plans == nullptr) inner.cross_attention.plans = inner.attention.plans;
   add_to_seed(inner.cross_attention.dropout, 1);
-  Variable state = x;
-  for (std::size_t n = 0; n < blocks_.size(); ++n) {
+  const nn::Resumption* const resumed = nn::resumption_of_scope();
+  const std::size_t first = resumed == nullptr ? 0 : static_cast<std::size_t>(resumed->first);
+  Variable state = resumed == nullptr ? x : resumed->state;
+  for (std::size_t n = first; n < blocks_.size(); ++n) {
     if (call.dropout) inner.dropout = dropout_at(*call.dropout, n);
     state = nn::named("blocks." + std::to_string(n), [&] { return run_block(n, state, inner); });
     add_to_seed(inner.attention.dropout, 2);

@@ -5,6 +5,7 @@
 
 #include "autograd/scope.h"
 #include "nn/edited_heads.h"
+#include "nn/resumed.h"
 #include "nn/trace_record.h"
 
 namespace qkv::nn {
@@ -27,6 +28,11 @@ std::string name_of_leaf(std::string_view leaf) {
   std::string name = autograd::operation_scope(root());
   if (!leaf.empty()) name.append(name.empty() ? "" : ".").append(leaf);
   return name;
+}
+
+const std::vector<Resumption>*& resumed_stacks() {
+  thread_local const std::vector<Resumption>* stacks = nullptr;
+  return stacks;
 }
 
 void require_like(const std::string& name, const Variable& before, const Variable& after) {
@@ -70,6 +76,18 @@ Tracing::~Tracing() {
 Variable Tracing::result(Variable x) const {
   if (is_active_) current()->require_met();
   return x;
+}
+
+Resumed::Resumed(std::vector<Resumption> stacks)
+    : stacks_(std::move(stacks)), before_(std::exchange(resumed_stacks(), &stacks_)) {}
+
+Resumed::~Resumed() { resumed_stacks() = before_; }
+
+const Resumption* resumption_of_scope() {
+  if (resumed_stacks() == nullptr) return nullptr;
+  const std::string scope = name_of_leaf("");
+  const auto found = std::ranges::find(*resumed_stacks(), scope.empty() ? scope : scope + ".", &Resumption::stack);
+  return found == resumed_stacks()->end() ? nullptr : &*found;
 }
 
 bool is_traced() noexcept { return current() != nullptr; }

@@ -6,13 +6,18 @@
 #include <cmath>
 
 #include "core/error_message.h"
+#include "insight/removed_heads.h"
+#include "insight/text_batch.h"
+#include "model/passes.h"
 #include "qkv/insight/texts.h"
 #include "train/boxed.h"
 
 namespace qkv::change_test {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 using tests::boxed;
 
@@ -199,6 +204,67 @@ TEST(ChangeTexts, BreaksInductionByItsHeadsAndNotByTheOneToSpare) {
   const LossChange spare = over_examples(trained, {"remove 2.0"});
   EXPECT_GT(spare.accuracy_after, 0.99);
   EXPECT_LT(spare.loss_after - spare.loss_before, 0.05);
+}
+
+AttentionSite site_named(std::string_view name) {
+  if (name == "tokens") return AttentionSite::tokens;
+  return name == "cross" ? AttentionSite::cross : AttentionSite::source;
+}
+
+double moved_by(const TextChange& change) {
+  if (change.pair) return change.pair->after - change.pair->before;
+  return std::log(change.answer->after.probability / change.answer->before.probability);
+}
+
+// A sweep goes on from the layer whose head is removed; one change of its own runs the whole model.
+TEST(Sweep, FindsWhatAWholePassWithoutTheHeadFinds) {
+  for (const char* const name : {"induction3", "reverse", "shapes", "towers", "translation"}) {
+    const TrainedModel& trained = boxed(name);
+    ChangeQuestion question{.of = {.example = 0}};
+    const Sweep sweep = sweep_heads(trained, question);
+    for (const SweepMap& map : sweep.maps) {
+      for (std::int64_t layer = 0; layer < map.changes.dim(0); ++layer) {
+        for (std::int64_t head = 0; head < map.changes.dim(1); ++head) {
+          question.interventions = {RemovedHead{{.site = site_named(map.name), .layer = layer, .head = head}}};
+          EXPECT_NEAR(map.changes.at({layer, head}), moved_by(change_text(trained, question)), 1e-4)
+              << name << " " << map.name << " " << layer << "." << head;
+        }
+      }
+    }
+  }
+}
+
+TEST(Sweep, RunsOnePassAndOneForEachLayer) {
+  const TrainedModel& trained = boxed("induction3");
+  const std::int64_t before = passes_of_thread();
+  static_cast<void>(sweep_heads(trained, {.of = {.example = 0}}));
+  EXPECT_EQ(passes_of_thread() - before, 1 + 3);
+}
+
+// What lies below a removed head, and a source that does not see it, is not run again.
+TEST(WithoutEachHead, RunsWhatTheHeadReaches) {
+  const TrainedModel& trained = boxed("translation");
+  const Model& model = trained.model();
+  const std::vector<HeadText> texts = head_texts(trained, 1).texts;
+  const std::vector<insight::TextBatch> batches = insight::batches_of(texts, 1);
+  Trace whole(insight::names_of_streams(model));
+  model.run(batches.front().input(), whole);
+  const auto names_without = [&](AttentionSite site) {
+    std::vector<std::string> names;
+    insight::without_each_head(model, batches.front().input(), whole,
+                               {.scope = *model.scope_of(site), .layer = 1, .heads = 1},
+                               insight::names_of_streams(model),
+                               [&](std::int64_t, const Trace& trace, std::int64_t) { names = trace.names(); });
+    return names;
+  };
+  const std::vector<std::string> decoder = names_without(AttentionSite::tokens);
+  EXPECT_THAT(decoder, Contains("decoder.blocks.1"));
+  EXPECT_THAT(decoder, Not(Contains("decoder.blocks.0")));
+  EXPECT_THAT(decoder, Not(Contains(testing::StartsWith("encoder."))));
+  const std::vector<std::string> encoder = names_without(AttentionSite::source);
+  EXPECT_THAT(encoder, Contains("encoder.blocks.1"));
+  EXPECT_THAT(encoder, Not(Contains("encoder.blocks.0")));
+  EXPECT_THAT(encoder, Contains("decoder.blocks.0"));
 }
 
 TEST(Sweep, RemovesEachHeadInTurn) {

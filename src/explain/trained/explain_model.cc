@@ -325,7 +325,7 @@ class ModelReader {
   const ModelQuestion& question_;
   Asked asked_;
   Batch batch_;
-  Trace trace_{"*", "*blocks.*_norm.divisor", "*ln_final.divisor"};  // the divisors for parts_step()
+  Trace trace_{"*", "*blocks.*_norm.divisor"};  // the divisors for parts_step()
   ModelRun run_;
   std::vector<TracedSite> sites_;
   ChosenHead chosen_;

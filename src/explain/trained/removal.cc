@@ -26,7 +26,8 @@ Tensor changes_at(const Ran& ran, const SiteScope& scope, const std::vector<std:
   const std::int64_t heads = ran.trace[scope.name(0, "heads")].dim(1);
   std::vector<double> changes;
   for (std::size_t layer = 0; layer < static_cast<std::size_t>(scope.layers); ++layer) {
-    insight::without_each_head(ran.trained.model(), input_of(ran.batch), scope.name(layer, "heads"), heads, kept,
+    insight::without_each_head(ran.trained.model(), input_of(ran.batch), ran.trace,
+                               {.scope = scope, .layer = layer, .heads = heads}, kept,
                                [&](std::int64_t, const Trace& without, std::int64_t row) {
                                  changes.push_back(measure(without, row) - before);
                                });
