@@ -23,12 +23,13 @@ struct GgufFamily {
   nlohmann::json (*config)(const files::GgufKeys& keys);
   std::span<const WeightName> names;
   GgufChange change = GgufChange::none;
+  bool has_experts = false;  // of files with an expert_count; another may have the same name
 };
 
 /// That of general.architecture. Throws Error naming the architecture and those that there are.
 [[nodiscard]] const GgufFamily& gguf_family_of(const files::GgufKeys& keys);
 
-/// The one of this name, which must be there.
+/// The first of this name, which must be there.
 [[nodiscard]] const GgufFamily& gguf_family_named(std::string_view architecture);
 
 /// "llama.block_count"
