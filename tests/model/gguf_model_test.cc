@@ -162,7 +162,7 @@ TEST(GgufModel, NamesAKeyThatIsWrong) {
   EXPECT_THAT(fault_of(GgufBytes()), HasSubstr("m.gguf: general.architecture: expected a text, got nothing"));
   EXPECT_THAT(fault_of(GgufBytes().text("general.architecture", "mamba")),
               HasSubstr("general.architecture: expected one of the architectures llama, qwen2, qwen3, gemma, gemma2, "
-                        "gemma3, gpt2, bert, nomic-bert, t5, got \"mamba\""));
+                        "gemma3, gpt2, bert, nomic-bert, t5, olmoe, qwen2moe, qwen3moe, got \"mamba\""));
   EXPECT_THAT(fault_of(words_of_llama()), HasSubstr("m.gguf: llama.block_count: expected from 1 to 0"));
   GgufBytes many;
   many.text("general.architecture", "llama").u32("llama.block_count", 4000000000U);
@@ -172,7 +172,9 @@ TEST(GgufModel, NamesAKeyThatIsWrong) {
   EXPECT_THAT(fault_of(with_tensors(words_of_llama().text("general.type", "adapter"), model)),
               HasSubstr("general.type: expected a model, got \"adapter\""));
   EXPECT_THAT(fault_of(with_tensors(words_of_llama().u32("llama.expert_count", 8), model)),
-              HasSubstr("llama.expert_count: expected 0: qkv computes no model with experts, got 8"));
+              HasSubstr("llama.expert_used_count: expected a whole number"));
+  EXPECT_THAT(fault_of(GgufBytes().text("general.architecture", "qwen2").u32("qwen2.expert_count", 8)),
+              HasSubstr("qwen2.expert_count: expected 0: qkv computes no model with experts, got 8"));
   EXPECT_THAT(fault_of(with_tensors(words_of_llama().u32("llama.attention.value_length", 8), model)),
               HasSubstr("llama.attention.value_length: expected 4, the width of keys, got 8"));
 }

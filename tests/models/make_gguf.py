@@ -8,6 +8,7 @@ import importlib.util
 import json
 import math
 import pathlib
+import re
 import sys
 
 import gguf
@@ -28,8 +29,8 @@ WRITTEN = 128
 
 
 def architecture(config):
-    kinds = {"gemma3_text": "GEMMA3", "mistral": "LLAMA"}
-    return gguf.MODEL_ARCH[kinds.get(config.model_type, config.model_type.upper())]
+    kinds = {"gemma3_text": "GEMMA3", "mistral": "LLAMA", "mixtral": "LLAMA"}
+    return gguf.MODEL_ARCH[kinds.get(config.model_type, config.model_type.upper().replace("_MOE", "MOE"))]
 
 
 def interleaved(weight, heads):
@@ -89,6 +90,16 @@ def add_decoder(writer, config):
         writer.add_uint32("gemma3.attention.sliding_window_pattern", local.index(False) + 1)
 
 
+def add_experts(writer, config):
+    add_decoder(writer, config)
+    writer.add_expert_count(getattr(config, "num_local_experts", None) or config.num_experts)
+    writer.add_expert_used_count(config.num_experts_per_tok)
+    if width := getattr(config, "moe_intermediate_size", None):
+        writer.add_expert_feed_forward_length(width)
+    if width := getattr(config, "shared_expert_intermediate_size", None):
+        writer.add_expert_shared_feed_forward_length(width)
+
+
 def add_gpt2(writer, config):
     writer.add_context_length(config.n_positions)
     writer.add_block_count(config.n_layer)
@@ -126,15 +137,16 @@ def add_t5(writer, config):
     writer.add_decoder_start_token_id(config.decoder_start_token_id)
 
 
-ADD = {"gpt2": add_gpt2, "bert": add_bert, "nomic_bert": add_bert, "t5": add_t5}
+WITH_EXPERTS = ("mixtral", "qwen2_moe", "qwen3_moe", "olmoe")
+ADD = {"gpt2": add_gpt2, "bert": add_bert, "nomic_bert": add_bert, "t5": add_t5} | dict.fromkeys(WITH_EXPERTS, add_experts)
 LEFT_OUT = ("pooler", "position_ids", "cls.", "encoder.embed_tokens", "decoder.embed_tokens")
 
 
 def changed(name, weight, config):
     kind = config.model_type
-    if kind in ("llama", "mistral") and "q_proj" in name:
+    if kind in ("llama", "mistral", "mixtral") and "q_proj" in name:
         return interleaved(weight, config.num_attention_heads)
-    if kind in ("llama", "mistral") and "k_proj" in name:
+    if kind in ("llama", "mistral", "mixtral") and "k_proj" in name:
         return interleaved(weight, config.num_key_value_heads)
     if kind.startswith("gemma") and name.endswith("norm.weight"):
         return weight + 1
@@ -143,13 +155,26 @@ def changed(name, weight, config):
     return weight
 
 
+def stacked(weights):
+    """Those of all experts in one tensor, as GGUF has them."""
+    whole, parts = {}, {}
+    for name, weight in weights.items():
+        if found := re.fullmatch(r"(.*\.experts)\.(\d+)\.(.*)", name):
+            parts.setdefault(f"{found[1]}.{found[3]}", {})[int(found[2])] = weight
+        else:
+            whole[name] = weight
+    return whole | {name: torch.stack([those[n] for n in sorted(those)]) for name, those in parts.items()}
+
+
 def add_tensors(writer, folder, config):
     layers = getattr(config, "num_hidden_layers", 0) or config.num_layers
     names = gguf.get_tensor_name_map(architecture(config), max(layers, getattr(config, "num_decoder_layers", 0) or 0))
-    weights = load_file(folder / "model.safetensors")
+    weights = stacked(load_file(folder / "model.safetensors"))
     for name, weight in weights.items():
         if any(part in name for part in LEFT_OUT):
             continue
+        if name.endswith("shared_expert_gate.weight"):
+            weight = weight[0]
         plain = name.removeprefix("nomic_bert.").removeprefix("bert.")
         theirs = names.get_name(plain, try_suffixes=(".weight", ".bias"))
         if theirs is None:
@@ -222,9 +247,14 @@ MODELS = [
     "llama-tied",
     "llama-yarn",
     "mistral-all",
+    "mixtral",
+    "mixtral-bf16",
+    "olmoe",
     "nomic_bert",
     "qwen2",
+    "qwen2_moe",
     "qwen3",
+    "qwen3_moe-normed",
     "smollm2",
     "t5",
     "t5-gated",

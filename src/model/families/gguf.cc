@@ -65,13 +65,24 @@ class GgufWeights {
     if (quantised_ == QuantisedWeights::as_stored) {
       const auto blocks = file_.blocks(name);
       if (blocks && blocks->shape().rank() == 2) return heads == 0 ? *blocks : in_halves(*blocks, heads);
+      if (blocks && blocks->shape().rank() == 3) return *blocks;
     }
+    if (file_.find(name)->shape.size() == 3) return of_all_experts(name);
     const Tensor stored = file_.load(name);
     if (heads > 0) return in_halves(stored, heads);
     return change_ == GgufChange::norms_plus_one && name.ends_with("norm.weight") ? less_one(stored) : stored;
   }
 
  private:
+  // Each expert takes its part: the three tensors of a layer are not made anew for each.
+  [[nodiscard]] Tensor of_all_experts(const std::string& name) const {
+    constexpr std::size_t kMost = 3;
+    const auto found = std::ranges::find(of_experts_, name, &std::pair<std::string, Tensor>::first);
+    if (found != of_experts_.end()) return found->second;
+    if (of_experts_.size() == kMost) of_experts_.erase(of_experts_.begin());
+    return of_experts_.emplace_back(name, file_.load(name)).second;
+  }
+
   // 0 of a tensor whose rows are in order.
   [[nodiscard]] std::int64_t heads_to_turn(std::string_view name) const {
     if (change_ != GgufChange::interleaved_heads || !name.starts_with("blk.")) return 0;
@@ -84,6 +95,7 @@ class GgufWeights {
   GgufChange change_;
   std::int64_t heads_ = 0;
   std::int64_t kv_heads_ = 0;
+  mutable std::vector<std::pair<std::string, Tensor>> of_experts_;  // the last ones that were read
 };
 
 // That of the table of tokens, once it is read.
@@ -156,6 +168,11 @@ class GgufReading {
   [[nodiscard]] Model::Network network() const {
     return named_.network(config_, Init::undrawn(), dtype_of_table(table_of(file_)));
   }
+  void set_experts_of(const Model::Network& network) {
+    if (const auto* decoder = std::get_if<Decoder>(&network)) {
+      loading.set_experts(decoder->options().choices.experts.count);
+    }
+  }
 
  private:
   // Frequencies, which follow from the config, and the map of a task of pairs.
@@ -190,6 +207,7 @@ Model with_tokenizers(const GgufReading& reading, const Model::Network& network,
 Model opened(Gguf file, QuantisedWeights quantised) {
   GgufReading reading(std::move(file), quantised);
   const Model::Network network = reading.network();
+  reading.set_experts_of(network);
   std::vector<std::string> cautions = reading.config().remarks();
   for (const Parameter& parameter : Model(network).parameters()) reading.loading.add(parameter);
   reading.loading.finish(reading.keys().file().source(), "", cautions);
@@ -218,7 +236,9 @@ LaterGgufModel later_model_of_gguf(Gguf file) {
   const std::string source = file.source();
   try {
     const auto reading = std::make_shared<GgufReading>(std::move(file), QuantisedWeights::as_f32);
-    return {.model = with_tokenizers(*reading, reading->network(), reading->config().remarks()),
+    const Model::Network network = reading->network();
+    reading->set_experts_of(network);
+    return {.model = with_tokenizers(*reading, network, reading->config().remarks()),
             .file = &reading->keys().file(),
             .family = &reading->family(),
             .config = reading->config().json(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "model/families/gguf_rotary.h"
 #include "qkv/error.h"
@@ -30,6 +31,21 @@ constexpr WeightName kGgufDecoder[] = {
     {.ours = "blocks.#.ffn_norm", .theirs = "blk.#.post_ffw_norm"},
     {.ours = "ln_final", .theirs = "output_norm"},
     {.ours = "output", .theirs = "output"},
+};
+
+// Files of before April 2024 have a tensor for each expert.
+constexpr WeightName kGgufExperts[] = {
+    {.ours = "blocks.#.ffn.router", .theirs = "blk.#.ffn_gate_inp"},
+    {.ours = "blocks.#.ffn.experts.@.gate.weight", .theirs = "blk.#.ffn_gate_exps.weight", .of_experts = true},
+    {.ours = "blocks.#.ffn.experts.@.up.weight", .theirs = "blk.#.ffn_up_exps.weight", .of_experts = true},
+    {.ours = "blocks.#.ffn.experts.@.down.weight", .theirs = "blk.#.ffn_down_exps.weight", .of_experts = true},
+    {.ours = "blocks.#.ffn.experts.@.gate", .theirs = "blk.#.ffn_gate.@"},
+    {.ours = "blocks.#.ffn.experts.@.up", .theirs = "blk.#.ffn_up.@"},
+    {.ours = "blocks.#.ffn.experts.@.down", .theirs = "blk.#.ffn_down.@"},
+    {.ours = "blocks.#.ffn.shared.gate", .theirs = "blk.#.ffn_gate_shexp"},
+    {.ours = "blocks.#.ffn.shared.up", .theirs = "blk.#.ffn_up_shexp"},
+    {.ours = "blocks.#.ffn.shared.down", .theirs = "blk.#.ffn_down_shexp"},
+    {.ours = "blocks.#.ffn.shared_gate", .theirs = "blk.#.ffn_gate_inp_shexp", .change = Change::reshaped},
 };
 
 constexpr WeightName kGgufGpt2[] = {
@@ -149,9 +165,15 @@ std::int64_t head_width(const GgufKeys& keys, std::int64_t width, std::int64_t h
   return own;
 }
 
+// Of a layer without experts, where there is one.
+std::int64_t feed_forward_width(const GgufKeys& keys) {
+  const std::string of_expert = key_of(keys, "expert_feed_forward_length");
+  if (!keys.has(of_expert)) return of_each_layer(keys, "feed_forward_length");
+  return of_each_layer(keys, "feed_forward_length", keys.integer(of_expert));
+}
+
 // What Llama and the families after it say alike.
-Json decoder_words(const GgufKeys& keys, double usual_base = 1e4) {
-  require_absent(keys, "expert_count", "experts");
+Json words_of_all_decoders(const GgufKeys& keys, double usual_base) {
   const std::int64_t heads = of_each_layer(keys, "attention.head_count");
   const std::int64_t width = integer_of(keys, "embedding_length");
   const std::int64_t of_head = head_width(keys, width, heads);
@@ -161,10 +183,15 @@ Json decoder_words(const GgufKeys& keys, double usual_base = 1e4) {
           {"num_attention_heads", heads},
           {"num_key_value_heads", of_each_layer(keys, "attention.head_count_kv", heads)},
           {"head_dim", of_head},
-          {"intermediate_size", of_each_layer(keys, "feed_forward_length")},
+          {"intermediate_size", feed_forward_width(keys)},
           {"rms_norm_eps", keys.number(key_of(keys, "attention.layer_norm_rms_epsilon"))},
           {"rope_parameters", gguf_rope(keys, of_head, usual_base)},
           {"tie_word_embeddings", !has_tensor(keys, "output.weight")}};
+}
+
+Json decoder_words(const GgufKeys& keys, double usual_base = 1e4) {
+  require_absent(keys, "expert_count", "experts");
+  return words_of_all_decoders(keys, usual_base);
 }
 
 Json words_with_bias(const GgufKeys& keys, double usual_base = 1e4) {
@@ -179,13 +206,63 @@ Json llama_words(const GgufKeys& keys) {
   return words;
 }
 
-// Its configs say no width of a head, unless that is not d_model / heads.
-Json qwen2_words(const GgufKeys& keys) {
-  Json words = decoder_words(keys);
+// Configs of some say no width of a head, unless that is not d_model / heads.
+Json without_usual_width(Json words) {
   const auto number = [&](const char* word) { return words[word].get<std::int64_t>(); };
   if (number("head_dim") * number("num_attention_heads") == number("hidden_size")) words.erase("head_dim");
   return words;
 }
+
+// Their number, and what a choice may do that qkv does not. `theirs`: what the family's config calls the number.
+Json words_with_experts(const GgufKeys& keys, const char* theirs) {
+  const std::string gating = key_of(keys, "expert_gating_func");
+  if (keys.has(gating) && keys.integer(gating) > 1) keys.refuse(gating, "1: softmax");
+  const std::string scale = key_of(keys, "expert_weights_scale");
+  if (keys.has(scale) && keys.number(scale) != 0 && keys.number(scale) != 1) keys.refuse(scale, "1");
+  const std::string groups = key_of(keys, "expert_group_count");
+  if (keys.has(groups) && keys.integer(groups) > 1) keys.refuse(groups, "1: experts are chosen from all");
+  Json words = words_of_all_decoders(keys, 1e4);
+  words[theirs] = integer_of(keys, "expert_count");
+  words["num_experts_per_tok"] = integer_of(keys, "expert_used_count");
+  return words;
+}
+
+Json mixtral_words(const GgufKeys& keys) {
+  require_absent(keys, "expert_shared_count", "experts that every token has beside the chosen");
+  const std::string norm = key_of(keys, "expert_weights_norm");
+  if (!keys.flag(norm, true)) keys.refuse(norm, "true: shares are those of the chosen");
+  return without_usual_width(words_with_experts(keys, "num_local_experts"));
+}
+
+// The width of an expert, and whether shares are those of the chosen.
+Json qwen_moe_words(const GgufKeys& keys, bool usual_norm) {
+  Json words = words_with_experts(keys, "num_experts");
+  words["moe_intermediate_size"] = integer_of(keys, "expert_feed_forward_length");
+  words["norm_topk_prob"] = keys.flag(key_of(keys, "expert_weights_norm"), usual_norm);
+  return words;
+}
+
+Json qwen3_moe_words(const GgufKeys& keys) {
+  Json words = qwen_moe_words(keys, true);
+  words["attention_bias"] = has_tensor(keys, "blk.0.attn_q.bias");
+  return words;
+}
+
+Json qwen2_moe_words(const GgufKeys& keys) {
+  Json words = without_usual_width(qwen_moe_words(keys, false));
+  words["qkv_bias"] = has_tensor(keys, "blk.0.attn_q.bias");
+  words["shared_expert_intermediate_size"] = integer_of(keys, "expert_shared_feed_forward_length");
+  return words;
+}
+
+Json olmoe_words(const GgufKeys& keys) {
+  Json words = without_usual_width(words_with_experts(keys, "num_experts"));
+  words["attention_bias"] = has_tensor(keys, "blk.0.attn_q.bias");
+  words["norm_topk_prob"] = keys.flag(key_of(keys, "expert_weights_norm"), false);
+  return words;
+}
+
+Json qwen2_words(const GgufKeys& keys) { return without_usual_width(decoder_words(keys)); }
 
 Json qwen3_and_gemma_words(const GgufKeys& keys) { return words_with_bias(keys); }
 
@@ -295,6 +372,26 @@ Json t5_words(const GgufKeys& keys) {
   return words;
 }
 
+std::span<const WeightName> names_with_experts() {
+  static const std::vector<WeightName> kAll = [] {
+    std::vector<WeightName> all(std::begin(kGgufDecoder), std::end(kGgufDecoder));
+    all.insert(all.end(), std::begin(kGgufExperts), std::end(kGgufExperts));
+    return all;
+  }();
+  return kAll;
+}
+
+GgufFamily with_experts(std::string_view architecture, const Family& (*family)(), Json (*words)(const GgufKeys&),
+                        std::string_view class_name, GgufChange change = GgufChange::none) {
+  return {.architecture = architecture,
+          .family = family,
+          .config = words,
+          .names = names_with_experts(),
+          .class_name = class_name,
+          .change = change,
+          .has_experts = true};
+}
+
 const auto& gguf_families() {
   static const std::array kFamilies = {
       GgufFamily{"llama", llama, llama_words, kGgufDecoder, "LlamaForCausalLM", GgufChange::interleaved_heads,
@@ -308,6 +405,10 @@ const auto& gguf_families() {
       GgufFamily{"bert", bert, bert_words, kGgufBert, "BertModel"},
       GgufFamily{"nomic-bert", nomic_bert, nomic_words, kGgufNomic, "NomicBertModel"},
       GgufFamily{"t5", t5, t5_words, kGgufT5, "T5ForConditionalGeneration"},
+      with_experts("llama", mixtral, mixtral_words, "MixtralForCausalLM", GgufChange::interleaved_heads),
+      with_experts("olmoe", olmoe, olmoe_words, "OlmoeForCausalLM"),
+      with_experts("qwen2moe", qwen2_moe, qwen2_moe_words, "Qwen2MoeForCausalLM"),
+      with_experts("qwen3moe", qwen3_moe, qwen3_moe_words, "Qwen3MoeForCausalLM"),
   };
   return kFamilies;
 }
@@ -321,6 +422,7 @@ std::string key_of(const files::GgufKeys& keys, std::string_view name) {
 const GgufFamily& gguf_family_for(const std::string& model_type, const std::string& source) {
   std::string names;
   for (const GgufFamily& family : gguf_families()) {
+    if (family.has_experts) continue;
     for (const std::string_view type : {family.family().type, family.also}) {
       if (type.empty()) continue;
       if (type == model_type) return family;
@@ -334,11 +436,19 @@ const GgufFamily& gguf_family_for(const std::string& model_type, const std::stri
 const GgufFamily& gguf_family_of(const files::GgufKeys& keys) {
   constexpr std::string_view kKey = "general.architecture";
   const std::string& name = keys.text(kKey);
+  const std::string experts = key_of(keys, "expert_count");
+  const bool has_experts = keys.has(experts) && keys.integer(experts) != 0;
   std::string names;
+  const GgufFamily* found = nullptr;
   for (const GgufFamily& family : gguf_families()) {
-    if (family.architecture == name) return family;
+    if (family.architecture == name) {
+      if (family.has_experts == has_experts) return family;
+      found = &family;
+    }
+    if (&*std::ranges::find(gguf_families(), family.architecture, &GgufFamily::architecture) != &family) continue;
     names += (names.empty() ? "" : ", ") + std::string(family.architecture);
   }
+  if (found != nullptr) return *found;
   keys.refuse(kKey, "one of the architectures " + names);
 }
 

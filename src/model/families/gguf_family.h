@@ -26,13 +26,14 @@ struct GgufFamily {
   std::string_view class_name;  // that `transformers` opens a folder of it with
   GgufChange change = GgufChange::none;
   std::string_view also = {};  // another model_type that is written as it
+  bool has_experts = false;    // of files with an expert_count; another may have the same name
 };
 
 /// That of general.architecture. Throws Error naming the architecture and those that there are.
 [[nodiscard]] const GgufFamily& gguf_family_of(const files::GgufKeys& keys);
 
-/// That which models of a model_type are written as. Throws Error naming `source`, the model_type and those that there
-/// are.
+/// That which models of a model_type are written as; none with experts is. Throws Error naming `source`, the model_type
+/// and those that there are.
 [[nodiscard]] const GgufFamily& gguf_family_for(const std::string& model_type, const std::string& source);
 
 /// "llama.block_count"

@@ -7,25 +7,33 @@
 
 #include "nn/trace_record.h"
 #include "qkv/error.h"
+#include "qkv/number_text.h"
 
 namespace qkv::families {
 namespace {
 
+// Which of `experts` it is; `experts` where its name says none of them.
+std::int64_t expert_of(const ParameterName& parameter, std::int64_t experts) {
+  return std::min(number_from<std::int64_t>(parameter.expert).value_or(experts), experts);
+}
+
 // The expert's of a weight that holds those of all, in place; the whole if it does not.
 Tensor of_expert(const Tensor& all, const ParameterName& parameter, std::int64_t experts) {
-  const std::int64_t e = std::stoll(parameter.expert);
-  if (all.rank() < 2 || all.dim(0) != experts || e >= experts || !all.is_contiguous()) return all;
+  const std::int64_t e = expert_of(parameter, experts);
+  if (all.rank() < 2 || all.dim(0) != experts || e == experts || !all.is_contiguous()) return all;
   return Tensor::borrow(all.view().select(0, e), std::make_shared<Tensor>(all));
 }
 
 // Likewise of blocks.
 QuantisedTensor of_expert(const QuantisedTensor& all, const ParameterName& parameter, std::int64_t experts) {
-  const auto e = static_cast<std::size_t>(std::stoll(parameter.expert));
+  const std::int64_t e = expert_of(parameter, experts);
   const Shape& shape = all.shape();
-  if (shape.rank() != 3 || shape[0] != experts || e >= static_cast<std::size_t>(experts)) return all;
+  if (shape.rank() != 3 || shape[0] != experts || e == experts) return all;
   const std::size_t bytes = all.blocks().size() / static_cast<std::size_t>(experts);
-  return {
-      all.type(), {shape[1], shape[2]}, all.blocks().subspan(e * bytes, bytes), std::make_shared<QuantisedTensor>(all)};
+  return {all.type(),
+          {shape[1], shape[2]},
+          all.blocks().subspan(static_cast<std::size_t>(e) * bytes, bytes),
+          std::make_shared<QuantisedTensor>(all)};
 }
 
 // The part of numbers that take turns along the last axis.
