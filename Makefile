@@ -53,6 +53,7 @@ test-models:
 	build/release/tests/models/test_models --gtest_brief=1
 	! test -x build/models-environment/bin/python || build/models-environment/bin/python tests/models/check_tokenizer_folders.py $(QKV)
 	! test -x build/models-environment/bin/python || build/models-environment/bin/python tests/models/check_converted.py $(QKV) build/models
+	! test -x build/models-environment/bin/python || build/models-environment/bin/python tests/models/check_quantised.py $(QKV) build/models
 
 web:
 	scripts/install-packages build web
