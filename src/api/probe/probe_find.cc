@@ -1,4 +1,5 @@
 // Computes what a probe is asked, one head and one thing after the other.
+#include <cmath>
 #include <span>
 
 #include "api/fields/refuse.h"
