@@ -12,7 +12,6 @@
 #include "lines.h"
 #include "output.h"
 #include "pictures.h"
-#include "progress.h"
 #include "qkv/api/roles.h"
 #include "qkv/api/syntax.h"
 #include "qkv/files.h"
@@ -48,20 +47,16 @@ void run_syntax(const AnalyzeFlags& flags) {
   write_all(flags, syntax_drawings(analysis), [&] { return syntax_csv(analysis); });
 }
 
-HeadsFound found_by(const AnalyzeFlags& flags) {
-  Progress line;
-  Saying saying = saying_of("qkv analyze");
-  saying.doing = [&](const std::string& what) { line.show(what); };
-  return found_heads(flags, saying);
-}
-
 void run_analyze(AnalyzeFlags& flags, const Given& /*all*/) {
   check_files({{"MODEL", flags.model}, {"--text", flags.texts.path}, {"--syntax", flags.syntax}},
               {{"--csv", flags.csv}});
   prepare(flags.folders);
   if (!flags.syntax.empty()) return run_syntax(flags);
   read_input(flags.texts);
-  const HeadsFound found = found_by(flags);
+  const HeadsFound found = [&] {
+    Progress line;
+    return found_heads(flags, saying_of("qkv analyze", line));
+  }();
   const std::string& described = found.texts.described;
   if (flags.json) {
     print(reply_as_json(roles_reply(*found.analysis, flags.model, described)));

@@ -13,7 +13,6 @@
 #include "misuse.h"
 #include "output.h"
 #include "pictures.h"
-#include "progress.h"
 #include "qkv/picture/terminal.h"
 #include "saying.h"
 #include "terminal.h"
@@ -38,18 +37,14 @@ void show(const ChangeFlags& flags, const Sweep& sweep) {
   print(pictures_report(flags.pictures));
 }
 
-ChangeFound found_by(const ChangeFlags& flags) {
-  Progress line;
-  Saying saying = saying_of("qkv change");
-  saying.doing = [&](const std::string& what) { line.show(what); };
-  return found_change(flags, saying);
-}
-
 void run_change(ChangeFlags& flags, const Given& /*all*/) {
   if (!flags.pictures.empty() && flags.sweep.empty()) misuse("--svg, --png, --pdf", "a --sweep to draw", "none");
   check_files({{"MODEL", flags.model}}, places_of(flags.pictures));
   read_input(flags.file);
-  const ChangeFound found = found_by(flags);
+  const ChangeFound found = [&] {
+    Progress line;
+    return found_change(flags, saying_of("qkv change", line));
+  }();
   if (const auto* sweep = std::get_if<Sweep>(&found.change)) show(flags, *sweep);
   if (flags.json) return print(written_as_json(change_reply(found, flags.model)));
   if (const auto* one = std::get_if<TextChange>(&found.change)) {

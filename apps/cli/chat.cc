@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kGenerate = "qkv generate";
 
-/// Where a person types and reads, turns are marked.
+// Turns are marked for a person who types and reads.
 bool is_at_terminal() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
 
 WriteOptions write_options_of(const ChatCall& call) {
@@ -30,7 +30,7 @@ WriteOptions write_options_of(const ChatCall& call) {
   return write;
 }
 
-// What the reader typed too long stays said of what was typed.
+// A conversation that has become too long is no fault of a field.
 [[noreturn]] void say_of_messages(const InvalidArgument& error) {
   if (error.argument() != "messages") {
     throw InvalidArgument(error.function(), field_of_writing(error.argument()), error.expected(), error.got());
@@ -40,9 +40,10 @@ WriteOptions write_options_of(const ChatCall& call) {
 
 void say_end(const ChatCall& call, const WrittenText& written) {
   if (written.end != WriteEnd::positions) return;
-  complain(kGenerate, fmt::format("careful: it reads at most {} tokens at once: the answer ends there, and so does the "
-                                  "conversation",
-                                  *call.model.window()));
+  complain(kGenerate,
+           fmt::format("careful: the model reads at most {} tokens at once, and the conversation has as many: "
+                       "the answer was cut; begin a new one",
+                       *call.model.window()));
 }
 
 void answer(const ChatCall& call, Chat& chat, const WriteOptions& asked) {

@@ -15,11 +15,11 @@ struct ChatCall {
   bool json = false;
 };
 
-/// Answers the message of the request and ends, or answers each line of standard input until it ends. An answer is
-/// shown as it grows; Ctrl-C ends it, and where one alone was asked for, the command.
+/// Answers the messages of the request, or each line of standard input if the request has none. An answer is shown as
+/// it grows; Ctrl-C ends it, and the command, too, if it is the only one.
 void run_chat(const ChatCall& call);
 
-/// The options that say what `draw` says: " --temperature 0.7 --top-k 50".
+/// `draw` as options, each after a blank: " --temperature 0.7 --top-k 50". Leaves defaults out.
 [[nodiscard]] std::string options_for(const GenerateOptions& draw);
 
 }  // namespace qkv::cli

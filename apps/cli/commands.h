@@ -1,4 +1,4 @@
-// All commands: each file of this folder adds one.
+// All commands: each file adds its own.
 #pragma once
 
 #include "command.h"
@@ -8,8 +8,6 @@ namespace qkv::cli {
 void add_analyze(Commands& commands);
 void add_attend(Commands& commands);
 void add_bench(Commands& commands);
-void add_bench_bottleneck(Commands& commands);
-void add_bench_positions(Commands& commands);
 void add_change(Commands& commands);
 void add_check(Commands& commands);
 void add_convert(Commands& commands);

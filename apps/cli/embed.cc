@@ -1,6 +1,4 @@
 // qkv embed: texts as vectors; qkv fill: what masked tokens may be.
-#include <fmt/format.h>
-
 #include <string>
 
 #include "commands.h"
@@ -34,13 +32,7 @@ struct FillFlags : FillRequest {
 void run_fill(FillFlags& flags, const Given& /*all*/) {
   flags.text = text_or_input(flags.text);
   const FillFigures figures = answer(flags, saying_of("qkv fill"));
-  if (flags.json) return print(reply_as_json(figures));
-  for (const FillMask& mask : figures.masks) {
-    print(fmt::format("the mask at token {}\n", mask.place));
-    for (const FillPiece& filling : mask.fillings) {
-      print(fmt::format("  {:.4f}  {}\n", filling.probability, filling.piece));
-    }
-  }
+  print(flags.json ? reply_as_json(figures) : as_text(figures));
 }
 
 Fields<EmbedFlags> fields_of_embed() {

@@ -26,7 +26,7 @@ struct GenerateArguments : GenerateRequest, ThreadsFlag {
   bool json = false;
 };
 
-// As many times as there are samples, its line with it.
+// Each text as often as there are samples, with its line.
 Texts prompts_of(const GenerateArguments& arguments) {
   const Texts given = texts_from(arguments.text, arguments.file);
   const auto samples = static_cast<std::size_t>(arguments.samples);
@@ -38,7 +38,7 @@ Texts prompts_of(const GenerateArguments& arguments) {
   return prompts;
 }
 
-// Whoever asks for nothing gets the likeliest text, not what the folder's authors draw.
+// The default is the likeliest text, also where the model's authors ask for a draw.
 void say_what_authors_ask(const std::string& path, const GenerateOptions& asked) {
   const std::string theirs = options_for(draw_options_of(path));
   if (theirs.empty() || !options_for(asked).empty()) return;
@@ -56,7 +56,7 @@ void say_how_weights_are_read(const std::string& weights) {
   if (!weights.empty()) complain("qkv generate", weights + "; --dtype f32 takes the numbers of both");
 }
 
-// Of all texts together, once.
+// A line for all texts together.
 void warn_of_limits(const TextModel& model, std::span<const WrittenText> written) {
   const auto say = [](const std::string& what) { complain("qkv generate", "careful: " + what); };
   const auto count = [&](const auto& holds) { return std::ranges::count_if(written, holds); };
@@ -95,7 +95,7 @@ void run_generate(GenerateArguments& arguments, const Given& given) {
   const bool streams = texts.size() == 1 && !arguments.json;
   const bool goes_on = model.traits().goes_on && model.lengths().source == 0;
   bool has_begun = false;
-  // Once it is certain that nothing is refused.
+  // Not before the first token: until then the request may be refused.
   const auto begin = [&] {
     if (std::exchange(has_begun, true)) return;
     say_what_authors_ask(path, write.draw);

@@ -17,7 +17,7 @@
 #include "help_text.h"
 #include "misuse.h"
 #include "output.h"
-#include "qkv/bias.h"
+#include "qkv/api/mask.h"
 #include "qkv/cancel.h"
 #include "qkv/error.h"
 #include "qkv/info.h"
@@ -50,21 +50,6 @@ Commands all_commands() {
   return commands;
 }
 
-bool is_word(std::span<const Word> words, std::string_view name) {
-  return std::ranges::find(words, name, &Word::word) != words.end();
-}
-
-// The word of the mask or bias language that the user wrote for a function of the library; none for another's name.
-std::string_view word_of(std::string_view function) {
-  constexpr std::pair<std::string_view, std::string_view> kOtherwiseNamed[] = {
-      {"key_lengths", "keys"}, {"block_sparse", "blocks"}, {"global_tokens", "global"}, {"global_tokens_at", "global"},
-      {"t5_bias", "t5"},       {"dense_bias", "dense"},    {"causal_offsets", "causal"}};
-  for (const auto& [name, word] : kOtherwiseNamed) {
-    if (name == function) return word;
-  }
-  return is_word(mask_words(), function) || is_word(bias_words(), function) ? function : "";
-}
-
 // A request names its other fields in backquotes.
 std::string with_options(const Command& command, const std::string& message) {
   const std::size_t begin = message.find('`');
@@ -91,8 +76,8 @@ std::string in_options(const Command& command, const InvalidArgument& error) {
     const std::string option = command.option_of(field);
     return (option.starts_with("--") ? option + ": " : "") + error.argument() + ": " + error.fault();
   }
-  const std::string_view word = word_of(error.function());
-  if (!word.empty()) return std::string(word) + ": " + error.argument() + ": " + error.fault();
+  if (const auto word = language_word(error.function()))
+    return std::string(word->word) + ": " + error.argument() + ": " + error.fault();
   return options_of(command, error.argument()) + ": " + with_options(command, error.fault());
 }
 

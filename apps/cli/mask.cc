@@ -1,9 +1,6 @@
 // qkv mask: what a mask shows, what it costs in tiles, and how it looks; without one, all words of the language.
 #include "qkv/api/mask.h"
 
-#include <optional>
-#include <string>
-
 #include "commands.h"
 #include "common_options.h"
 #include "file_places.h"

@@ -75,7 +75,7 @@ void run_match(MatchFlags& flags, const Given& /*all*/) {
   flags.files.write(found.explanation, page);
   if (!flags.out.empty()) write_vectors(flags.out, found.match);
   if (flags.json) {
-    print(reply_as_json(found.figures));
+    print(reply_as_json(match_figures(flags, found)));
   } else if (flags.files.prints_page()) {
     print(page);
   } else {

@@ -1,9 +1,7 @@
 #include "progress.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdio>
 
 #include "qkv/picture/terminal.h"
@@ -32,11 +30,6 @@ void Progress::note(const std::string& text) {
   constexpr std::chrono::seconds kSilent{3};
   if (terminal_ || std::chrono::steady_clock::now() - begin_ < kSilent) return;
   std::fputs((one_line(text) + "\n").c_str(), stderr);
-}
-
-std::string duration_text(double seconds) {
-  const auto whole = std::lround(std::ceil(seconds));
-  return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{} min {:02} s", whole / 60, whole % 60);
 }
 
 }  // namespace qkv::cli

@@ -25,7 +25,4 @@ class Progress {
   bool terminal_ = false;
 };
 
-/// "12 s", "3 min 05 s": rounded up.
-[[nodiscard]] std::string duration_text(double seconds);
-
 }  // namespace qkv::cli

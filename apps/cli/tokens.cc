@@ -1,7 +1,6 @@
 // qkv tokens: a text as the tokens of a tokenizer, tokens as a text, and what its vocabulary has.
 #include "qkv/api/tokens.h"
 
-#include <string>
 #include <variant>
 #include <vector>
 

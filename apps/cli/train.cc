@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "commands.h"
 #include "common_options.h"
@@ -14,7 +16,6 @@
 #include "qkv/train/training.h"
 #include "saying.h"
 #include "terminal.h"
-#include "train_text.h"
 #include "walk_progress.h"
 
 namespace qkv::cli {
@@ -58,6 +59,21 @@ std::optional<TrainReport> report_of(const PlannedRun& run) {
   }
 }
 
+// As a shell reads it.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=@%+";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+// What goes on with the run.
+std::string resuming_command(const TrainSettings& settings, const TrainPlace& place) {
+  const std::string data = settings.data.empty() ? "" : " " + quoted(settings.data);
+  return "qkv train " + settings.task + data + " --out " + quoted(place.directory) + " --resume";
+}
+
 void train_tokenizer_of(TokenizerRun run, bool as_json) {
   check_files({{"DATA", run.data}}, {{"--out", run.out}});
   Progress progress;
@@ -65,17 +81,14 @@ void train_tokenizer_of(TokenizerRun run, bool as_json) {
     progress.show(fmt::format("{} of {} pieces", pieces, run.options.size));
   };
   const TrainTokenizerReply reply = trained_tokenizer(run);
-  if (as_json) return print(reply_as_json(reply));
-  const double each = reply.tokens == 0 ? 0 : static_cast<double>(reply.bytes) / static_cast<double>(reply.tokens);
-  print(fmt::format("{} pieces, written to {}\n{} bytes of {} are {} tokens: {:.2f} bytes a token\n", reply.pieces,
-                    run.out, reply.bytes, run.data, reply.tokens, each));
+  print(as_json ? reply_as_json(reply) : as_text(reply, run));
 }
 
 void run_train(TrainFlags& flags, const Given& given) {
   if (flags.settings.task == "tokenizer") return train_tokenizer_of(tokenizer_run(flags, given), flags.json);
   const PlannedRun run = planned_run(flags, given, saying_of("qkv train"));
   const std::optional<TrainReport> report = report_of(run);
-  if (report) return flags.json ? print(reply_as_json(train_reply(*report))) : print_text(text_of(*report, run.place));
+  if (report) return flags.json ? print(reply_as_json(train_reply(*report))) : print_text(as_text(*report, run.place));
   complain("qkv train",
            fmt::format("stopped after step {} of {}, all saved; go on with: {}", read_log(run.place).back().step,
                        run.settings.steps, resuming_command(run.settings, run.place)));

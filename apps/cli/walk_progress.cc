@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "qkv/api/saying.h"
 #include "qkv/written_files.h"
 
 namespace qkv::cli {

@@ -1,7 +1,6 @@
 #include "qkv/image.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <bit>
-#include <optional>
 
 #include "core/bytes.h"
 #include "files/elements.h"

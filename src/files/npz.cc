@@ -1,6 +1,5 @@
 #include "qkv/npz.h"
 
-#include <unistd.h>
 #include <zip.h>
 
 #include <algorithm>

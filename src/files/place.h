@@ -1,8 +1,6 @@
 // What a path leads to, and texts of files, with errors that name the path.
 #pragma once
 
-#include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 

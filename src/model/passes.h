@@ -1,12 +1,12 @@
-// Counts passes over whole models, so that tests can hold an answer to as few as it needs.
+// Counts passes over whole models, for tests of how many an answer takes.
 #pragma once
 
 #include <cstdint>
 
 namespace qkv {
 
-/// Passes over a whole model that Model::forward(), states() and run() have made on this thread, of any model;
-/// generate() and read_out() are not counted.
+/// How often Model::forward(), states() and run() were called on this thread, for any model. generate() and read_out()
+/// do not count.
 [[nodiscard]] std::int64_t passes_of_thread() noexcept;
 
 }  // namespace qkv

@@ -1,6 +1,5 @@
 #include "frozen.h"
 
-#include <cstdint>
 #include <utility>
 
 #include "qkv/error.h"

@@ -1,6 +1,5 @@
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "page_requests.h"
 #include "qkv/explain/bench.h"

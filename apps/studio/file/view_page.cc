@@ -1,6 +1,5 @@
 #include "file/view_page.h"
 
-#include <cstdint>
 #include <optional>
 
 #include "file/studio_page.h"

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "qkv/api/field.h"
@@ -12,6 +14,13 @@
 #include "qkv/tile_plan.h"
 
 namespace qkv {
+
+/// A word of the mask or bias language, and the field that has it.
+struct LanguageWord {
+  std::string_view word, field;
+};
+/// The word that stands for a function of the library; nullopt if there is none. Views into `function`.
+[[nodiscard]] std::optional<LanguageWord> language_word(std::string_view function);
 
 struct MaskRequest {
   std::string mask;

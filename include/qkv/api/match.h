@@ -34,21 +34,18 @@ struct MatchFigures {
   std::optional<ExplainReply> explanation;
 };
 
-/// Of match_pairs() of the question by these towers; `model` says whose.
-[[nodiscard]] MatchFigures match_figures(const MatchQuestion& question, const PairMatch& match, const TwoTower& towers,
-                                         const std::string& model);
-
 /// What was asked, and what the towers make of it.
 struct MatchFound {
   MatchQuestion question;
   PairMatch match;
   Explanation explanation;
-  MatchFigures figures;
+  PairLoss loss;  // that the towers learned by
 };
 
 /// Reads the pictures and opens the model. Throws InvalidArgument naming `images` or `captions` where there are none,
 /// the file of a picture, or a caption; Error for a file that cannot be read.
 [[nodiscard]] MatchFound found_match(const MatchRequest& request, const Saying& saying = {});
+[[nodiscard]] MatchFigures match_figures(const MatchRequest& request, const MatchFound& found);
 [[nodiscard]] MatchFigures answer(const MatchRequest& request);
 
 [[nodiscard]] const Members<MatchFigures>& members_of(const MatchFigures* figures);

@@ -16,4 +16,7 @@ struct Saying {
   }
 };
 
+/// For whoever waits: "12 s", "3 min 05 s", rounded up.
+[[nodiscard]] std::string duration_text(double seconds);
+
 }  // namespace qkv

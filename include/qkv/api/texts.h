@@ -157,6 +157,9 @@ struct GenerateFigures {
 /// The same, of the last answer of a conversation.
 [[nodiscard]] GenerateFigures chat_figures(const Chat& chat, const WrittenText& written, std::string weights = {});
 
+/// For people.
+[[nodiscard]] std::string as_text(const FillFigures& figures);
+
 [[nodiscard]] EmbedFigures embed_figures(const EmbedReply& reply, std::size_t n);
 
 /// Each opens the model. Of a text EmbedFigures, of a file's texts a list of them.

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "qkv/api/field.h"
@@ -86,6 +84,8 @@ struct TrainReply {
 };
 
 [[nodiscard]] TrainReply train_reply(const TrainReport& report);
+/// For people; `place` is where the run has written.
+[[nodiscard]] std::string as_text(const TrainReport& report, const TrainPlace& place);
 
 /// The loss of each step, of the training examples and of held-out ones where these were examined. Has no points for an
 /// empty log.
@@ -109,6 +109,8 @@ struct TokenizerRun {
 
 /// Learns from a file of UTF-8 and writes the tokenizer. Throws Error for files that cannot be read or written.
 [[nodiscard]] TrainTokenizerReply trained_tokenizer(const TokenizerRun& run);
+/// For people.
+[[nodiscard]] std::string as_text(const TrainTokenizerReply& reply, const TokenizerRun& run);
 
 /// A run that is checked and can begin or go on.
 struct PlannedRun {

@@ -1,6 +1,5 @@
 #include "qkv/api/change.h"
 
-#include <algorithm>
 #include <span>
 #include <utility>
 

@@ -8,7 +8,6 @@
 #include <iterator>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "api/fields/bounds.h"
 #include "api/fields/refuse.h"

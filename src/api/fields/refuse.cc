@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "qkv/api/mask.h"
 #include "qkv/bias.h"
 #include "qkv/files.h"
 
@@ -13,16 +15,8 @@ void refuse(std::string_view field, std::string_view expected, std::string_view 
 }
 
 std::string field_of(const InvalidArgument& error) {
-  constexpr std::array<std::string_view, 5> kOfMasks = {"key_lengths", "block_sparse", "global_tokens",
-                                                        "global_tokens_at", "causal_offsets"};
-  constexpr std::array<std::string_view, 2> kOfBiases = {"t5_bias", "dense_bias"};
-  const auto has = [&](const auto& names) { return std::ranges::find(names, error.function()) != names.end(); };
-  const auto is_word = [&](const auto& words) {
-    return std::ranges::find(words, error.function(), &Word::word) != words.end();
-  };
-  if (has(kOfBiases)) return "bias";
-  if (has(kOfMasks) || is_word(mask_words())) return "mask";
-  return is_word(bias_words()) ? "bias" : error.argument();
+  const std::optional<LanguageWord> word = language_word(error.function());
+  return word ? std::string(word->field) : error.argument();
 }
 
 Tensor read_field(std::string_view field, const std::string& path) {
@@ -30,3 +24,25 @@ Tensor read_field(std::string_view field, const std::string& path) {
 }
 
 }  // namespace qkv::api_detail
+
+namespace qkv {
+
+std::optional<LanguageWord> language_word(std::string_view function) {
+  constexpr std::array<std::pair<std::string_view, LanguageWord>, 7> kOtherwiseNamed = {
+      {{"key_lengths", {"keys", "mask"}},
+       {"block_sparse", {"blocks", "mask"}},
+       {"global_tokens", {"global", "mask"}},
+       {"global_tokens_at", {"global", "mask"}},
+       {"causal_offsets", {"causal", "mask"}},
+       {"t5_bias", {"t5", "bias"}},
+       {"dense_bias", {"dense", "bias"}}}};
+  for (const auto& [name, word] : kOtherwiseNamed) {
+    if (name == function) return word;
+  }
+  for (const auto& [words, field] : {std::pair(mask_words(), "mask"), {bias_words(), "bias"}}) {
+    if (std::ranges::find(words, function, &Word::word) != words.end()) return LanguageWord{function, field};
+  }
+  return std::nullopt;
+}
+
+}  // namespace qkv

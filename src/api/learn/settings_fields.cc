@@ -1,5 +1,4 @@
 // The settings of a training run as fields: the command's options, and Python's arguments.
-#include <utility>
 
 #include "qkv/api/train.h"
 

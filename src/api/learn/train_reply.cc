@@ -1,3 +1,8 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "qkv/api/saying.h"
 #include "qkv/api/train.h"
 
 namespace qkv {
@@ -28,6 +33,27 @@ TrainedPattern pattern_of(const RelationScores& scores) {
   return pattern;
 }
 
+std::string score_text(const PatternScore& score) {
+  if (score.rows == 0) return fmt::format("{:>12}", "-");
+  return fmt::format("{:.2f} ({:3.0f} %)", score.mean_weight(), 100 * score.accuracy());
+}
+
+std::string patterns_text(const RelationScores& scores) {
+  std::string text = fmt::format("\npattern {} ({}): mean weight on it (and how often it has the largest)\n",
+                                 scores.relation, name_of(scores.site));
+  for (std::size_t layer = 0; layer < scores.layers.size(); ++layer) {
+    text += fmt::format("  layer {}", layer);
+    for (const PatternScore& head : scores.layers[layer]) text += "   " + score_text(head);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string sample_text(const TextSample& sample) {
+  const std::size_t space = sample.prompt.find_last_of(" \n", sample.prompt.size() - 1);
+  return fmt::format("\nafter \"…{}\" it goes on:\n{}\n", sample.prompt.substr(space + 1), sample.text);
+}
+
 }  // namespace
 
 TrainReply train_reply(const TrainReport& report) {
@@ -48,6 +74,31 @@ TrainReply train_reply(const TrainReport& report) {
   reply.pattern_examples = report.pattern_examples;
   for (const RelationScores& scores : report.patterns) reply.patterns.push_back(pattern_of(scores));
   return reply;
+}
+
+std::string as_text(const TrainTokenizerReply& reply, const TokenizerRun& run) {
+  const double each = reply.tokens == 0 ? 0 : static_cast<double>(reply.bytes) / static_cast<double>(reply.tokens);
+  return fmt::format("{} pieces, written to {}\n{} bytes of {} are {} tokens: {:.2f} bytes a token\n", reply.pieces,
+                     run.out, reply.bytes, run.data, reply.tokens, each);
+}
+
+std::string as_text(const TrainReport& report, const TrainPlace& place) {
+  std::string text = fmt::format("{}: {} steps in {}, {} parameters\n", report.settings.task, report.steps,
+                                 duration_text(report.seconds), report.parameters);
+  const std::string goal = report.goal ? fmt::format(" (goal {:g} %)", 100 * *report.goal) : "";
+  const double loss = report.accuracy.loss();
+  const std::string perplexity = report.sample ? fmt::format(", perplexity {:.2f}", std::exp(loss)) : "";
+  text += fmt::format("held out  {:.2f} % of {} answers are as expected{}, loss {:.4f}{}\n",
+                      100 * report.accuracy.share(), report.accuracy.asked, goal, loss, perplexity);
+  if (report.reached) {
+    text += fmt::format("goal      first met at step {}, after {}\n", report.reached->step,
+                        duration_text(report.reached->seconds));
+  }
+  for (const RelationScores& scores : report.patterns) {
+    if (!scores.layers.empty()) text += patterns_text(scores);
+  }
+  if (report.sample) text += sample_text(*report.sample);
+  return text + fmt::format("\nwritten to {}: model, checkpoint, log.jsonl, loss.svg, loss.png\n", place.directory);
 }
 
 const Members<TrainedStep>& members_of(const TrainedStep* /*type*/) {

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <utility>
 
 #include "api/fields/refuse.h"
 #include "qkv/api/train.h"

@@ -63,18 +63,16 @@ std::string named_in(const MatchQuestion& question, const std::string& argument)
 }  // namespace
 
 MatchFound found_match(const MatchRequest& request, const Saying& saying) {
-  MatchFound found{.question = match_question(request), .match = {}, .explanation = {}, .figures = {}};
+  MatchFound found{.question = match_question(request), .match = {}, .explanation = {}, .loss = {}};
   const MatchQuestion& question = found.question;
   const OpenedModel model = open_model(request.model, saying);
   found.match = api_detail::of_fields([&] { return match_pairs(*model, question.pictures, question.captions); },
                                       [&](const std::string& argument) { return named_in(question, argument); });
   found.explanation = explain_match(*model, question, found.match);
-  const auto& towers = std::get<TwoTower>(model->model().network());
-  found.figures = match_figures(question, found.match, towers, request.model);
-  if (request.maps) found.figures.explanation = explained(found.explanation, Explained::in_numbers);
+  found.loss = std::get<TwoTower>(model->model().network()).options().loss;
   return found;
 }
 
-MatchFigures answer(const MatchRequest& request) { return found_match(request).figures; }
+MatchFigures answer(const MatchRequest& request) { return match_figures(request, found_match(request)); }
 
 }  // namespace qkv

@@ -17,18 +17,19 @@ std::vector<std::int64_t> best_in_rows(const TensorView& scores) {
 
 }  // namespace
 
-MatchFigures match_figures(const MatchQuestion& question, const PairMatch& match, const TwoTower& towers,
-                           const std::string& model) {
+MatchFigures match_figures(const MatchRequest& request, const MatchFound& found) {
+  const PairMatch& match = found.match;
   MatchFigures figures;
-  figures.model = model;
-  figures.loss = name_of(towers.options().loss);
-  figures.images = question.names;
-  figures.captions = question.captions;
+  figures.model = request.model;
+  figures.loss = name_of(found.loss);
+  figures.images = found.question.names;
+  figures.captions = found.question.captions;
   figures.cosines = api_detail::rows_of_matrix(match.cosines);
   figures.logits = api_detail::rows_of_matrix(match.scores);
   figures.probabilities = api_detail::rows_of_matrix(match.probabilities);
   figures.best_caption = best_in_rows(match.scores);
   figures.best_image = best_in_rows(match.scores.view().transpose(0, 1));
+  if (request.maps) figures.explanation = explained(found.explanation, Explained::in_numbers);
   return figures;
 }
 

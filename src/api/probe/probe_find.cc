@@ -1,7 +1,6 @@
 // Computes what a probe is asked, one head and one thing after the other.
 #include <cmath>
 #include <span>
-#include <utility>
 
 #include "api/fields/refuse.h"
 #include "api/probe/probe_parts.h"

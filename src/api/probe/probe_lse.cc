@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "api/fields/refuse.h"
 #include "api/probe/probe_parts.h"

@@ -1,9 +1,7 @@
 // A probe's inputs out of a model that reads a text: what its attention was given, and the gradient that it got.
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
-#include <variant>
 
 #include "api/fields/refuse.h"
 #include "api/fields/text_file.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "api/probe/probe_parts.h"
 #include "api/probe/statistics_columns.h"

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
+#include <cmath>
 
+#include "qkv/api/saying.h"
 #include "qkv/picture/terminal.h"
 
 namespace qkv::api_detail {
@@ -56,3 +57,12 @@ std::string matrix_lines(const Tensor& matrix, const Tensor& hidden, std::int64_
 }
 
 }  // namespace qkv::api_detail
+
+namespace qkv {
+
+std::string duration_text(double seconds) {
+  const auto whole = std::lround(std::ceil(seconds));
+  return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{} min {:02} s", whole / 60, whole % 60);
+}
+
+}  // namespace qkv

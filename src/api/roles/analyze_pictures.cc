@@ -1,5 +1,4 @@
 // What `qkv analyze` and heads() of Python draw.
-#include <utility>
 
 #include "qkv/api/roles.h"
 #include "qkv/insight/report.h"

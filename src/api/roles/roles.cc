@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "api/fields/refuse.h"
 #include "api/heads/changes.h"
 #include "api/studio/studio_questions.h"

@@ -1,6 +1,5 @@
 // What heads do, as data.
 #include <string>
-#include <utility>
 
 #include "qkv/api/roles.h"
 #include "qkv/insight/texts.h"

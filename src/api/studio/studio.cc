@@ -4,7 +4,6 @@
 #include <malloc.h>
 #endif
 
-#include <array>
 #include <filesystem>
 #include <utility>
 

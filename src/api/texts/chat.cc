@@ -1,5 +1,4 @@
 // What a request says of a conversation.
-#include <algorithm>
 
 #include "api/fields/refuse.h"
 #include "files/json_text.h"

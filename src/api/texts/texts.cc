@@ -185,9 +185,8 @@ const Fields<GenerateRequest>& generate_fields() {
     fields.info("dtype").words = {"file", "f32", "bf16"};
     fields.info("dtype").fallback = "file";
     fields.info("dtype").meaning =
-        "What is computed in: f32 or bf16, quantised weights by their numbers; file: f32, quantised weights as they "
-        "are "
-        "in their file, by activations in 8 bits";
+        "f32 or bf16: computed in that type, with quantised weights turned into numbers; file: in f32, with quantised "
+        "weights as the file has them and activations in 8 bits";
     fields.give_examples({{"model", "gpt"}, {"text", "The cat"}});
     return fields;
   }();

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "qkv/api/texts.h"
@@ -33,6 +35,17 @@ GenerateFigures chat_figures(const Chat& chat, const WrittenText& written, std::
   GenerateFigures figures = generate_figures(chat.last_read().rendered.text, written, std::move(weights));
   figures.messages = chat.messages();
   return figures;
+}
+
+std::string as_text(const FillFigures& figures) {
+  std::string text;
+  for (const FillMask& mask : figures.masks) {
+    text += fmt::format("the mask at token {}\n", mask.place);
+    for (const FillPiece& filling : mask.fillings) {
+      text += fmt::format("  {:.4f}  {}\n", filling.probability, filling.piece);
+    }
+  }
+  return text;
 }
 
 const Members<EmbedFigures>& members_of(const EmbedFigures* /*type*/) {

@@ -8,7 +8,6 @@
 #include <map>
 #include <utility>
 
-#include "core/ascii.h"
 #include "qkv/error.h"
 
 namespace qkv::saving {

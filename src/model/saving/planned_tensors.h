@@ -1,7 +1,6 @@
 // The tensors of a new file, what type each has there, and how far it is from what it was made from.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
