@@ -116,10 +116,10 @@ TEST(ExplainQuestion, KeepsTheDigitsThatAPageShows) {
   NamedHeatmap named{.id = "map", .heatmap = {}};
   named.heatmap.values = Tensor(numbers, {2, 5});
   named.heatmap.decimals = 3;
-  named.heatmap.low = -1;
+  named.heatmap.low = 0;
   named.heatmap.high = 1;
   section.heatmaps = {named};
-  named.heatmap.high = -0.999;  // colours finer than the digits
+  named.heatmap.high = 0.001;  // colours finer than the digits
   section.heatmaps.push_back(named);
   section.is_folded = true;
   Explanation explanation;

@@ -39,11 +39,12 @@ float shortest_shown(double value, double unit) {
   return static_cast<float>(value);
 }
 
-// As fine as its digits, and as its colours, of which there are 256.
+// As fine as its digits, or as digits that are finer than its colours, of which there are 256.
 Tensor shown_values(const Heatmap& heatmap, const explain_detail::Ends& ends) {
-  constexpr double kColours = 1024;
-  double unit = std::pow(10.0, -heatmap.decimals);
-  if (ends.high > ends.low) unit = std::min(unit, (ends.high - ends.low) / kColours);
+  constexpr double kColours = 512;
+  int decimals = heatmap.decimals;
+  while (ends.high > ends.low && std::pow(10.0, -decimals) > (ends.high - ends.low) / kColours) ++decimals;
+  const double unit = std::pow(10.0, -decimals);
   Tensor values(DType::f32, heatmap.values.shape());
   const std::vector<double> all = heatmap.values.to_vector();
   std::ranges::transform(all, values.values<float>().begin(),
