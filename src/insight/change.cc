@@ -211,7 +211,7 @@ void sweep_alone(const TextModel& trained, const Asked& asked, const insight::Ow
   const HeadText& text = asked.read().text;
   const std::vector<insight::TextBatch> batches = insight::batches_of(std::span(&text, 1), 1);
   for (std::int64_t layer = 0; layer < changes.dim(0); ++layer) {
-    const auto told = [&](std::int64_t head, const Trace& without, std::int64_t row) {
+    const auto told = [&](std::int64_t head, std::span<const Tensor> without, std::int64_t row) {
       if (doing) doing(to_string(Intervention(head_of(own.site, layer, head))));
       changes.set({layer, head}, asked.measure(insight::outcome_in(trained.model(), without, row)) - before);
     };

@@ -104,8 +104,8 @@ void add_removals(const Model& model, const Measured& texts, const RemovedLayer&
     const TextBatch& batch = texts.batches[n];
     const auto count = static_cast<double>(batch.all_asked());
     asked += count;
-    const WithoutHead add = [&](std::int64_t head, const Trace& without, std::int64_t row) {
-      const Tensor scores(without[kept.front()].view().slice(0, row, row + std::ssize(batch.texts)));
+    const WithoutHead add = [&](std::int64_t head, std::span<const Tensor> values, std::int64_t row) {
+      const Tensor scores(values.front().view().slice(0, row, row + std::ssize(batch.texts)));
       sums[static_cast<std::size_t>(head)] += cross_entropy(Variable(scores), batch.targets).item() * count;
     };
     without_each_head(model, batch.input(), texts.streams[n], removed, kept, add);

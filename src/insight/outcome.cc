@@ -9,6 +9,7 @@
 
 #include "core/said_of.h"
 #include "insight/question.h"
+#include "insight/removed_heads.h"
 #include "insight/text_batch.h"
 #include "model/require_finite.h"
 
@@ -55,16 +56,15 @@ std::vector<std::string> outcome_names(const Model& model) {
   return {logits_name(model)};
 }
 
-Tensor outcome_in(const Model& model, const Trace& trace, std::int64_t row) {
-  const std::vector<std::string> names = outcome_names(model);
-  if (names.size() == 1) {
-    Tensor outcome(trace[names.front()].view().select(0, row), DType::f64);
+Tensor outcome_in(const Model& model, std::span<const Tensor> values, std::int64_t row) {
+  if (values.size() == 1) {
+    Tensor outcome(values.front().view().select(0, row), DType::f64);
     require_numbers(model, kQuestion, "what the model says of the text", std::as_const(outcome).values<double>());
     return outcome;
   }
-  Tensor pair(DType::f64, {2, trace[names.front()].dim(1)});
+  Tensor pair(DType::f64, {2, values.front().dim(1)});
   for (std::int64_t n = 0; n < 2; ++n) {
-    const std::vector<double> vector = trace[names[static_cast<std::size_t>(n)]].view().select(0, row).to_vector();
+    const std::vector<double> vector = values[static_cast<std::size_t>(n)].view().select(0, row).to_vector();
     require_numbers(model, kQuestion, "the vectors of picture and text", vector);
     pair.store_row(std::array{n}, vector);
   }
@@ -73,7 +73,7 @@ Tensor outcome_in(const Model& model, const Trace& trace, std::int64_t row) {
 
 Tensor run_outcome(const Model& model, const HeadText& text, Trace& trace) {
   run_text(model, text, trace);
-  return outcome_in(model, trace, 0);
+  return outcome_in(model, values_in(trace, outcome_names(model)), 0);
 }
 
 Tensor plain_outcome(const Model& model, const HeadText& text, const char* argument) {

@@ -1,6 +1,7 @@
 // What a pass over a text comes to: scores of tokens, states, or a picture and a text as vectors.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,9 @@ enum class Outcome : std::uint8_t {
 
 /// The names under which a trace has it.
 [[nodiscard]] std::vector<std::string> outcome_names(const Model& model);
-/// What a trace has under them of one text of its batch, in f64. Throws Error unless it is numbers.
-[[nodiscard]] Tensor outcome_in(const Model& model, const Trace& trace, std::int64_t row);
+/// What these values, those of outcome_names(), have of one text of their batch, in f64. Throws Error unless it is
+/// numbers.
+[[nodiscard]] Tensor outcome_in(const Model& model, std::span<const Tensor> values, std::int64_t row);
 /// Runs the text with a trace that keeps them, in f64.
 [[nodiscard]] Tensor run_outcome(const Model& model, const HeadText& text, Trace& trace);
 /// The same with nothing changed; what the model says of its input is said of `argument`.

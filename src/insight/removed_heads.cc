@@ -75,6 +75,12 @@ Variable without_heads(const Variable& heads, std::int64_t first, std::int64_t t
   return heads * Variable(Tensor(Tensor(keep, {rows, count, 1, 1}), heads.dtype()));
 }
 
+std::vector<Tensor> values_in(const Trace& trace, std::span<const std::string> names) {
+  std::vector<Tensor> values;
+  for (const std::string& name : names) values.push_back(trace[name]);
+  return values;
+}
+
 std::vector<std::string> names_of_streams(const Model& model) {
   std::vector<std::string> names;
   for (const OwnSite& own : sites_of(model)) {
@@ -103,7 +109,8 @@ void without_each_head(const Model& model, const ModelInput& input, const Trace&
                .source_lengths = repeated(input.source_lengths, times),
                .images = images.view()},
               trace);
-    for (std::int64_t n = 0; n < times; ++n) told(first + n, trace, n * texts_of(input));
+    const std::vector<Tensor> values = values_in(trace, kept);  // once for all heads: they may be large
+    for (std::int64_t n = 0; n < times; ++n) told(first + n, values, n * texts_of(input));
   }
 }
 

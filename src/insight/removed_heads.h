@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,12 @@ namespace qkv::insight {
 /// all others times 1. For an edit of "<attention>.heads".
 [[nodiscard]] Variable without_heads(const Variable& heads, std::int64_t first, std::int64_t times = 1);
 
-/// Told of each head: of the values that `trace` keeps, the rows from `row` on, as many as the input has texts, are of
-/// a pass without it.
-using WithoutHead = std::function<void(std::int64_t head, const Trace& trace, std::int64_t row)>;
+/// Told of each head: of the values that are kept, in their order, the rows from `row` on, as many as the input has
+/// texts, are of a pass without it.
+using WithoutHead = std::function<void(std::int64_t head, std::span<const Tensor> kept, std::int64_t row)>;
+
+/// The values of a trace under these names.
+[[nodiscard]] std::vector<Tensor> values_in(const Trace& trace, std::span<const std::string> names);
 
 /// What a trace of a whole pass keeps for without_each_head(): the stream behind each block of each stack.
 [[nodiscard]] std::vector<std::string> names_of_streams(const Model& model);

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
 #include <set>
 
 #include "ask.h"
@@ -104,6 +107,37 @@ TEST(ExplainQuestion, SaysWhatADiagramIsDrawnFrom) {
     "strokes": [{"kind": "arrow", "ink": "query", "x": [1, 3], "y": [2, 4]}],
     "boxes": [{"x": 5, "y": 6, "width": 7, "height": 8, "text": "softmax", "ink": "soft", "fill": "faint"}],
     "captions": [{"x": 9, "y": 10, "text": "q", "ink": "value", "align": "right"}]})"));
+}
+
+// A page writes a number with the decimals of its map, and colours it by its share of the scale.
+TEST(ExplainQuestion, KeepsTheDigitsThatAPageShows) {
+  const std::vector<double> numbers = {0, 1e-9, -4.9e-4, 5.1e-4, 0.0625, 0.1234567, -0.9995, 0.9994999, 1, 1234.5678};
+  Section section;
+  NamedHeatmap named{.id = "map", .heatmap = {}};
+  named.heatmap.values = Tensor(numbers, {2, 5});
+  named.heatmap.decimals = 3;
+  named.heatmap.low = 0;
+  named.heatmap.high = 1;
+  section.heatmaps = {named};
+  named.heatmap.high = 0.001;  // colours finer than the digits
+  section.heatmaps.push_back(named);
+  section.is_folded = true;
+  Explanation explanation;
+  explanation.steps = {section};
+  const ExplainReply reply = explained(explanation, Explained::as_shown);
+  const auto shown = [](double value) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.3f", value);
+    return std::string(text.data());
+  };
+  const std::vector<double> values = reply.parts.at(0).maps.at(0).values.to_vector();
+  const std::vector<double> fine = reply.parts.at(0).maps.at(1).values.to_vector();
+  for (std::size_t n = 0; n < numbers.size(); ++n) {
+    EXPECT_EQ(shown(values[n]), shown(numbers[n]));
+    EXPECT_EQ(values[n] == 0, numbers[n] == 0);
+    EXPECT_NEAR(fine[n], numbers[n], std::max(0.001 / 1024, std::abs(numbers[n]) * 1e-7));
+  }
+  EXPECT_EQ(values[4], 0.0625);
 }
 
 TEST(ExplainQuestion, SaysOverTheWireWhatTheCommandPrints) {

@@ -2,6 +2,11 @@
 #include <gmock/gmock.h>
 #include <malloc.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
 #include "file/encodings.h"
 #include "file/live_engine.h"
 #include "file/page_file.h"
@@ -139,6 +144,31 @@ TEST(PageFile, HoldsWhatEachHeadFollowsFromAndNoMatrix) {
   freeze_heads(small, reading, {{"site", "cross"}, {"layer", 1}, {"head", 2}}, {.replies = 4});
   EXPECT_EQ(small.size(), 4U);
   EXPECT_THAT(gunzipped(small.packed()), HasSubstr(R"("head":2,"layer":1)"));
+}
+
+// Maps of all heads are colours; the digits of a weight are in the reply about its head.
+TEST(PageFile, HoldsTheMapsOfHeadsInEightBits) {
+  Studio studio;
+  const Request reading{{"model", "translation"}, {"example", 0}};
+  const StudioReply whole = studio.ask("heads", reading.dump());
+  Frozen frozen(studio);
+  const Request json = add_heads(frozen, reading);
+  EXPECT_EQ(json, Request::parse(whole.json));
+  const std::string packed = gunzipped(frozen.packed());
+  const std::size_t begin = packed.size() - whole.blocks.size();
+  for (const Request& site : json["sites"]) {
+    std::size_t count = 1;
+    for (const Request& extent : site["maps"]["shape"]) count *= extent.get<std::size_t>();
+    ASSERT_GT(count, 0U);
+    const auto at = site["maps"]["at"].get<std::size_t>();
+    for (std::size_t n = 0; n < count; ++n) {
+      float exact = 0, kept = 0;
+      std::memcpy(&exact, whole.blocks.data() + at + n * sizeof(float), sizeof(float));
+      std::memcpy(&kept, packed.data() + begin + at + n * sizeof(float), sizeof(float));
+      EXPECT_NEAR(kept, exact, std::max(exact / 256, 0x1p-14F));
+      EXPECT_EQ(std::bit_cast<std::uint32_t>(kept) & 0xFFFFU, 0U);
+    }
+  }
 }
 
 TEST(Encodings, KnowAboutHowManyBytesGzipMakes) {

@@ -26,6 +26,8 @@ class PackedSize {
 };
 
 [[nodiscard]] std::string base64(std::string_view bytes);
+/// How long base64() of so many bytes is.
+[[nodiscard]] constexpr std::size_t base64_bytes(std::size_t bytes) { return (bytes + 2) / 3 * 4; }
 /// "sha256-…", without its quotes.
 [[nodiscard]] std::string csp_hash(std::string_view text);
 

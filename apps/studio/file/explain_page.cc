@@ -17,8 +17,10 @@ namespace qkv::studio {
 namespace {
 
 constexpr std::int64_t kBenchNumbers = 2048;  // of each of q, k and v, which the address holds
-// Of the pages Heads and Step beside an explanation, which shows all heads itself: the file stays below 5 MB.
-constexpr std::size_t kBesideExplain = std::size_t{320} << 10;
+// Of a text of some forty tokens through thirty layers the file stays below 5 MB: with other models only where there is
+// room, and little of the pages Heads and Step, as the explanation shows all heads itself.
+constexpr std::size_t kMostBytes = 4'900'000;
+constexpr std::size_t kBesideExplain = std::size_t{224} << 10;
 constexpr std::int64_t kDrawnNumbers = 65'536;  // of a projection: each reply of the bench holds it
 
 // The question `explain` as the page asks it: the fields that say something.
@@ -121,7 +123,7 @@ void add_trained_pages(Frozen& frozen, StudioPage& page, const Request& request,
 }  // namespace
 
 std::string explain_page(const ExplainRequest& asked, const Explanation& explanation, const OpenedModel& model) {
-  return studio_page({.title = explanation.title, .opened = {asked.model, model}},
+  return studio_page({.title = explanation.title, .opened = {asked.model, model}, .most_bytes = kMostBytes},
                      [&](Frozen& frozen, StudioPage& page) {
                        const Request request = explain_request(asked);
                        if (model == nullptr) {

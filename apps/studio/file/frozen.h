@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "file/encodings.h"
 #include "qkv/api/studio.h"
@@ -21,8 +22,11 @@ class Frozen {
  public:
   explicit Frozen(Studio& studio) : studio_(studio) {}
 
-  /// Asks and keeps the reply; returns its JSON. Throws as the studio does.
-  Request add(std::string_view question, const Request& request);
+  /// Changes the blocks of a reply with this JSON.
+  using EditBlocks = std::function<void(const Request& json, std::vector<std::byte>& blocks)>;
+  /// Asks, unless it has been asked, and keeps the reply, its blocks as `edit` leaves them; returns its JSON. Throws as
+  /// the studio does.
+  Request add(std::string_view question, const Request& request, const EditBlocks& edit = nullptr);
   /// Keeps a reply that is computed already.
   void put(std::string_view question, const Request& request, StudioReply reply);
   /// The same, where what is refused is left out; false for that.

@@ -1,6 +1,38 @@
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
 #include "page_requests.h"
 
 namespace qkv::studio {
+namespace {
+
+// To eight bits behind the exponent's. The logarithmic scales begin at 1e-4.
+float short_weight(float weight) {
+  constexpr float kUnseen = 0x1p-14F;
+  constexpr std::uint32_t kHalf = 0x8000;
+  if (weight < kUnseen) return 0;
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(weight) + kHalf) & ~(2 * kHalf - 1));
+}
+
+void shorten_maps(const Request& heads, std::vector<std::byte>& blocks) {
+  for (const Request& site : heads["sites"]) {
+    const Request& maps = site["maps"];
+    std::size_t count = 1;
+    for (const Request& extent : maps["shape"]) count *= extent.get<std::size_t>();
+    std::byte* at = blocks.data() + maps["at"].get<std::size_t>();
+    for (std::size_t n = 0; n < count; ++n, at += sizeof(float)) {
+      float weight = 0;
+      std::memcpy(&weight, at, sizeof(float));
+      weight = short_weight(weight);
+      std::memcpy(at, &weight, sizeof(float));
+    }
+  }
+}
+
+}  // namespace
+
+Request add_heads(Frozen& frozen, const Request& reading) { return frozen.add("heads", reading, shorten_maps); }
 
 void freeze_heads(Frozen& frozen, const Request& reading, const Request& head, const FileBounds& bounds) {
   const Room room(frozen, bounds);
@@ -10,7 +42,7 @@ void freeze_heads(Frozen& frozen, const Request& reading, const Request& head, c
     frozen.add("head_parts", request);
   };
   frozen.add("about", Request::object());
-  const Request all = frozen.add("heads", reading);
+  const Request all = add_heads(frozen, reading);
   add_parts(head);
   for (const Request& site : all["sites"]) {
     for (const Request& one : site["classes"]) {

@@ -23,7 +23,7 @@ std::string packed_model(const std::string& name) {
 // What a model takes in a page: base64, and its name with quotes, colon and comma.
 std::size_t bytes_in_page(const std::string& name, const std::string& packed) {
   constexpr std::size_t kAround = 6;
-  return (packed.size() + 2) / 3 * 4 + name.size() + kAround;
+  return base64_bytes(packed.size()) + name.size() + kAround;
 }
 
 }  // namespace

@@ -14,8 +14,6 @@
 namespace qkv::studio {
 namespace {
 
-constexpr std::size_t kMostBytes = 8'000'000;  // of a file that carries its engine, but for the model that it shows
-
 // As the page writes its address.
 std::string escaped(std::string_view text) {
   constexpr std::string_view kReadable = "-_.!~*'(),;:/@";
@@ -99,8 +97,8 @@ std::string studio_page(StudioPage page, const FillPage& fill) {
   fill(frozen, page);
   PageFile file{.title = page.title, .starts = page.starts, .live = live_engine()};
   if (file.live) {
-    const std::size_t bytes = page_file(built_pages(), file, frozen).size();
-    add_models(*file.live, frozen.values_of("model"), kMostBytes - std::min(bytes, kMostBytes));
+    const std::size_t bytes = page_file(built_pages(), file, Frozen(studio)).size() + base64_bytes(frozen.bytes());
+    add_models(*file.live, frozen.values_of("model"), page.most_bytes - std::min(bytes, page.most_bytes));
   }
   keep_models(frozen, file);
   return page_file(built_pages(), file, frozen);
@@ -130,7 +128,7 @@ void add_model_pages(Frozen& frozen, StudioPage& page, const Request& reading, R
                      std::optional<std::int64_t> query, std::optional<std::size_t> most) {
   Request all;
   try {
-    all = frozen.add("heads", reading);
+    all = add_heads(frozen, reading);
   } catch (const InvalidArgument&) {
     return;
   }

@@ -21,6 +21,7 @@ struct StudioPage {
   std::string title = {};
   std::vector<std::string> starts = {};
   std::pair<std::string, std::shared_ptr<const TextModel>> opened = {};  // a model by its name; nullptr: none
+  std::size_t most_bytes = 8'000'000;  // up to which a file that carries its engine has other models beside
 };
 
 /// "#/step?text=the+cat": a page with the fields of its address. Flags are "true".

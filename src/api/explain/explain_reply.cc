@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include "api/probe/probe_parts.h"
 #include "api/replies/shown_image.h"
@@ -18,23 +20,56 @@ std::vector<std::string> labels_or_places(const std::vector<std::string>& labels
 
 std::optional<Tensor> if_any(const Tensor& tensor) { return tensor.empty() ? std::nullopt : std::optional(tensor); }
 
+// Whatever has the same digits where it is shown: the nearest number with the fewest bits, which a page packs into half
+// the bytes. What is shown as ≈0 stays apart from 0.
+float shortest_shown(double value, double unit) {
+  if (!std::isfinite(value) || value == 0) return static_cast<float>(value);
+  if (std::abs(value) < 0.5 * unit) return static_cast<float>(std::copysign(0.25 * unit, value));
+  constexpr double kWithin = 0.45;  // of a unit, so that rounding leaves the digits alone
+  const double shown = std::round(value / unit);
+  const double least = (shown - kWithin) * unit;
+  const double most = (shown + kWithin) * unit;
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  for (int bits = 1; bits < std::numeric_limits<float>::digits; ++bits) {
+    const double step = std::ldexp(1.0, exponent - bits);
+    const double near = std::round(value / step) * step;
+    if (near >= least && near <= most) return static_cast<float>(near);
+  }
+  return static_cast<float>(value);
+}
+
+// As fine as its digits, or as digits that are finer than its colours, of which there are 256.
+Tensor shown_values(const Heatmap& heatmap, const explain_detail::Ends& ends) {
+  constexpr double kColours = 512;
+  int decimals = heatmap.decimals;
+  while (ends.high > ends.low && std::pow(10.0, -decimals) > (ends.high - ends.low) / kColours) ++decimals;
+  const double unit = std::pow(10.0, -decimals);
+  Tensor values(DType::f32, heatmap.values.shape());
+  const std::vector<double> all = heatmap.values.to_vector();
+  std::ranges::transform(all, values.values<float>().begin(),
+                         [unit](double value) { return shortest_shown(value, unit); });
+  return values;
+}
+
 ExplainedMap shown_map(const NamedHeatmap& named, const std::vector<NamedHeatmap>& beside, Explained how) {
   const Heatmap& heatmap = named.heatmap;
   const explain_detail::Ends ends = explain_detail::shared_ends(heatmap, beside);
-  ExplainedMap map{.id = named.id,
-                   .title = heatmap.title,
-                   .rows = labels_or_places(heatmap.row_labels, heatmap.values.dim(0)),
-                   .columns = labels_or_places(heatmap.column_labels, heatmap.values.dim(1)),
-                   .row_axis = heatmap.row_axis,
-                   .column_axis = heatmap.column_axis,
-                   .value_name = heatmap.value_name,
-                   .colours = heatmap.colours == ColourMap::sequential ? "sequential" : "diverging",
-                   .low = ends.low,
-                   .high = ends.high,
-                   .decimals = heatmap.decimals,
-                   .values = Tensor(heatmap.values.view(), how == Explained::in_numbers ? DType::f64 : DType::f32),
-                   .hidden = std::nullopt,
-                   .whole = how == Explained::in_numbers ? if_any(named.whole) : std::nullopt};
+  ExplainedMap map{
+      .id = named.id,
+      .title = heatmap.title,
+      .rows = labels_or_places(heatmap.row_labels, heatmap.values.dim(0)),
+      .columns = labels_or_places(heatmap.column_labels, heatmap.values.dim(1)),
+      .row_axis = heatmap.row_axis,
+      .column_axis = heatmap.column_axis,
+      .value_name = heatmap.value_name,
+      .colours = heatmap.colours == ColourMap::sequential ? "sequential" : "diverging",
+      .low = ends.low,
+      .high = ends.high,
+      .decimals = heatmap.decimals,
+      .values = how == Explained::in_numbers ? Tensor(heatmap.values.view(), DType::f64) : shown_values(heatmap, ends),
+      .hidden = std::nullopt,
+      .whole = how == Explained::in_numbers ? if_any(named.whole) : std::nullopt};
   Tensor hidden(DType::b8, heatmap.values.shape());
   bool hides = false;
   auto out = hidden.values<bool>().begin();

@@ -1,8 +1,11 @@
 #include "qkv/api/heads.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "api/fields/refuse.h"
 #include "api/heads/head_weights.h"
@@ -12,6 +15,8 @@
 #include "api/studio/studio_questions.h"
 #include "insight/asked_text.h"
 #include "insight/call_places.h"
+#include "model/require_finite.h"
+#include "qkv/softmax.h"
 
 namespace qkv {
 namespace {
@@ -79,14 +84,24 @@ HeadsSite shown_site(const ModelRun& run, const RunSite& site, const StudioWatch
   return shown;
 }
 
+// Of each token at a place, from the scores of the pass itself where that was not changed.
+std::vector<double> shares_at(const ModelRun& run, std::size_t place) {
+  const TextModel& trained = run.trained();
+  if (run.said().empty()) {
+    return trained.probabilities(run.example()).view().select(0, static_cast<std::int64_t>(place)).to_vector();
+  }
+  require_numbers(trained.model(), "heads", fmt::format("the scores at token {}", place),
+                  std::as_const(run.said()).values<double>());
+  return softmax(run.said(), -1).to_vector();
+}
+
 void say(const ModelRun& run, HeadsReply& reply) {
   constexpr std::size_t kSaid = 5;
   const TextModel& trained = run.trained();
   if (run.second_from()) return;  // its task asks nothing of a pair
   if (!trained.model().scores_tokens()) return;
   const std::size_t place = insight::asked_place(trained, run.example());
-  const std::vector<double> shares =
-      trained.probabilities(run.example()).view().select(0, static_cast<std::int64_t>(place)).to_vector();
+  const std::vector<double> shares = shares_at(run, place);
   std::vector<std::size_t> order(shares.size());
   std::iota(order.begin(), order.end(), 0);
   const std::size_t count = std::min(kSaid, order.size());

@@ -10,6 +10,7 @@
 #include "api/probe/probe_parts.h"
 #include "api/studio/question_watch.h"
 #include "insight/asked_text.h"
+#include "insight/outcome.h"
 #include "insight/text_batch.h"
 #include "qkv/explain/model.h"
 #include "qkv/insight/interventions.h"
@@ -106,7 +107,9 @@ ModelRun::ModelRun(std::shared_ptr<const TextModel> trained, const ShownText& sh
   if (second_from_) {
     insight::run_text(trained_->model(), text_, trace_);
   } else {
-    trained_->model().run(input_of(trained_->batch_of(example_)), trace_);
+    const Batch batch = trained_->batch_of(example_);
+    if (shown.changes.empty() && trained_->model().scores_tokens()) keep_said(batch);
+    trained_->model().run(input_of(batch), trace_);
   }
   for (RunSite& site : sites_) {
     const Trace::Attention& first = trace_.attention(site.scope.name(0));
@@ -129,6 +132,16 @@ void ModelRun::tell_of_layers() {
       });
     }
   }
+}
+
+// A joined text has its source's places before its own.
+void ModelRun::keep_said(const Batch& batch) {
+  const auto place = static_cast<std::int64_t>(insight::asked_place(*trained_, example_));
+  const std::int64_t row = batch.lengths[0] - std::ssize(example_.tokens) + place;
+  trace_.edit(insight::logits_name(trained_->model()), [said = said_, row](const Variable& scores) {
+    *said = Tensor(scores.value().select(0, 0).select(0, row), DType::f64);
+    return scores;
+  });
 }
 
 void ModelRun::change(const ShownText& shown) {

@@ -56,6 +56,9 @@ class ModelRun {
   [[nodiscard]] const HeadText& text() const noexcept { return text_; }
   /// Of a pair of texts: the place where the second begins.
   [[nodiscard]] std::optional<std::int64_t> second_from() const noexcept { return second_from_; }
+  /// Scores of the vocabulary at the place that the task asks of, f64, as this pass gave them; empty of a pair of
+  /// texts, of a pass with changes and of a model that says no tokens.
+  [[nodiscard]] const Tensor& said() const noexcept { return *said_; }
   [[nodiscard]] const std::vector<RunSite>& sites() const noexcept { return sites_; }
   /// Its name, or the first of cross, tokens and source where `name` is empty. Throws InvalidArgument naming `site`.
   [[nodiscard]] const RunSite& site(const std::string& name) const;
@@ -69,12 +72,14 @@ class ModelRun {
  private:
   void change(const ShownText& shown);
   void tell_of_layers();
+  void keep_said(const Batch& batch);
 
   std::shared_ptr<const TextModel> trained_;
   Example example_;
   std::optional<std::int64_t> second_from_;
   HeadText text_;
   Trace trace_;
+  std::shared_ptr<Tensor> said_ = std::make_shared<Tensor>();
   std::vector<RunSite> sites_;
 };
 

@@ -75,8 +75,8 @@ Term scores_formula(const Ran& ran) {
 
 std::string stack_of(const TextModel& trained) { return trained.model().scope_of(AttentionSite::tokens)->stack; }
 
-std::vector<double> scores_at(const Ran& ran, const Trace& trace, const Answer& answer, std::int64_t text) {
-  return trace[stack_of(ran.trained) + "logits"].view().select(0, text).select(0, answer.row).to_vector();
+std::vector<double> scores_at(const Tensor& logits, const Answer& answer, std::int64_t text) {
+  return logits.view().select(0, text).select(0, answer.row).to_vector();
 }
 
 Answer answer_of(const Ran& ran, const ChosenHead& chosen, std::optional<std::size_t> query,
@@ -99,7 +99,7 @@ Answer answer_of(const Ran& ran, const ChosenHead& chosen, std::optional<std::si
 }
 
 Section answer_step(const Ran& ran, const Answer& answer) {
-  const std::vector<double> scores = scores_at(ran, ran.trace, answer);
+  const std::vector<double> scores = scores_at(ran.trace[stack_of(ran.trained) + "logits"], answer);
   const std::vector<double> probabilities = softmax_of(scores);
   const Tokenizer& vocabulary = ran.trained.tokenizer();
   Section step;

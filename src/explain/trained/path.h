@@ -43,8 +43,7 @@ struct Answer {
 
 /// Where the model that says tokens stands in a trace: "", "decoder.".
 [[nodiscard]] std::string stack_of(const TextModel& trained);
-/// The scores of the vocabulary at the answer's place.
-[[nodiscard]] std::vector<double> scores_at(const Ran& ran, const Trace& trace, const Answer& answer,
-                                            std::int64_t text = 0);
+/// The scores of the vocabulary at the answer's place, of what a trace has of all places of some texts.
+[[nodiscard]] std::vector<double> scores_at(const Tensor& logits, const Answer& answer, std::int64_t text = 0);
 
 }  // namespace qkv::explain_detail

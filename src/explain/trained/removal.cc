@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <span>
 
 #include "explain/drawing.h"
 #include "explain/numbers.h"
@@ -16,19 +17,19 @@ namespace {
 
 constexpr double kFaint = 0.01;  // smaller changes have no colour
 
-// Of one row of what a trace keeps.
-using Measure = std::function<double(const Trace&, std::int64_t row)>;
+// Of one row of what a pass left.
+using Measure = std::function<double(std::span<const Tensor> kept, std::int64_t row)>;
 
 // [layers, heads] of the site: what `measure` finds without the head, less what it finds as it ran.
 Tensor changes_at(const Ran& ran, const SiteScope& scope, const std::vector<std::string>& kept,
                   const Measure& measure) {
-  const double before = measure(ran.trace, 0);
+  const double before = measure(insight::values_in(ran.trace, kept), 0);
   const std::int64_t heads = ran.trace[scope.name(0, "heads")].dim(1);
   std::vector<double> changes;
   for (std::size_t layer = 0; layer < static_cast<std::size_t>(scope.layers); ++layer) {
     insight::without_each_head(ran.trained.model(), input_of(ran.batch), ran.trace,
                                {.scope = scope, .layer = layer, .heads = heads}, kept,
-                               [&](std::int64_t, const Trace& without, std::int64_t row) {
+                               [&](std::int64_t, std::span<const Tensor> without, std::int64_t row) {
                                  changes.push_back(measure(without, row) - before);
                                });
   }
@@ -74,9 +75,10 @@ std::string image_name(const TextModel& trained) {
   return std::get<TwoTower>(trained.model().network()).options().image_map ? "image_map" : "image_pool";
 }
 
-double cosine_of(const Trace& trace, std::int64_t row, const std::string& image_vector) {
-  const std::vector<double> image = trace[image_vector].view().select(0, row).to_vector();
-  const std::vector<double> text = trace["text_map"].view().select(0, row).to_vector();
+// Of the vectors of image and text.
+double cosine_of(std::span<const Tensor> vectors, std::int64_t row) {
+  const std::vector<double> image = vectors[0].view().select(0, row).to_vector();
+  const std::vector<double> text = vectors[1].view().select(0, row).to_vector();
   const auto product = [](const auto& a, const auto& b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
   };
@@ -86,29 +88,29 @@ double cosine_of(const Trace& trace, std::int64_t row, const std::string& image_
 }  // namespace
 
 Section removal_step(const Ran& ran, const std::vector<TracedSite>& sites, const Answer& answer) {
-  const auto probability = [&](const Trace& trace, std::int64_t row) {
-    return softmax_of(scores_at(ran, trace, answer, row))[static_cast<std::size_t>(answer.token)];
+  const auto probability = [&](std::span<const Tensor> logits, std::int64_t row) {
+    return softmax_of(scores_at(logits.front(), answer, row))[static_cast<std::size_t>(answer.token)];
   };
-  Section step = removal_of(ran, sites, {stack_of(ran.trained) + "logits"}, probability);
+  const std::vector<std::string> kept = {stack_of(ran.trained) + "logits"};
+  Section step = removal_of(ran, sites, kept, probability);
   step.title = fmt::format("What a head's removal does to “{}” at {} “{}”", answer.text, answer.place, answer.at);
   step.text = fmt::format(
       "The model gives “{}” the probability {}. It runs again for each head, whose output is set to zero; the change "
       "of "
       "that probability follows. Later layers may make up for a head, or lean on it.",
-      answer.text, shown(probability(ran.trace, 0)));
+      answer.text, shown(probability(insight::values_in(ran.trace, kept), 0)));
   return step;
 }
 
 Section pair_removal_step(const Ran& ran, const std::vector<TracedSite>& sites) {
-  const std::string image = image_name(ran.trained);
-  const auto cosine = [&](const Trace& trace, std::int64_t row) { return cosine_of(trace, row, image); };
-  Section step = removal_of(ran, sites, {image, "text_map"}, cosine);
+  const std::vector<std::string> kept = {image_name(ran.trained), "text_map"};
+  Section step = removal_of(ran, sites, kept, cosine_of);
   step.title = "What a head's removal does to the cosine";
   step.text = fmt::format(
       "Image and caption have the cosine {}. The model runs again for each head, whose output is set to zero; the "
       "change "
       "of the cosine follows.",
-      shown(cosine(ran.trace, 0)));
+      shown(cosine_of(insight::values_in(ran.trace, kept), 0)));
   return step;
 }
 
