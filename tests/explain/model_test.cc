@@ -75,6 +75,27 @@ TEST(ExplainModel, WritesOutWhereNormsStandAndWhatEachSublayerReads) {
   }
 }
 
+TEST(ExplainModel, ShowsWhichExpertsATokenGoesTo) {
+  const auto tokens = small_tokenizer();
+  Generator generator(2);
+  DecoderOptions options{.vocabulary = tokens->size(), .length = 12, .layers = 2, .d_model = 16, .heads = 2};
+  options.choices.experts = {.count = 5, .per_token = 2};
+  const auto explained = [&](const std::vector<std::int64_t>& without) {
+    options.choices.without_experts = without;
+    return explain_model(foreign(Decoder(options, generator), tokens), {.title = "mine", .text = "the cat sat"});
+  };
+  EXPECT_EQ(step(explained({0, 1}), "blocks-1").tables.size(), 1U);
+  const Explanation explanation = explained({1, 0});
+  ASSERT_EQ(step(explanation, "blocks-1").tables.size(), 2U);
+  const Table& table = step(explanation, "blocks-1").tables[1];
+  EXPECT_THAT(table.columns, testing::ElementsAre("token", "experts"));
+  ASSERT_EQ(table.rows.size(), explanation.tokens.size());
+  for (const auto& row : table.rows) {
+    // Two of them, the larger share first.
+    EXPECT_THAT(row[1].text, testing::MatchesRegex("[0-4] \\(0\\.[5-9][0-9]\\), [0-4] \\(0\\.[0-5][0-9]\\)"));
+  }
+}
+
 // What stands in a table of block 1, of a decoder with random biases.
 Table lengths_of(const DecoderOptions& options, const std::shared_ptr<const Tokenizer>& tokens) {
   Generator generator(2);

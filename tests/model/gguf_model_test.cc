@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -191,6 +192,81 @@ TEST(GgufModel, NamesTensorsThatAreNotThoseOfTheMetadata) {
   GgufBytes flat = words_of_llama();
   flat.tensor({"token_embd.weight", kF32, {16}, std::string(64, '\0')}).tensor({"b", kF32, {1}, std::string(4, '\0')});
   EXPECT_THAT(fault_of(flat), HasSubstr("\"token_embd.weight\": expected a table of tokens, got one of 1 axes"));
+}
+
+TensorView value_of(const Model& model, const std::string& name) {
+  for (const Parameter& parameter : model.parameters()) {
+    if (parameter.name == name) return parameter.value.value();
+  }
+  throw Error("no parameter " + name);
+}
+
+TEST(GgufModel, ReadsEachExpertOfATensorOfAll) {
+  const Gguf file(tests::llama_in_blocks(core::BlockType::q8_0, 3).bytes(), "m.gguf");
+  const Model numbers = families::model_of_gguf(file);
+  const Model blocks = families::model_of_gguf(file, QuantisedWeights::as_stored);
+  for (const auto& [ours, theirs] :
+       {std::pair("gate", "ffn_gate_exps"), {"up", "ffn_up_exps"}, {"down", "ffn_down_exps"}}) {
+    const Tensor all = file.load("blk.1." + std::string(theirs) + ".weight");
+    ASSERT_EQ(all.dim(0), 3);
+    for (std::int64_t e = 0; e < 3; ++e) {
+      const std::string name = "blocks.1.ffn.experts." + std::to_string(e) + "." + ours + ".weight";
+      const std::vector<double> wanted = all.view().select(0, e).to_vector();
+      EXPECT_EQ(value_of(numbers, name).to_vector(), wanted) << name;
+      EXPECT_EQ(value_of(blocks, name).to_vector(), wanted) << name;
+    }
+  }
+  for (const Parameter& parameter : blocks.parameters()) {
+    const bool is_plain = parameter.value.rank() != 2 || parameter.name.ends_with("router.weight");
+    EXPECT_EQ(parameter.value.quantised() == nullptr, is_plain) << parameter.name;
+  }
+  const Tensor ids(std::vector<std::int64_t>{3, 1, 4, 1, 5}, {1, 5});
+  const NoGradient constant;
+  const std::vector<double> wanted = numbers.forward({.ids = ids}).value().to_vector();
+  EXPECT_EQ(blocks.to(DType::f32).forward({.ids = ids}).value().to_vector(), wanted);
+}
+
+TEST(GgufModel, ReadsExpertsThatStandOneByOne) {
+  DecoderOptions options = small_llama();
+  options.choices.d_k.reset();
+  options.choices.experts = {.count = 3, .per_token = 2};
+  Generator generator(3);
+  const Model wanted(Decoder(options, generator));
+  GgufBytes file = words_of_llama().u32("llama.expert_count", 3).u32("llama.expert_used_count", 2);
+  for (const Parameter& parameter : wanted.parameters()) {
+    std::string name = parameter.name;
+    if (const std::size_t at = name.find(".ffn.router"); at != std::string::npos) name.replace(at, 11, ".ffn_gate_inp");
+    if (const std::size_t at = name.find(".ffn.experts."); at != std::string::npos) {
+      // "blocks.0.ffn.experts.2.up.weight" as "blocks.0.ffn_up.2.weight"
+      const std::string e = name.substr(at + 13, 1);
+      const std::string map = name.substr(at + 15, name.rfind('.') - at - 15);
+      name = name.substr(0, at) + ".ffn_" + map + "." + e + ".weight";
+    }
+    file.tensor(tensor_of(name, parameter.value.value()));
+  }
+  const Model got = read(file);
+  EXPECT_EQ(got.config(), wanted.config());
+  for (const Parameter& parameter : wanted.parameters()) {
+    EXPECT_EQ(value_of(got, parameter.name).to_vector(), parameter.value.value().to_vector()) << parameter.name;
+  }
+}
+
+TEST(GgufModel, RefusesAChoiceOfExpertsThatItDoesNotMake) {
+  const auto fault = [](const std::function<void(GgufBytes&)>& add) {
+    GgufBytes file = words_of_llama().u32("llama.expert_count", 3).u32("llama.expert_used_count", 2);
+    add(file);
+    return fault_of(with_tensors(file, drawn()));
+  };
+  EXPECT_THAT(fault([](GgufBytes& file) { file.u32("llama.expert_gating_func", 2); }),
+              HasSubstr("llama.expert_gating_func: expected 1: softmax, got 2"));
+  EXPECT_THAT(fault([](GgufBytes& file) { file.f32("llama.expert_weights_scale", 2.5F); }),
+              HasSubstr("llama.expert_weights_scale: expected 1, got 2.5"));
+  EXPECT_THAT(fault([](GgufBytes& file) { file.u32("llama.expert_group_count", 4); }),
+              HasSubstr("llama.expert_group_count: expected 1: experts are chosen from all, got 4"));
+  EXPECT_THAT(
+      fault([](GgufBytes& file) { file.u32("llama.expert_shared_count", 1); }),
+      HasSubstr("llama.expert_shared_count: expected 0: qkv computes no model with experts that every token has"));
+  EXPECT_THAT(fault([](GgufBytes& file) { file.u32("llama.expert_used_count", 4); }), HasSubstr("expert"));
 }
 
 class InBlocks : public testing::TestWithParam<core::BlockType> {

@@ -16,6 +16,7 @@ import numpy as np
 
 TYPES = ["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1"]
 ARCHITECTURES = {"mistral": "LLAMA", "gemma3_text": "GEMMA3"}
+NOT_WRITTEN = ("olmoe",)  # qkv writes no GGUF file of a model with experts
 PROMPT = "The capital of France is"
 WRITTEN = 16
 
@@ -122,7 +123,7 @@ def main():
             if not config.exists() or not (folder / "model.gguf").exists():
                 continue
             kind = json.loads(config.read_text())["model_type"]
-            if ARCHITECTURES.get(kind, kind.upper()) in types:
+            if ARCHITECTURES.get(kind, kind.upper()) in types and kind not in NOT_WRITTEN:
                 check_against_gguf(qkv, folder, pathlib.Path(room))
         if (models / "smollm2" / "model.gguf").exists():
             check_smollm2(qkv, models / "smollm2" / "model.gguf", pathlib.Path(room))

@@ -50,8 +50,9 @@ class Experts {
   /// InvalidArgument naming count, per_token, or the option of `layer`, which has the sizes and kind of the experts.
   Experts(const ExpertOptions& options, const FeedForwardOptions& layer, const Init& init);
 
-  /// x [..., d_model] -> the same shape and dtype. Allocates scores and shares [..., E], 2k rows of d_model for each
-  /// token and what FeedForward does for k of them, and for the backward pass as much. Throws InvalidArgument naming x.
+  /// x [..., d_model] -> the same shape and dtype. Allocates scores and shares [..., E], for each token four rows of
+  /// d_model for each of its k experts (what they read, their results, these in one, and multiplied) and what
+  /// FeedForward does for k, and the result. Throws InvalidArgument naming x.
   [[nodiscard]] Variable forward(const Variable& x) const;
   [[nodiscard]] Parameters parameters() const;
   [[nodiscard]] const ExpertOptions& options() const noexcept { return options_; }

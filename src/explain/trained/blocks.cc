@@ -20,7 +20,7 @@ struct Part {
 };
 
 // In the order of a pre-norm block; names are those of docs/trace.md.
-constexpr std::array<Part, 17> kParts = {{{"resid_pre", "What reaches the block"},
+constexpr std::array<Part, 18> kParts = {{{"resid_pre", "What reaches the block"},
                                           {"ln1", "Normed for the attention"},
                                           {"attn.concat", "The heads, side by side"},
                                           {"attn", "The attention's result, W_O applied"},
@@ -33,6 +33,7 @@ constexpr std::array<Part, 17> kParts = {{{"resid_pre", "What reaches the block"
                                           {"resid_cross", "Residual stream after cross-attention"},
                                           {"ln2", "Normed for the feed-forward layer"},
                                           {"ffn.activated", "Feed-forward, after its activation"},
+                                          {"ffn.shares", "What experts' results are multiplied by"},
                                           {"ffn", "The feed-forward layer's result"},
                                           {"ffn_norm", "The feed-forward layer's result, normed"},
                                           {"resid_ffn", "Residual stream before the last norm"},
@@ -82,6 +83,26 @@ Table lengths_table(const Trace& trace, const std::string& block, const BlockFor
       for (const double x : values.view().select(0, static_cast<std::int64_t>(t)).to_vector()) squares += x * x;
       table.rows[t].push_back(rounded(std::sqrt(squares), 2));
     }
+  }
+  return table;
+}
+
+// The experts of each token, those with the largest shares first.
+Table experts_table(const Tensor& shares, const std::vector<std::string>& rows) {
+  Table table;
+  table.title = "The experts that each token goes to, and what their results are multiplied by";
+  table.columns = {"token", "experts"};
+  for (std::size_t t = 0; t < rows.size(); ++t) {
+    const std::vector<double> all = shares.view().select(0, static_cast<std::int64_t>(t)).to_vector();
+    std::vector<std::size_t> chosen;
+    for (std::size_t e = 0; e < all.size(); ++e) {
+      if (all[e] != 0) chosen.push_back(e);
+    }
+    std::ranges::sort(chosen,
+                      [&](std::size_t a, std::size_t b) { return all[a] > all[b] || (all[a] == all[b] && a < b); });
+    std::string text;
+    for (const std::size_t e : chosen) text += fmt::format("{}{} ({:.2f})", text.empty() ? "" : ", ", e, all[e]);
+    table.rows.push_back({word(rows[t]), word(text)});
   }
   return table;
 }
@@ -146,6 +167,9 @@ Section block_section(const Ran& ran, const std::string& block, const std::vecto
     step.heatmaps.push_back(vectors(std::move(id), fmt::format("{}: {}", leaf, title), rows_in(trace, name), rows));
   }
   step.tables.push_back(lengths_table(trace, block, form, rows));
+  if (const std::string shares = block + ".ffn.shares"; trace.contains(shares)) {
+    step.tables.push_back(experts_table(rows_in(trace, shares), rows));
+  }
   return step;
 }
 

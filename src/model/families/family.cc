@@ -33,13 +33,12 @@ struct Neighbour {
   std::string_view difference;
 };
 
-constexpr std::string_view kExperts = "feed-forward layers are a choice of experts";
 constexpr std::string_view kState = "layers keep a state in place of attention";
 constexpr std::string_view kLatent = "keys and values come from a shared narrow vector (latent attention)";
 constexpr Neighbour kNeighbours[] = {
     {"blenderbot", "mbart", "embeddings have no norm"},
     {"codegen", "gptj", "q, k and v are mixed in one map"},
-    {"dbrx", "llama", kExperts},
+    {"dbrx", "mixtral", "q, k and v are one map, whose results are clipped"},
     {"deberta", "bert", "scores add terms of positions (disentangled attention)"},
     {"deberta-v2", "bert", "scores add terms of positions (disentangled attention)"},
     {"deepseek_v2", "llama", kLatent},
@@ -48,10 +47,13 @@ constexpr Neighbour kNeighbours[] = {
     {"exaone", "llama", "weights have other names"},
     {"gemma3", "gemma3_text", "network has a tower of images before it; the text_config alone is of gemma3_text"},
     {"gemma3n", "gemma3_text", "layers mix several streams"},
+    {"glm4_moe", "glm4", "shares of experts are sigmoids with a correction"},
+    {"granitemoehybrid", "granitemoe", kState},
+    {"granitemoeshared", "granitemoe", "layers have an expert that every token has"},
     {"internlm2", "llama", "q, k and v are one map"},
     {"jamba", "llama", kState},
     {"jina_bert", "bert", "scores fall with the distance (ALiBi), on both sides"},
-    {"llama4", "llama", kExperts},
+    {"llama4", "mixtral", "shares are sigmoids, and layers see chunks of a text"},
     {"mamba", "", kState},
     {"mamba2", "", kState},
     {"minicpm", "granite", "factors have other names"},
@@ -59,7 +61,8 @@ constexpr Neighbour kNeighbours[] = {
     {"olmo", "llama", "norms have no weights"},
     {"olmo3", "olmo2", "layers see windows"},
     {"persimmon", "stablelm", "heads have norms of q and k with biases"},
-    {"phimoe", "phi3", kExperts},
+    {"phimoe", "mixtral", "experts are chosen one after the other (SparseMixer), and its norms are LayerNorms"},
+    {"qwen3_next", "qwen3_moe", kState},
     {"recurrent_gemma", "gemma", kState},
     {"rwkv", "", kState},
     {"vit", "clip", "network is a tower of images alone, with a head of classes"},

@@ -44,33 +44,6 @@ Tensor stacked(const std::vector<Tensor>& parts) {
   return whole;
 }
 
-// Rows of several parts in turn: the first of each, the second of each, …
-Tensor in_turn(const Tensor& rows, std::int64_t parts) {
-  const std::int64_t each = rows.dim(0) / parts;
-  const std::int64_t width = rows.rank() < 2 ? 1 : rows.dim(1);
-  return Tensor(rows.view().reshape({parts, each, width}).transpose(0, 1)).reshaped(rows.shape());
-}
-
-// An axis before all others, of so many equal pieces of the first.
-Tensor in_pieces(Tensor whole, std::int64_t count) {
-  std::vector<std::int64_t> extents = extents_of(whole.shape());
-  extents.front() /= count;
-  extents.insert(extents.begin(), count);
-  return std::move(whole).reshaped(Shape(std::span<const std::int64_t>(extents)));
-}
-
-// The parts of one expert after those of another as the tensor of all.
-Tensor of_all_experts(const std::vector<Tensor>& parts, const WeightName& weight, bool is_transposed) {
-  std::vector<Tensor> experts;
-  for (auto part = parts.begin(); part != parts.end(); part += weight.parts) {
-    Tensor own = stacked({part, part + weight.parts});
-    if (weight.in_turn) own = in_turn(own, weight.parts);
-    experts.push_back(is_transposed ? Tensor(own.view().transpose(0, 1)) : std::move(own));
-  }
-  const std::int64_t count = std::ssize(experts);
-  return in_pieces(count == 1 ? Tensor(experts.front().view()) : stacked(experts), count);
-}
-
 // Rows of each head from halves to pairs that lie side by side: 0, n / 2, 1, n / 2 + 1, …
 Tensor in_pairs(const Tensor& rows, std::int64_t heads) {
   const std::int64_t width = rows.dim(0) / heads;
@@ -96,19 +69,15 @@ class Placing {
     PlacedTensor& tensor = all_[place->second];
     tensor.parts.push_back(parameter);
     const bool is_transposed = weight.change == Change::transposed && parameter.value.shape().rank() == 2;
-    tensor.values = [value = value_, parts = tensor.parts, changed, is_transposed, weight] {
+    tensor.values = [value = value_, parts = tensor.parts, changed, is_transposed] {
       std::vector<Tensor> made;
       for (const Parameter& part : parts) made.push_back(changed ? changed(value(part)) : value(part));
-      if (weight.of_experts) return of_all_experts(made, weight, is_transposed);
       const Tensor whole = stacked(made);
       return is_transposed ? Tensor(whole.view().transpose(0, 1)) : whole;
     };
     tensor.shape = extents_of(tensor.parts.front().value.shape());
     for (std::size_t n = 1; n < tensor.parts.size(); ++n) tensor.shape.front() += tensor.parts[n].value.shape()[0];
-    const std::int64_t experts = weight.of_experts ? std::ssize(tensor.parts) / weight.parts : 0;
-    if (experts > 0) tensor.shape.front() /= experts;
     if (is_transposed) std::swap(tensor.shape[0], tensor.shape[1]);
-    if (experts > 0) tensor.shape.insert(tensor.shape.begin(), experts);
   }
   std::vector<PlacedTensor> take() { return std::move(all_); }
 
