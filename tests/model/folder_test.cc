@@ -6,6 +6,7 @@
 
 #include "core/error_message.h"
 #include "files/temporary_directory.h"
+#include "model/families/generation_file.h"
 #include "model/tower_folder.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
@@ -141,6 +142,23 @@ TEST(Folder, NamesWhatItsAuthorsAskForThatIsNotDone) {
               testing::ElementsAre("stop_strings [\"a\"]"));
   EXPECT_THAT(unheeded(R"({"num_beams": 3, "early_stopping": true})"), testing::ElementsAre("early_stopping true"));
   EXPECT_THAT(unheeded(R"({"decoder_start_token_id": 3})"), testing::IsEmpty());
+}
+
+TEST(Folder, SaysWhichTokensItsAuthorsNeverWrite) {
+  const TemporaryDirectory directory;
+  const auto never = [&](const std::string& text) {
+    write(directory / "generation_config.json", text);
+    return families::never_written_in(directory / "");
+  };
+  EXPECT_THAT(families::never_written_in(directory / ""), testing::IsEmpty());
+  EXPECT_THAT(never(R"({"bad_words_ids": [[7], [3]], "eos_token_id": 0})"), testing::ElementsAre(7, 3));
+  EXPECT_THAT(unheeded_in_generation(directory / ""), testing::IsEmpty());
+  EXPECT_THAT(never(R"({"bad_words_ids": [[7], [3]], "eos_token_id": 3})"), testing::ElementsAre(7));
+  EXPECT_THAT(never(R"({"bad_words_ids": null})"), testing::IsEmpty());
+  for (const char* other : {"[[7], [3, 4]]", "[[-1]]", "[7]", "[[\"a\"]]", "3"}) {
+    EXPECT_THAT(never(R"({"bad_words_ids": )" + std::string(other) + "}"), testing::IsEmpty()) << other;
+    EXPECT_EQ(unheeded_in_generation(directory / "").size(), 1U) << other;
+  }
 }
 
 TEST(Folder, NamesWordsThatItDoesNotKnow) {
