@@ -154,6 +154,7 @@
 #include "qkv/nn/parameters.h"
 #include "qkv/nn/position.h"
 #include "qkv/nn/recurrent.h"
+#include "qkv/nn/relative_scores.h"
 #include "qkv/nn/stack.h"
 #include "qkv/nn/trace.h"
 #include "qkv/npy.h"

@@ -5,6 +5,7 @@
 #include "model/text_options.h"
 #include "nn/tracing.h"
 #include "qkv/autograd/arithmetic.h"
+#include "qkv/autograd/shape.h"
 
 namespace qkv {
 namespace {
@@ -36,7 +37,20 @@ TokenInputOptions input_of(const EncoderOptions& options) {
 
 StackOptions stack_of(const EncoderOptions& options) {
   const bool is_causal = options.self_attention == SelfAttention::causal;
-  return stack_options(text_of(options), is_causal ? StackKind::decoder : StackKind::encoder);
+  StackOptions stack = stack_options(text_of(options), is_causal ? StackKind::decoder : StackKind::encoder);
+  stack.block.attention.relative = options.relative;
+  return stack;
+}
+
+std::optional<Embedding> distance_table(const EncoderOptions& options, const Init& init, DType dtype) {
+  if (options.relative.span == 0) return std::nullopt;
+  return Embedding({.count = 2 * options.relative.span, .width = options.d_model, .dtype = dtype}, init);
+}
+
+std::optional<Norm> distance_norm(const EncoderOptions& options, const Init& init, DType dtype) {
+  if (options.relative.span == 0 || !options.relative_norm) return std::nullopt;
+  const LayerChoices& choices = options.choices;
+  return Norm({.kind = choices.norm, .width = options.d_model, .epsilon = choices.epsilon, .dtype = dtype}, init);
 }
 
 }  // namespace
@@ -54,6 +68,8 @@ Encoder::Encoder(const EncoderOptions& options, const Init& init, DType dtype)
     : options_(options),
       input_(kEncoder, input_of(options), init, dtype),
       stack_(stack_of(options), init, dtype),
+      relative_(distance_table(options, init, dtype)),
+      relative_norm_(distance_norm(options, init, dtype)),
       output_(output_map(options.tied || options.head == EncoderHead::none, input_, init)) {
   if (options.d_embedding && options.head == EncoderHead::product) {
     throw InvalidArgument(kEncoder, "head", "transform or none with a d_embedding", name_of(options.head));
@@ -77,10 +93,33 @@ BlockCall Encoder::block_call(const ModelCall& call) const {
   BlockCall inner{.learned = input_.learned_bias(), .memory = call.memory};
   inner.attention.bias = input_.fixed_bias();
   if (call.dropout) inner.dropout = dropout_at(*call.dropout, 1);
+  if (!relative_) return inner;
+  inner.relative = cast(relative_->weight(), call.dtype_for(input_.dtype()));
+  if (relative_norm_) {
+    inner.relative = nn::named("ln_relative", [&] { return relative_norm_->forward(inner.relative); });
+  }
   return inner;
 }
 
+// Scores of distances are a matrix: that of texts end to end would be of all pairs of their tokens.
+Variable Encoder::one_by_one(const JoinedTokens& tokens, const ModelCall& call) const {
+  std::vector<Variable> parts;
+  std::int64_t begin = 0;
+  for (const std::int64_t length : tokens.lengths) {
+    const bool has_types = tokens.types.data() != nullptr;
+    PaddedTokens own{.ids = tokens.ids.slice(1, begin, begin + length)};
+    if (has_types) own.types = tokens.types.slice(1, begin, begin + length);
+    parts.push_back(hidden(own, call));
+    begin += length;
+  }
+  return concat(parts, 1);
+}
+
 Variable Encoder::hidden_joined(const JoinedTokens& tokens, const ModelCall& call) const {
+  if (relative_) {
+    static_cast<void>(input_.forward_joined(tokens, call));  // which says what does not fit
+    return one_by_one(tokens, call);
+  }
   const nn::Tracing tracing(call.trace);
   const Variable x = input_.forward_joined(tokens, call);
   const Tensor positions = joined_positions(tokens.lengths);
@@ -141,6 +180,8 @@ std::vector<Tensor> Encoder::weights(const PaddedTokens& tokens) const {
 Parameters Encoder::parameters() const {
   Parameters all = input_.parameters();
   for (const Parameter& parameter : stack_.parameters()) all.push_back(parameter);
+  if (relative_) append(all, "relative", relative_->parameters());
+  if (relative_norm_) append(all, "ln_relative", relative_norm_->parameters());
   if (output_) append(all, "output", output_->parameters());
   if (head_map_) {
     append(all, "head.dense", head_map_->parameters());
@@ -151,7 +192,11 @@ Parameters Encoder::parameters() const {
 }
 
 std::int64_t parameter_count(const EncoderOptions& options) {
-  const std::int64_t count = parameter_count(input_of(options)) + parameter_count(stack_of(options));
+  std::int64_t count = parameter_count(input_of(options)) + parameter_count(stack_of(options));
+  if (options.relative.span > 0) {
+    const std::int64_t of_norm = options.choices.norm == NormKind::layer ? 2 : 1;
+    count += (2 * options.relative.span + (options.relative_norm ? of_norm : 0)) * options.d_model;
+  }
   const std::int64_t width = options.d_embedding.value_or(options.d_model);
   const bool has_map = !options.tied && options.head != EncoderHead::none;
   const std::int64_t map = has_map ? options.vocabulary * width : 0;

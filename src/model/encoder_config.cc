@@ -22,6 +22,13 @@ constexpr auto kEncoderWords = [](auto& o, const auto& each) {
   each.later("head_map_bias", o.head_map_bias, usual.head_map_bias);
   each.later("head_bias", o.head_bias, usual.head_bias);
   each.later("d_embedding", o.d_embedding, usual.d_embedding);
+  each.later("relative_span", o.relative.span, usual.relative.span);
+  each.later("relative_buckets", o.relative.buckets, usual.relative.buckets);
+  each.later("relative_longest", o.relative.longest, usual.relative.longest);
+  each.later("relative_of_queries", o.relative.of_queries, usual.relative.of_queries);
+  each.later("relative_of_keys", o.relative.of_keys, usual.relative.of_keys);
+  each.later("relative_has_maps", o.relative.has_maps, usual.relative.has_maps);
+  each.later("relative_norm", o.relative_norm, usual.relative_norm);
   each.later("placeless", o.placeless, usual.placeless);
   each.later("embedding_factor", o.embedding_factor, usual.embedding_factor);
   each_layer_choice(o, each);

@@ -7,6 +7,7 @@
 #include "core/said_of.h"
 #include "files/place.h"
 #include "model/batch_form.h"
+#include "model/families/generation_file.h"
 #include "model/mask_token.h"
 #include "model/require_finite.h"
 #include "qkv/image.h"
@@ -60,7 +61,8 @@ TextModel::TextModel(Model model, std::string path, Learnt learnt)
     learnt_.labels_tokens = examples->labels_tokens();
     return;
   }
-  tokenizer_ = source_tokenizer_ = model_.tokenizers().tokens;
+  tokenizer_ = model_.tokenizers().tokens;
+  source_tokenizer_ = model_.tokenizers().source ? model_.tokenizers().source : tokenizer_;
   if (tokenizer_ == nullptr) throw Error("the model's file does not hold its tokenizer: train it again");
 }
 
@@ -203,10 +205,11 @@ Tensor TextModel::probabilities(const Example& example, const TensorView& scores
   return shares;
 }
 
-// Tokens that are no text; a model of others may write any. And what a joined text counts after its answers' tokens:
-// those of its source.
+// Tokens that are no text; a model of others may write any but those that its authors leave out. And what a joined text
+// counts after its answers' tokens: those of its source.
 std::vector<std::int64_t> TextModel::never_written() const {
-  std::vector<std::int64_t> never;
+  std::vector<std::int64_t> never = families::never_written_in(path_);
+  std::erase_if(never, [&](std::int64_t token) { return token >= tokenizer().size(); });
   for (const std::string_view piece : kNeverWritten) {
     if (!has_task()) break;
     if (const auto token = tokenizer().find(piece)) never.push_back(*token);

@@ -1,5 +1,6 @@
 #include "qkv/nn/attention.h"
 
+#include <cmath>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "nn/require.h"
 #include "nn/shared_rotary.h"
 #include "nn/tracing.h"
+#include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/rotary.h"
 #include "qkv/autograd/shape.h"
 #include "qkv/decode.h"
@@ -48,8 +50,32 @@ void require_rotary(const MultiHeadOptions& options, std::int64_t d_k) {
   }
 }
 
+void require_relative(const MultiHeadOptions& options) {
+  const RelativeScores& relative = options.relative;
+  if (relative.span < 0 || relative.span > (std::int64_t{1} << 24)) {
+    throw InvalidArgument(kAttention, "relative.span", "from 0 to 2^24", std::to_string(relative.span));
+  }
+  if (relative.span == 0) return;
+  if (relative.buckets > 0 && relative.longest <= relative.buckets / 2 + 1) {
+    throw InvalidArgument(kAttention, "relative.longest", "more than half of the buckets and one",
+                          std::to_string(relative.longest));
+  }
+  if (options.kv_heads.value_or(options.heads) != options.heads || options.d_context) {
+    throw InvalidArgument(kAttention, "relative", "self-attention with as many heads of keys as of queries", "another");
+  }
+}
+
+// Of distances, if `is_read` and they have one of their own.
+std::optional<Linear> distance_map(const MultiHeadOptions& options, bool is_read, const Init& init, DType dtype) {
+  const RelativeScores& relative = options.relative;
+  if (relative.span == 0 || !relative.has_maps || !is_read) return std::nullopt;
+  const std::int64_t width = options.heads * options.d_k.value_or(options.d_model / options.heads);
+  return Linear({.in = options.d_model, .out = width, .bias = options.bias, .dtype = dtype}, init);
+}
+
 MultiHeadOptions checked(MultiHeadOptions options) {
   require_sizes(options);
+  require_relative(options);
   require_rotary(options, options.d_k.value_or(options.d_model / options.heads));
   return options;
 }
@@ -126,6 +152,8 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& options, const In
       v_({.in = d_context(), .out = kv_heads() * d_v(), .bias = options.bias, .dtype = dtype}, init),
       q_norm_(head_norm(options, heads(), d_k(), init, dtype)),
       k_norm_(head_norm(options, kv_heads(), d_k(), init, dtype)),
+      relative_k_(distance_map(options, options.relative.of_queries, init, dtype)),
+      relative_q_(distance_map(options, options.relative.of_keys, init, dtype)),
       out_({.in = heads() * d_v(),
             .out = options.d_model,
             .bias = options.out_bias.value_or(options.bias),
@@ -171,6 +199,33 @@ Variable MultiHeadAttention::joined(const Variable& heads_of) const {
   return nn::named("out", [&] { return out_.forward(merged); });
 }
 
+// Those of the call, and the scores of distances, which are as any learned bias.
+LearnedTerms MultiHeadAttention::learned_terms(const Variable& q, const Variable& k, const MultiHeadCall& call) const {
+  const RelativeScores& relative = options_.relative;
+  const bool has_scores = relative.span > 0 && (relative.of_queries || relative.of_keys);
+  if (!has_scores) return own_terms(call);
+  const Shape expected{2 * relative.span, options_.d_model};
+  if (call.relative.empty() || !(call.relative.shape() == expected) || call.cache != nullptr) {
+    throw InvalidArgument(kAttention, "relative", "a table " + expected.to_string() + ", and no cache",
+                          call.relative.empty() ? "none" : call.relative.shape().to_string());
+  }
+  const std::int64_t T = q.dim(2);
+  const auto rows = [&](const std::optional<Linear>& own, const Linear& other, DistanceOrder order) {
+    const Variable read = relative_rows(relative, call.relative, T, order);
+    return split_heads(cast((own ? *own : other).forward(read), q.dtype()), heads());
+  };
+  Variable scores;
+  if (relative.of_queries) scores = scores_of_distances(q, rows(relative_k_, k_, DistanceOrder::falling));
+  if (relative.of_keys) {
+    const Variable of_keys = transpose(scores_of_distances(k, rows(relative_q_, q_, DistanceOrder::rising)), 2, 3);
+    scores = scores.empty() ? of_keys : scores + of_keys;
+  }
+  const double factor = options_.scale.value_or(1 / std::sqrt(static_cast<double>(d_k())));
+  LearnedTerms terms = own_terms(call);
+  terms.bias.emplace_back(LearnedDenseBias{nn::traced("relative", scale(scores, factor))});
+  return terms;
+}
+
 Variable MultiHeadAttention::attend_over_cache(const Variable& q, const MultiHeadCall& call) const {
   const AttentionOptions options = options_with(own_options(call.attention), own_terms(call));
   const KvCacheView view = call.cache->view();
@@ -195,7 +250,7 @@ Variable MultiHeadAttention::attend(const Variable& x, const Variable& context, 
     call.cache->append(k.value(), v.value());
     return attend_over_cache(q, call);
   }
-  return joined(nn::traced_attention(q, k, v, own_options(call.attention), own_terms(call)));
+  return joined(nn::traced_attention(q, k, v, own_options(call.attention), learned_terms(q, k, call)));
 }
 
 std::optional<RotaryTables> MultiHeadAttention::tables_of(const Variable& x, const MultiHeadCall& call) const {
@@ -256,6 +311,8 @@ Parameters MultiHeadAttention::parameters() const {
   append(all, "v", v_.parameters());
   if (q_norm_) append(all, "q_norm", q_norm_->parameters());
   if (k_norm_) append(all, "k_norm", k_norm_->parameters());
+  if (relative_k_) append(all, "relative_k", relative_k_->parameters());
+  if (relative_q_) append(all, "relative_q", relative_q_->parameters());
   append(all, "out", out_.parameters());
   if (!sinks_.empty()) all.push_back({"sinks", sinks_});
   return all;

@@ -23,6 +23,7 @@ MultiHeadOptions cross_options(const BlockOptions& options) {
   cross.d_context = options.d_context;
   cross.rotary.reset();
   cross.window.reset();
+  cross.relative = {};
   return cross;
 }
 
@@ -159,7 +160,8 @@ Variable TransformerBlock::with_residual(const Variable& x, const Variable& read
 }
 
 Variable TransformerBlock::compute(const Inputs& inputs, const BlockCall& call) const {
-  MultiHeadCall self{.attention = call.attention, .learned = call.learned, .positions = call.positions};
+  MultiHeadCall self{
+      .attention = call.attention, .learned = call.learned, .positions = call.positions, .relative = call.relative};
   MultiHeadCall cross{.attention = call.cross_attention};
   if (inputs.cache != nullptr) {
     self.cache = &inputs.cache->tokens;

@@ -10,6 +10,7 @@
 #include "text/config_words.h"
 #include "text/files_beside.h"
 #include "text/json_field.h"
+#include "text/marian.h"
 #include "text/older_files.h"
 #include "text/pipeline_tokenizer.h"
 #include "text/sentence_piece.h"
@@ -21,8 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 // In the order in which they are looked for.
-constexpr std::array<const char*, 6> kNames = {"tokenizer.json",  "vocab.txt",    "vocab.json",
-                                               "tokenizer.model", "spiece.model", "sentencepiece.bpe.model"};
+constexpr std::array<const char*, 7> kNames = {
+    "tokenizer.json",         "vocab.txt", "source.spm", "vocab.json", "tokenizer.model", "spiece.model",
+    "sentencepiece.bpe.model"};
 
 std::string text_of(const fs::path& path) { return files::read_text(path.string()); }
 
@@ -71,6 +73,7 @@ std::shared_ptr<const Tokenizer> read_one_file(const fs::path& path, std::vector
     text::require_known_class(files, text::OlderFile::sentence_piece, path.string());
     return text::read_sentence_piece(text_of(path), files, path.string());
   }
+  if (path.extension() == ".spm") return text::read_marian(path, files);
   if (path.filename() == "vocab.json") {
     text::require_known_class(files, text::OlderFile::byte_level, path.string());
     return read_pair_of_files(path, files);

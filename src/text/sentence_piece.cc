@@ -1,7 +1,5 @@
 #include "text/sentence_piece.h"
 
-#include <utf8.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -14,34 +12,12 @@
 #include "text/sentence_piece_model.h"
 #include "text/sentence_piece_normalizer.h"
 #include "text/siglip_text.h"
+#include "text/valid_text.h"
 
 namespace qkv::text {
 namespace {
 
 using SpaceAt = SentencePieceNormalizer::Space;
-
-// A text as valid UTF-8: itself, or with U+FFFD for what is none.
-class ValidText {
- public:
-  explicit ValidText(std::string_view text) : text_(text) {
-    if (!utf8::is_valid(text.begin(), text.end())) written_.emplace(text, 0, text.size());
-  }
-  [[nodiscard]] std::string_view text() const noexcept { return written_ ? std::string_view(written_->text()) : text_; }
-  /// The bytes of the text as it came.
-  [[nodiscard]] TextRange origin(std::size_t begin, std::size_t end) const noexcept {
-    if (!written_) return {.begin = begin, .end = end};
-    if (begin < end) {
-      const OriginalRange range = written_->origin(begin, end);
-      return {.begin = range.begin, .end = range.end};
-    }
-    const std::size_t at = begin < written_->size() ? written_->origin(begin).begin : text_.size();
-    return {.begin = at, .end = at};
-  }
-
- private:
-  std::string_view text_;
-  std::optional<AlignedText> written_;
-};
 
 class SentencePieceTokenizer final : public Tokenizer {
  public:

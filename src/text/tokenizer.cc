@@ -9,6 +9,7 @@
 #include "qkv/text/vocabulary.h"
 #include "text/characters.h"
 #include "text/fitted_tokenizer.h"
+#include "text/marian.h"
 #include "text/pipeline_tokenizer.h"
 #include "text/sentence_piece.h"
 
@@ -101,7 +102,8 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const std::map<std::string, std:
   }
   if (kind == text::kPipelineKind) return parse_tokenizer_json(word_of(config, "json"), kMakeTokenizer);
   if (kind == text::kSentencePieceKind) return text::sentence_piece_of(config);
-  names += std::string(text::kPipelineKind) + ", " + text::kSentencePieceKind;
+  if (kind == text::kMarianKind) return text::marian_of(config);
+  names += std::string(text::kPipelineKind) + ", " + text::kSentencePieceKind + ", " + text::kMarianKind;
   throw InvalidArgument(kMakeTokenizer, "kind", "one of " + names, "\"" + kind + "\"");
 }
 

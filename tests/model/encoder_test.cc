@@ -21,7 +21,7 @@ EncoderOptions small(Positions positions, NormOrder order = NormOrder::pre) {
 }
 
 // What single families have: windows and a missing norm, one block for all layers, narrow tables, two kinds of
-// positions, sines in another order, heads without biases.
+// positions, scores of distances, sines in another order, heads without biases.
 std::vector<EncoderOptions> relatives() {
   EncoderOptions modern = small(Positions::rotary);
   modern.embedding = EmbeddingScale::normed;
@@ -39,9 +39,12 @@ std::vector<EncoderOptions> relatives() {
   narrow.types = 2;
   EncoderOptions bucketed = small(Positions::learned, NormOrder::post);
   bucketed.choices.t5_beside = true;
+  EncoderOptions distances = small(Positions::none, NormOrder::post);
+  distances.relative = {.span = 4, .buckets = 4, .longest = 8, .has_maps = true};
+  distances.relative_norm = true;
   EncoderOptions halves = small(Positions::sinusoidal);
   halves.choices.sines_in_halves = true;
-  return {modern, narrow, bucketed, halves};
+  return {modern, narrow, bucketed, distances, halves};
 }
 
 Tensor some_ids(std::uint64_t seed = 1) { return Generator(seed).randint(0, 11, {3, 7}); }

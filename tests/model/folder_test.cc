@@ -6,6 +6,7 @@
 
 #include "core/error_message.h"
 #include "files/temporary_directory.h"
+#include "model/families/generation_file.h"
 #include "model/tower_folder.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
@@ -143,6 +144,23 @@ TEST(Folder, NamesWhatItsAuthorsAskForThatIsNotDone) {
   EXPECT_THAT(unheeded(R"({"decoder_start_token_id": 3})"), testing::IsEmpty());
 }
 
+TEST(Folder, SaysWhichTokensItsAuthorsNeverWrite) {
+  const TemporaryDirectory directory;
+  const auto never = [&](const std::string& text) {
+    write(directory / "generation_config.json", text);
+    return families::never_written_in(directory / "");
+  };
+  EXPECT_THAT(families::never_written_in(directory / ""), testing::IsEmpty());
+  EXPECT_THAT(never(R"({"bad_words_ids": [[7], [3]], "eos_token_id": 0})"), testing::ElementsAre(7, 3));
+  EXPECT_THAT(unheeded_in_generation(directory / ""), testing::IsEmpty());
+  EXPECT_THAT(never(R"({"bad_words_ids": [[7], [3]], "eos_token_id": 3})"), testing::ElementsAre(7));
+  EXPECT_THAT(never(R"({"bad_words_ids": null})"), testing::IsEmpty());
+  for (const char* other : {"[[7], [3, 4]]", "[[-1]]", "[7]", "[[\"a\"]]", "3"}) {
+    EXPECT_THAT(never(R"({"bad_words_ids": )" + std::string(other) + "}"), testing::IsEmpty()) << other;
+    EXPECT_EQ(unheeded_in_generation(directory / "").size(), 1U) << other;
+  }
+}
+
 TEST(Folder, NamesWordsThatItDoesNotKnow) {
   const auto cautions = [](const std::string& more) {
     const Folder folder(std::string(kConfig, std::string_view(kConfig).size() - 1) + ", " + more + "}", weights());
@@ -176,13 +194,13 @@ TEST(Folder, NamesEveryTensorThatDiffers) {
 
 TEST(Folder, NamesWhatItsConfigLacksOrHasNoMeaningFor) {
   EXPECT_THAT(Folder(R"({"model_type": "mamba"})").error(),
-              HasSubstr("config.json: model_type: expected one of the families albert, bart, bert, bloom, camembert, "
-                        "clip, cohere, cohere2, distilbert, electra, falcon, gemma, gemma2, gemma3_text, glm, glm4, "
-                        "gpt2, gpt_bigcode, gpt_neo, gpt_neox, gpt_oss, gptj, granite, granitemoe, llama, marian, "
-                        "mbart, mistral, mixtral, modernbert, mpnet, mpt, mt5, nomic_bert, olmo2, olmoe, opt, phi, "
-                        "phi3, qwen2, qwen2_moe, qwen3, qwen3_moe, roberta, siglip, smollm3, stablelm, starcoder2, "
-                        "t5, xlm-roberta; no family is near: its layers keep a state in place of "
-                        "attention, got \"mamba\""));
+              HasSubstr("config.json: model_type: expected one of the families "
+                        "albert, bart, bert, bloom, camembert, clip, cohere, cohere2, deberta-v2, distilbert, "
+                        "electra, falcon, gemma, gemma2, gemma3_text, glm, glm4, gpt2, gpt_bigcode, gpt_neo, "
+                        "gpt_neox, gpt_oss, gptj, granite, granitemoe, llama, marian, mbart, mistral, mixtral, "
+                        "modernbert, mpnet, mpt, mt5, nomic_bert, olmo2, olmoe, opt, phi, phi3, qwen2, qwen2_moe,"
+                        " qwen3, qwen3_moe, roberta, siglip, smollm3, stablelm, starcoder2, t5, xlm-roberta; no "
+                        "family is near: its layers keep a state in place of attention, got \"mamba\""));
   EXPECT_THAT(Folder("{\"model_type\": ").error(),
               HasSubstr("config.json: expected JSON, got other text at line 1, column 16"));
   EXPECT_THAT(Folder("[1]").error(), HasSubstr("config.json: expected a JSON object, got [1]"));

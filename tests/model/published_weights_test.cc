@@ -193,6 +193,17 @@ TEST(PublishedWeights, OfAnEncoderReadTheHeadThatIsThere) {
   }
 }
 
+// As all-mpnet-base-v2 is published: saved of the body, under the config of a model with a head.
+TEST(PublishedWeights, OfABodyAloneAreStatesWhateverItsConfigSays) {
+  PublishedFolder folder("bert");
+  std::erase_if(folder.tensors, [](const auto& tensor) { return tensor.first.starts_with("cls."); });
+  const Model states = folder.open();
+  EXPECT_FALSE(states.scores_tokens());
+  EXPECT_THAT(states.cautions(), ElementsAre(HasSubstr("no head for masked tokens, though architectures name one")));
+  folder.rename([](const std::string& name) { return "bert." + name; });
+  EXPECT_THAT(folder.error(), HasSubstr("cls.predictions.transform.dense.weight: expected [8, 8], got no such tensor"));
+}
+
 TEST(PublishedWeights, OfADecoderMayBeStatesAlone) {
   PublishedFolder folder("llama", R"(, "architectures": ["LlamaModel"])");
   EXPECT_FALSE(folder.tensors.contains("lm_head.weight"));

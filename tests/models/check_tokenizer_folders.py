@@ -4,7 +4,7 @@
     tests/models/check_tokenizer_folders.py build/release/apps/cli/qkv [--lines 500] [--seed 1] [--only NAME]
 
 Tokenizers are trained on the spot on the project's documents and laid into folders of every kind: vocab.txt, vocab.json with
-merges.txt, tokenizer.json, tokenizer.model, spiece.model and sentencepiece.bpe.model, with tokens that added_tokens.json,
+merges.txt, tokenizer.json, tokenizer.model, spiece.model, sentencepiece.bpe.model and source.spm, with tokens that added_tokens.json,
 tokenizer_config.json or special_tokens_map.json add. Compares the ids of lines that mix words with the added tokens, and the
 text of the ids without special tokens. Prints a line for each folder; exits with 1 if there is a difference. No network.
 """
@@ -84,11 +84,24 @@ class Maker:
         merges = "#version: 0.2\n" + "".join(" ".join(m if isinstance(m, list) else m.split(" ")) + "\n" for m in model["merges"])
         return {"vocab.json": model["vocab"], "merges.txt": merges}, len(model["vocab"])
 
-    def spm(self, **options):
+    def spm(self, text=None, **options):
         prefix = str(self.place / "spm")
-        sentencepiece.SentencePieceTrainer.train(input=str(self.place / "text"), model_prefix=prefix, minloglevel=3,
+        sentencepiece.SentencePieceTrainer.train(input=str(text or self.place / "text"), model_prefix=prefix, minloglevel=3,
                                                  hard_vocab_limit=False, **options)
         return pathlib.Path(prefix + ".model").read_bytes()
+
+    def marian(self):
+        """Two languages, and one list of their pieces, from which some are missing."""
+        source, target = self.spm(vocab_size=400), self.spm(ROOT / "docs/models.md", vocab_size=500)
+        pieces = set()
+        for model in (source, target):
+            read = sentencepiece.SentencePieceProcessor(model_proto=model)
+            pieces |= {read.id_to_piece(n) for n in range(3, read.get_piece_size())}
+        words = ["</s>", "<unk>", ">>fra<<", "東", *random.Random(2).sample(sorted(pieces), len(pieces) - 40), "<pad>"]
+        files = {"source.spm": source, "target.spm": target, "vocab.json": {word: n for n, word in enumerate(words)}}
+        config = {"tokenizer_class": "MarianTokenizer", "source_lang": "en", "target_lang": "de"}
+        yield "marian", {**files, "tokenizer_config.json": config, "config.json": {"model_type": "marian"}}
+        yield "marian target", {**files, "config.json": {"model_type": "marian"}}
 
     def older(self):
         vocab, size = self.vocab_txt()
@@ -149,7 +162,10 @@ def tokens_of(qkv, folder, lines):
 
 
 def check(qkv, name, folder, lines):
-    theirs = AutoTokenizer.from_pretrained(str(folder))
+    tokenizer = AutoTokenizer.from_pretrained(str(folder))
+    is_target = name.endswith("target")
+    theirs = lambda line: tokenizer(**{"text_target" if is_target else "text": line})  # noqa: E731
+    folder = folder / "target.spm" if is_target else folder
     ours = tokens_of(qkv, folder, lines)
     wrong = [(line, mine, theirs(line)["input_ids"]) for line, mine in zip(lines, ours) if mine != theirs(line)["input_ids"]]
     texts = 0
@@ -157,7 +173,7 @@ def check(qkv, name, folder, lines):
         ids = theirs(line)["input_ids"]
         done = subprocess.run([qkv, "tokens", str(folder), "--ids", " ".join(map(str, ids)), "--json", "--no-specials"],
                               capture_output=True, text=True)
-        want = theirs.decode(ids, skip_special_tokens=True)
+        want = tokenizer.decode(ids, skip_special_tokens=True)
         got = json.loads(done.stdout)["text"] if done.returncode == 0 else done.stderr
         if got.strip() != want.strip():
             texts += 1
@@ -178,11 +194,12 @@ def main():
     wrong = 0
     with tempfile.TemporaryDirectory() as place:
         maker = Maker(place)
-        for kinds in (maker.older(), maker.newer(), maker.sentence_pieces()):
+        for kinds in (maker.older(), maker.newer(), maker.sentence_pieces(), maker.marian()):
             for name, files in kinds:
                 if options.only not in name:
                     continue
                 sentinels = ["<extra_id_0>", "<extra_id_2>", "</s>"] if name.startswith("t5") else []
+                sentinels += [">>fra<<", ">>deu<<", "東 京", "</s>", "<pad>"] if name.startswith("marian") else []
                 lines = lines_of(random.Random(options.seed), options.lines, MARKS + sentinels)
                 wrong += check(options.qkv, name, maker.folder(name.replace(" ", "-"), files), lines)
     sys.exit(1 if wrong else 0)

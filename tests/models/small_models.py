@@ -278,6 +278,13 @@ def mpnet(kind=t.MPNetForMaskedLM, **options):
     return kind(t.MPNetConfig(**{**BERT, **options}))
 
 
+def deberta(kind=t.DebertaV2ForMaskedLM, **options):
+    """As version 3: buckets, which 11 tokens reach, and a table that is normed; k and q read its rows."""
+    words = {"relative_attention": True, "pos_att_type": "p2c|c2p", "position_biased_input": False, "norm_rel_ebd": "layer_norm"}
+    buckets = {"position_buckets": 6, "share_att_key": True, "type_vocab_size": 0}
+    return kind(t.DebertaV2Config(**{**BERT, **words, **buckets, **options}))
+
+
 def nomic_bert(kind=t.NomicBertForMaskedLM, **options):
     return kind(t.NomicBertConfig(**{**BERT, **options}))
 

@@ -155,8 +155,9 @@ TEST(Pipelines, ComeBackFromTheirConfig) {
 TEST(Files, AreReadOutOfAFolder) {
   const tests::TemporaryDirectory directory;
   const std::filesystem::path folder = directory.path();
-  EXPECT_THAT(error_message<Error>([&] { static_cast<void>(read_tokenizer(folder.string())); }),
-              HasSubstr("expected a folder with one of tokenizer.json, vocab.txt, vocab.json, tokenizer.model"));
+  EXPECT_THAT(
+      error_message<Error>([&] { static_cast<void>(read_tokenizer(folder.string())); }),
+      HasSubstr("expected a folder with one of tokenizer.json, vocab.txt, source.spm, vocab.json, tokenizer.model"));
   write_file((folder / "vocab.txt").string(), "[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\n##y\n");
   EXPECT_THAT(pieces_of(*read_tokenizer(folder.string()), "They"), ElementsAre("[CLS]", "the", "##y", "[SEP]"));
   write_file((folder / "tokenizer_config.json").string(), R"({"do_lower_case": false})");

@@ -79,7 +79,7 @@ TEST(Vocabulary, RefusesAConfigWithoutMeaning) {
   EXPECT_EQ(message({}), "make_tokenizer: kind: expected a value, got none");
   EXPECT_EQ(message({{"kind", "bytes"}}),
             "make_tokenizer: kind: expected one of letters, words, characters, tokenizer.json, "
-            "tokenizer.model, got \"bytes\"");
+            "tokenizer.model, marian, got \"bytes\"");
   EXPECT_EQ(message({{"kind", "words"}}), "make_tokenizer: pieces: expected a value, got none");
   for (const char* pieces : {"5:abc", "abc", "1", "99999999999999999999999:a"}) {
     EXPECT_EQ(message({{"kind", "words"}, {"pieces", pieces}}),

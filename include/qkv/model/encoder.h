@@ -44,6 +44,8 @@ struct EncoderOptions {
   // The width of the tables and of what the head `transform` scores; a linear map leads from it to d_model. Default:
   // d_model, without a map. ELECTRA, ALBERT.
   std::optional<std::int64_t> d_embedding = std::nullopt;
+  RelativeScores relative = {};                        // of the distances of tokens, by a table for all layers: DeBERTa
+  bool relative_norm = false;                          // a norm over that table
   SelfAttention self_attention = SelfAttention::full;  // causal: the text tower of CLIP
   // A token that takes no place, as padding within a text of RoBERTa: learned positions then have a row for it, the
   // first one of length + 1.
@@ -86,7 +88,7 @@ class Encoder {
   [[nodiscard]] std::vector<Tensor> weights(const PaddedTokens& tokens) const;
 
   /// embedding.weight, positions.weight, types.weight, ln_embedding, embedding_map, t5.weight, blocks.*, ln_final,
-  /// output.weight, head.dense.*, head.ln.*, head.bias, as far as they are there.
+  /// relative.weight, ln_relative, output.weight, head.dense.*, head.ln.*, head.bias, as far as they are there.
   [[nodiscard]] Parameters parameters() const;
   [[nodiscard]] const EncoderOptions& options() const noexcept { return options_; }
   /// The table of tokens, for a decoder that shares it.
@@ -94,6 +96,7 @@ class Encoder {
 
  private:
   [[nodiscard]] BlockCall block_call(const ModelCall& call) const;
+  [[nodiscard]] Variable one_by_one(const JoinedTokens& tokens, const ModelCall& call) const;
   [[nodiscard]] Variable transformed(const Variable& x) const;
   [[nodiscard]] Variable logits_of(const Variable& x, const ModelCall& call) const;
   void require_scores() const;
@@ -102,6 +105,8 @@ class Encoder {
   EncoderOptions options_;
   TokenInput input_;
   TransformerStack stack_;
+  std::optional<Embedding> relative_;
+  std::optional<Norm> relative_norm_;
   std::optional<Linear> output_;
   std::optional<Linear> head_map_;
   std::optional<Norm> head_norm_;

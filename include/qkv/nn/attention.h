@@ -10,6 +10,7 @@
 #include "qkv/nn/linear.h"
 #include "qkv/nn/norm.h"
 #include "qkv/nn/position.h"
+#include "qkv/nn/relative_scores.h"
 #include "qkv/nn/trace.h"
 
 namespace qkv {
@@ -36,6 +37,7 @@ struct MultiHeadOptions {
   std::optional<double> softcap = std::nullopt;        // Gemma 2
   std::optional<std::int64_t> window = std::nullopt;   // keys that a query sees, with its own: Mistral
   bool sinks = false;                                  // a learned score of each head that no key has: gpt-oss
+  RelativeScores relative = {};                        // of distances, added to the scores: DeBERTa
 };
 
 /// Options of one call. A scale or softcap in `attention` replaces that of the layer; a mask is combined with the
@@ -45,14 +47,16 @@ struct MultiHeadCall {
   LearnedTerms learned = {};                           // biases and sinks that get gradients
   std::optional<TensorView> positions = std::nullopt;  // rotary: i64 [T] or [B, T]; default: 0 … T-1, or from the
                                                        // length of the cache on
+  Variable relative = {};    // the table of distances of `relative`, [2 * span, d_model]; not with a cache
   KvCache* cache = nullptr;  // of this layer: appends keys and values of x, attends to all of it
   const Trace* trace = nullptr;
 };
 
-/// Parameters: q.*, k.*, v.*, q_norm.weight and k_norm.weight if it has qk_norm, out.*, and sinks [Hq], which start at
-/// 0 and are those of calls that have none. Head h owns the rows
-/// from h * D on. A trace sees q, k, v as projected and normed, [B, H, T, D]; q_rotated and k_rotated; heads
-/// [B, Hq, Tq, Dv], concat [B, Tq, Hq * Dv], out; and the attention itself under the name of the layer.
+/// Parameters: q.*, k.*, v.*, q_norm.weight and k_norm.weight if it has qk_norm, relative_k.* and relative_q.* as far
+/// as distances have maps of their own, out.*, and sinks [Hq], which start at 0 and are those of calls that have none.
+/// Head h owns the rows from h * D on. A trace sees q, k, v as projected and normed, [B, H, T, D]; q_rotated and
+/// k_rotated; scores of distances as `relative`, [B, H, T, T]; heads [B, Hq, Tq, Dv], concat [B, Tq, Hq * Dv], out; and
+/// the attention itself under the name of the layer.
 class MultiHeadAttention {
  public:
   /// q, k, v and out in this order, each as Linear draws. Throws InvalidArgument naming the option at fault.
@@ -86,6 +90,7 @@ class MultiHeadAttention {
   [[nodiscard]] Variable values_of(const Variable& context) const;
   [[nodiscard]] Variable attend(const Variable& x, const Variable& context, const MultiHeadCall& call,
                                 const std::optional<RotaryTables>& tables) const;
+  [[nodiscard]] LearnedTerms learned_terms(const Variable& q, const Variable& k, const MultiHeadCall& call) const;
   [[nodiscard]] Variable attend_over_cache(const Variable& q, const MultiHeadCall& call) const;
   [[nodiscard]] Variable joined(const Variable& heads) const;
   [[nodiscard]] AttentionOptions own_options(const AttentionOptions& call) const;
@@ -99,6 +104,8 @@ class MultiHeadAttention {
   Linear v_;
   std::optional<Norm> q_norm_;
   std::optional<Norm> k_norm_;
+  std::optional<Linear> relative_k_;
+  std::optional<Linear> relative_q_;
   Linear out_;
   Variable sinks_;  // empty without
 };

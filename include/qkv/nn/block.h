@@ -66,6 +66,7 @@ struct BlockCache {
 struct BlockCall {
   AttentionOptions attention = {};                     // of the self-attention
   LearnedTerms learned = {};                           // likewise; a stack passes the same to each block
+  Variable relative = {};                              // likewise: the table of distances of MultiHeadCall
   AttentionOptions cross_attention = {};               // of the cross-attention
   std::optional<TensorView> positions = std::nullopt;  // rotary positions of x
   // Of the result of each sublayer, before its residual sum; a stack gives each block its own seeds. Dropout of

@@ -14,6 +14,7 @@ namespace qkv {
 ///   tokenizer.json            as the `tokenizers` library writes it: normaliser, added tokens, pre-tokeniser,
 ///                             model (WordPiece, BPE, Unigram, WordLevel), post-processor, decoder
 ///   vocab.txt                 WordPiece as BERT has it
+///   source.spm, vocab.json    pieces of one language, numbered for two: Marian; target.spm by its own name
 ///   vocab.json, merges.txt    byte-level BPE as GPT-2, RoBERTa, Qwen2 or CLIP have it
 ///   tokenizer.model           SentencePiece of any kind
 ///   spiece.model              likewise: T5, SigLIP

@@ -269,6 +269,8 @@ class ModelReader {
     const bool is_t5 = config.contains("t5_beside") || (positions != config.end() && positions->second == "t5");
     if (is_t5) {
       text = "T5, learned";
+    } else if (config.contains("relative_span")) {
+      text = "scores of distances, learned";
     } else if (text.size() > kLongText) {
       text = "relative bias, learned";
     }

@@ -180,6 +180,8 @@ constexpr IgnoredWord kCohere2[] = {{"order_of_interleaved_layers", R"("local_at
                                     {"use_parallel_embedding"},
                                     {"use_qk_norm", "false"}};
 constexpr IgnoredWord kGptOss[] = {{"experts_per_token"}, {"initial_context_length"}};
+constexpr IgnoredWord kDebertaPooler[] = {{"pooler_dropout"}, {"pooler_hidden_act"}, {"pooler_hidden_size"}};
+constexpr IgnoredWord kDebertaHead[] = {{"legacy"}};
 constexpr IgnoredWord kElectraHead[] = {
     {"summary_activation"}, {"summary_last_dropout"}, {"summary_type"}, {"summary_use_proj"}};
 constexpr IgnoredWord kAlbertTraining[] = {{"classifier_dropout_prob"}};
@@ -252,6 +254,8 @@ constexpr IgnoredWords kIgnored[] = {
     {"bloom", "the order of rounding", kBloomPrecision},
     {"bloom", "distances are what counts", kBloomWords},
     {"electra", "heads of classes", kElectraHead},
+    {"deberta-v2", "the pooler", kDebertaPooler},
+    {"deberta-v2", "the head that is stored counts", kDebertaHead},
     {"albert", "what its first program alone knew", kAlbertWords},
     {"albert", "training alone", kAlbertTraining},
     {"nomic_bert", "a head of its own", kGpt2},

@@ -39,8 +39,7 @@ constexpr Neighbour kNeighbours[] = {
     {"blenderbot", "mbart", "embeddings have no norm"},
     {"codegen", "gptj", "q, k and v are mixed in one map"},
     {"dbrx", "mixtral", "q, k and v are one map, whose results are clipped"},
-    {"deberta", "bert", "scores add terms of positions (disentangled attention)"},
-    {"deberta-v2", "bert", "scores add terms of positions (disentangled attention)"},
+    {"deberta", "deberta-v2", "q, k and v are one map, with biases of its own"},
     {"deepseek_v2", "llama", kLatent},
     {"deepseek_v3", "llama", kLatent},
     {"dinov2", "clip", "network is a tower of images alone, whose sublayers are scaled"},
@@ -76,14 +75,14 @@ const Family& family_of(const ConfigFile& config) {
   const std::string type = config.text("model_type");
   std::string names;
   for (const Family* family :
-       {&albert(),     &bart(),       &bert(),       &bloom(),       &camembert(), &clip(),       &cohere(),
-        &cohere2(),    &distilbert(), &electra(),    &falcon(),      &gemma(),     &gemma2(),     &gemma3_text(),
-        &glm(),        &glm4(),       &gpt2(),       &gpt_bigcode(), &gpt_neo(),   &gpt_neox(),   &gpt_oss(),
-        &gptj(),       &granite(),    &granitemoe(), &llama(),       &marian(),    &mbart(),      &mistral(),
-        &mixtral(),    &modernbert(), &mpnet(),      &mpt(),         &mt5(),       &nomic_bert(), &olmo2(),
-        &olmoe(),      &opt(),        &phi(),        &phi3(),        &qwen2(),     &qwen2_moe(),  &qwen3(),
-        &qwen3_moe(),  &roberta(),    &siglip(),     &smollm3(),     &stablelm(),  &starcoder2(), &t5(),
-        &xlm_roberta()}) {
+       {&albert(),      &bart(),       &bert(),       &bloom(),      &camembert(),   &clip(),     &cohere(),
+        &cohere2(),     &deberta_v2(), &distilbert(), &electra(),    &falcon(),      &gemma(),    &gemma2(),
+        &gemma3_text(), &glm(),        &glm4(),       &gpt2(),       &gpt_bigcode(), &gpt_neo(),  &gpt_neox(),
+        &gpt_oss(),     &gptj(),       &granite(),    &granitemoe(), &llama(),       &marian(),   &mbart(),
+        &mistral(),     &mixtral(),    &modernbert(), &mpnet(),      &mpt(),         &mt5(),      &nomic_bert(),
+        &olmo2(),       &olmoe(),      &opt(),        &phi(),        &phi3(),        &qwen2(),    &qwen2_moe(),
+        &qwen3(),       &qwen3_moe(),  &roberta(),    &siglip(),     &smollm3(),     &stablelm(), &starcoder2(),
+        &t5(),          &xlm_roberta()}) {
     if (family->type == type) return *family;
     names += (names.empty() ? "" : ", ") + std::string(family->type);
   }

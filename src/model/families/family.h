@@ -62,6 +62,7 @@ struct Family {
 [[nodiscard]] const Family& clip();
 [[nodiscard]] const Family& cohere();
 [[nodiscard]] const Family& cohere2();
+[[nodiscard]] const Family& deberta_v2();
 [[nodiscard]] const Family& distilbert();
 [[nodiscard]] const Family& electra();
 [[nodiscard]] const Family& falcon();

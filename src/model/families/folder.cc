@@ -121,10 +121,16 @@ ConfigFile config_in(const std::string& folder) {
 ModelTokenizers tokenizers_of(const std::string& folder, const ConfigFile& config, const Model::Network& network,
                               std::vector<std::string>& cautions) {
   const std::int64_t vocabulary = vocabulary_of(network);
-  const auto tokens = tokenizer_of(folder, vocabulary, cautions);
+  const auto source = tokenizer_of(folder, vocabulary, cautions);
+  const fs::path of_target = fs::path(folder) / "target.spm";
+  const bool has_two = config.text("model_type") == "marian" && files::is_there(of_target.string()) &&
+                       !files::is_there((fs::path(folder) / "tokenizer.json").string());
+  const auto tokens =
+      has_two ? text::fitted_tokenizer(read_tokenizer(of_target.string(), &cautions), vocabulary) : source;
   const text::FilesBeside beside = text::read_files_beside(fs::path(folder) / "tokenizer.json", nullptr);
   const std::string chat_template = chat_template_of(folder, beside.config);
   return {.tokens = tokens,
+          .source = has_two ? source : nullptr,
           .ends = ends_of(folder, config, vocabulary, cautions),
           .padding = padding_of(folder, config, network, tokens.get()),
           .chat_template = chat_template,

@@ -1,4 +1,6 @@
 // How the authors of a folder mean its model to write.
+#include "model/families/generation_file.h"
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -94,6 +96,22 @@ std::optional<ConfigFile> generation_in(const std::string& folder) {
   return ConfigFile(path.string());
 }
 
+// Those of one token each; the end of a text is none of them, as in `transformers`. The word counts as read only then.
+std::vector<std::int64_t> never_in(const ConfigFile& config) {
+  constexpr const char* kWord = "bad_words_ids";
+  const auto found = config.json().find(kWord);
+  if (found == config.json().end() || !found->is_array()) return {};
+  std::vector<std::int64_t> never;
+  for (const nlohmann::json& word : *found) {
+    const bool is_one = word.is_array() && word.size() == 1 && word.front().is_number_unsigned();
+    if (!is_one) return {};
+    never.push_back(word.front().get<std::int64_t>());
+  }
+  static_cast<void>(config.has(kWord));
+  for (const std::int64_t end : config.integers("eos_token_id")) std::erase(never, end);
+  return never;
+}
+
 GenerateOptions draw_options_in(const ConfigFile& config) {
   constexpr std::int64_t kUsualTopK = 50;
   GenerateOptions draw;
@@ -117,10 +135,16 @@ GenerateOptions draw_options_of(const std::string& folder) {
   return config ? draw_options_in(*config) : GenerateOptions();
 }
 
+std::vector<std::int64_t> families::never_written_in(const std::string& folder) {
+  const std::optional<ConfigFile> config = generation_in(folder);
+  return config ? never_in(*config) : std::vector<std::int64_t>();
+}
+
 std::vector<std::string> unheeded_in_generation(const std::string& folder) {
   const std::optional<ConfigFile> config = generation_in(folder);
   if (!config) return {};
   const GenerateOptions draw = draw_options_in(*config);
+  static_cast<void>(never_in(*config));
   const bool draws = draw.temperature > 0;
   const bool has_beams = config->integer("num_beams", 1) > 1;
   std::vector<std::string> all;

@@ -128,7 +128,11 @@ void add_encoder(WordsOf& words, const EncoderOptions& options) {
   words.number("attention.layer_norm_epsilon", options.choices.epsilon);
   words.flag("attention.causal", options.self_attention == SelfAttention::causal);
   words.whole_of_all("tokenizer.ggml.token_type_count", options.types);
-  if (options.positions == Positions::rotary) add_rotary(words, options.choices, head_width_of(options));
+  if (options.positions != Positions::rotary) return;
+  add_rotary(words, options.choices, head_width_of(options));
+  if (!options.choices.d_k) return;
+  words.whole("attention.key_length", *options.choices.d_k);
+  words.whole("attention.value_length", *options.choices.d_k);
 }
 
 void add_encoder_decoder(WordsOf& words, const EncoderDecoderOptions& options) {
