@@ -47,7 +47,7 @@ void add_fetch(Commands& commands) {
   commands.add({.name = "fetch",
                 .summary = "A model's folder from a hub: resumed, checked",
                 .group = "Models",
-                .footer = "Files that are there are left alone; what was cut is gone on with.\n"
+                .footer = "Files that are there are left alone; a download that was cut off is resumed.\n"
                           "HF_ENDPOINT names another hub, HF_TOKEN is a token for it.\n"
                           "Examples:\n  qkv fetch sentence-transformers/all-MiniLM-L6-v2\n"
                           "  qkv fetch openai-community/gpt2 --out models/gpt2\n"

@@ -76,9 +76,6 @@ void run_probe(ProbeFlags& flags, const Given& /*all*/) {
   check_outputs(flags, choice);
   const ProbeInputs inputs = load_probe_inputs(flags, choice);
   for (const std::string& what : inputs.cautions) complain("qkv probe", "careful: " + what);
-  if (choice.is_empty()) {
-    throw Misuse("nothing to show: add --map, --row, --tile, --top-k, --key-totals or --stats");
-  }
   const InterruptWatch watch;
   try {
     const ProbeReply reply = [&] {

@@ -44,7 +44,7 @@ bool is_of_the_tree(const fs::path& program) {
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text.empty() ? "none" : text;
+  return text;
 }
 
 }  // namespace
@@ -88,8 +88,11 @@ std::string trained_model_path(std::string_view name) {
   }
   files::require_in_reach(std::string(name));
   if (files::is_folder(std::string(name))) return std::string(name);
-  throw Error("no model \"" + std::string(name) + "\" in the box, which has " + listed(trained_model_names()) +
-              "; for a file, give a path such as ./model.safetensors");
+  const std::vector<std::string> names = trained_model_names();
+  const std::string fault = names.empty()
+                                ? "there is no box of models, whose folder QKV_MODELS may name"
+                                : "no model \"" + std::string(name) + "\" in the box, which has " + listed(names);
+  throw Error(fault + "; for a file, give a path such as ./model.safetensors");
 }
 
 }  // namespace qkv

@@ -305,7 +305,7 @@ TEST_F(ProbeCommand, RunsTheExamplesOfItsPage) {
 TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
   write_two_heads();
   const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
-      {{}, "nothing to show: add --map, --row, --tile, --top-k, --key-totals or --stats"},
+      {{}, "--map: expected something to show: --map, --row, --tile, --top-k, --key-totals or --stats, got nothing"},
       {{"--row", "70"}, "--row: expected 0 to 69, got 70"},
       {{"--row", "-1"}, "--row: expected 0 to 69, got -1"},
       {{"--tile", "0:71,0:1"}, "--tile: expected no more than the 70 queries, got 71"},

@@ -35,7 +35,7 @@ TEST(InstalledCommand, ReadsTheModelsBesideItAndNoneOfTheTreeItWasBuiltFrom) {
   fs::create_directories(directory / "bin");
   fs::copy_file(QKV_COMMAND, directory / "bin/qkv");
   const std::string command = "env -u QKV_MODELS " + (directory / "bin/qkv");
-  EXPECT_THAT(said_by(command + " explain --model induction abcab"), HasSubstr("the box, which has none"));
+  EXPECT_THAT(said_by(command + " explain --model induction abcab"), HasSubstr("there is no box of models"));
   fs::create_directories(directory / "share/qkv/models");
   fs::copy_file(trained_model_path("induction"), directory / "share/qkv/models/own.safetensors");
   EXPECT_THAT(said_by(command + " explain --model own abcab"), Not(HasSubstr("no model")));

@@ -18,7 +18,7 @@ std::vector<Intervention> interventions_of(const InterventionRequest& request) {
   const auto add = [&](const char* kind, const std::vector<std::string>& texts) {
     for (const std::string& text : texts) all.push_back(parse_intervention(kind + text));
   };
-  add("", request.changes);
+  api_detail::of_field("changes", [&] { add("", request.changes); });
   add("patch ", request.patches);
   add("set ", request.numbers);
   add("remove ", request.removed);

@@ -66,6 +66,7 @@ TokenizerRun tokenizer_run(const TrainRun& run, const Given& given) {
 TrainTokenizerReply trained_tokenizer(const TokenizerRun& run) {
   const std::vector<std::byte> bytes = read_file(run.data);
   const std::string_view text = require_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, run.data);
+  if (text.empty()) refuse("data", "a text with tokens", run.data + ", which is empty");
   const std::string json = train_tokenizer(text, run.options);
   write_file(run.out, json);
   const auto tokenizer = parse_tokenizer_json(json, run.out);

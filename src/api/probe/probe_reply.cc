@@ -105,9 +105,6 @@ const Members<ProbeFigures>& members_of(const ProbeFigures* /*type*/) {
 
 ProbeFigures answer(const ProbeRequest& request) {
   const ProbeChoice choice = probe_choice(request);
-  if (choice.is_empty()) {
-    api_detail::refuse("map", "it, `row`, `tile`, `top_k`, `key_totals` or `stats`", "none of them");
-  }
   const ProbeInputs inputs = load_probe_inputs(request, choice);
   return probe_figures(inputs, probe(request, inputs));
 }

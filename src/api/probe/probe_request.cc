@@ -72,7 +72,7 @@ void check_stage(const ProbeRequest& request, const ProbeChoice& choice) {
   }
   for (const auto& [field, text] :
        {std::pair("v", &request.v), std::pair("d_out", &request.d_out), std::pair("d_lse", &request.d_lse)}) {
-    if (!text->empty()) refuse("stage", fmt::format("dp or ds beside `{}`", field), request.stage);
+    if (!text->empty()) refuse(field, "none but beside `stage` dp or ds", request.stage + " as stage");
   }
 }
 

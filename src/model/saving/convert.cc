@@ -69,7 +69,7 @@ void require_free(const std::string& out, bool overwrite) {
 Conversion converted(const std::string& model, ModelForm from, const std::string& out, const ConvertOptions& options) {
   const ModelForm into = form_of_out(out);
   if (from == into && !options.type) {
-    throw InvalidArgument(kConvertModel, "type", "a type, as out has the same form as model", "none");
+    throw InvalidArgument(kConvertModel, "type", "a type, as `out` has the same form as `model`", "none");
   }
   if (into == ModelForm::folder) {
     if (from == ModelForm::safetensors) {
