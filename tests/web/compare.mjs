@@ -53,8 +53,11 @@ function firstOf(names, differ) {
   return null;
 }
 
-/** Where two replies differ by more than the rounding of f32, in words; null if nowhere. */
-export function differ(a, b, blocks, place = "reply") {
+// A page has a map's values as its digits show them, so that the last one may differ; in f64 they are whole.
+const shownDigit = (map) => (isTensor(map.values) && map.values.dtype === "f32" && "decimals" in map ? 10 ** -map.decimals : 0);
+
+/** Where two replies differ by more than the rounding of f32, or of `digit` in a tensor, in words; null if nowhere. */
+export function differ(a, b, blocks, place = "reply", digit = 0) {
   if (typeof a !== typeof b) return `${place}: ${typeof a} and ${typeof b}`;
   if (typeof a === "number") return areNear(a, b) ? null : `${place}: ${a} and ${b}`;
   if (typeof a === "string") return differInText(a, b, place);
@@ -62,12 +65,12 @@ export function differ(a, b, blocks, place = "reply") {
   if (isTensor(a)) {
     const [ours, theirs] = [elementsOf(a, blocks[0]), elementsOf(b, blocks[1])];
     // Shades may be the next one, and halves the next half.
-    const step = (n) => (a.dtype.startsWith("u") ? 1 : a.dtype === "f16" ? Math.abs(ours[n]) / 1024 : 0);
+    const step = (n) => (a.dtype.startsWith("u") ? 1 : a.dtype === "f16" ? Math.abs(ours[n]) / 1024 : digit);
     const largest = ours.reduce((most, one) => (Number.isFinite(one) ? Math.max(most, Math.abs(one)) : most), 0);
     const near = (n) => Math.abs(ours[n] - theirs[n]) <= step(n) || areNear(ours[n], theirs[n], largest);
     if (ours.length !== theirs.length) return `${place}: ${ours.length} and ${theirs.length} numbers`;
     return firstOf(ours.keys(), (n) => (near(n) ? null : `${place}[${n}]: ${ours[n]} and ${theirs[n]}`));
   }
   const names = [...new Set([...Object.keys(a), ...Object.keys(b)])];
-  return firstOf(names, (name) => differ(a[name], b[name], blocks, `${place}.${name}`));
+  return firstOf(names, (name) => differ(a[name], b[name], blocks, `${place}.${name}`, name === "values" ? shownDigit(a) : 0));
 }

@@ -56,6 +56,8 @@ const inPieces = [
 const explained = [
   ["explain", { text: "The cat sat down", block: "pre-norm", positions: "rotary", numbers: true }],
   ["explain", { model: "shapes", example: 0 }],
+  ["explain", { model: "shapes", example: 0, numbers: true }],
+  ["explain", { model: "induction", text: "abcxyzab", numbers: true }],
   ["explain", { ...gpt, why: true }],
 ];
 
