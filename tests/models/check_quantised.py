@@ -29,7 +29,7 @@ WINDOW = 512
 PART = 64  # tokens that llama.cpp reads at once; of Q4_1 one, as this build of it goes wrong with several
 MOST_PERPLEXITY = 0.005
 MOST_DIVERGENCE = 1.1
-TYPES = ["Q8_0", "Q6_K", "Q4_K_M", "Q4_0", "IQ4_NL"]
+TYPES = ["Q8_0", "Q6_K", "Q4_K_M", "Q4_0"]
 
 
 def run(*words):
