@@ -9,6 +9,8 @@
 namespace qkv::text {
 
 inline constexpr char32_t kReplacement = 0xFFFD;
+/// What SentencePiece has for a blank.
+inline constexpr std::string_view kBlankMark = "\u2581";
 
 /// A character of bytes that may be broken: what Python's errors="replace" reads, U+FFFD for each maximal part of a
 /// sequence that cannot go on (Unicode, "U+FFFD Substitution of Maximal Subparts").

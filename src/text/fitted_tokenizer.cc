@@ -5,6 +5,7 @@
 
 #include "qkv/error.h"
 #include "qkv/number_text.h"
+#include "text/saved_words.h"
 
 namespace qkv::text {
 namespace {
@@ -109,7 +110,7 @@ std::shared_ptr<const Tokenizer> fitted_tokenizer_of(std::map<std::string, std::
   const std::string text = config.extract(kRows).mapped();
   const auto rows = number_from<std::int64_t>(text);
   if (!rows || *rows < 1 || *rows > kMost) {
-    throw InvalidArgument("make_tokenizer", kRows, "a number of rows", "\"" + text + "\"");
+    throw InvalidArgument(kMakeTokenizer, kRows, "a number of rows", "\"" + text + "\"");
   }
   return fitted_tokenizer(make_tokenizer(config), *rows);
 }

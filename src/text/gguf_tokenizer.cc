@@ -9,6 +9,7 @@
 
 #include "files/safetensors_header.h"
 #include "qkv/error.h"
+#include "text/characters.h"
 #include "text/files_beside.h"
 #include "text/json_field.h"
 #include "text/pipeline_tokenizer.h"
@@ -218,8 +219,7 @@ std::shared_ptr<const Tokenizer> byte_level_bpe(const GgufKeys& keys, std::vecto
 
 // In the file a piece that begins a word begins with a mark, and one that goes on has none; BERT has it the other way.
 std::string bert_piece(std::string_view token) {
-  constexpr std::string_view kBegins = "\u2581";
-  if (token.starts_with(kBegins)) return std::string(token.substr(kBegins.size()));
+  if (token.starts_with(kBlankMark)) return std::string(token.substr(kBlankMark.size()));
   return token.starts_with('[') && token.ends_with(']') ? std::string(token) : "##" + std::string(token);
 }
 

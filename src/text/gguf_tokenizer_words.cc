@@ -7,6 +7,7 @@
 #include "files/json_text.h"
 #include "qkv/error.h"
 #include "text/base64.h"
+#include "text/characters.h"
 #include "text/gguf_tokenizer.h"
 #include "text/json_field.h"
 #include "text/pipeline_tokenizer.h"
@@ -148,11 +149,10 @@ GgufMetadata byte_level_words(const Json& json, const Tokenizer& tokenizer, std:
 // The mark is on the pieces that begin a word; in BERT's own files it is on the others.
 std::string marked_piece(const std::string& piece, const std::string& source) {
   constexpr std::string_view kGoesOn = "##";
-  constexpr std::string_view kBegins = "\u2581";
   if (piece.starts_with('[') && piece.ends_with(']')) return piece;
-  if (!piece.starts_with(kGoesOn)) return std::string(kBegins) + piece;
+  if (!piece.starts_with(kGoesOn)) return std::string(kBlankMark) + piece;
   const std::string rest = piece.substr(kGoesOn.size());
-  if (rest.starts_with(kBegins) || (rest.starts_with('[') && rest.ends_with(']'))) {
+  if (rest.starts_with(kBlankMark) || (rest.starts_with('[') && rest.ends_with(']'))) {
     refuse_tokenizer(source, "\"" + piece + "\"", "a piece that begins a word");
   }
   return rest;

@@ -10,14 +10,14 @@
 #include "text/added_tokens.h"
 #include "text/base64.h"
 #include "text/json_field.h"
+#include "text/saved_words.h"
+#include "text/sentence_piece_decoder.h"
 #include "text/sentence_piece_model.h"
 #include "text/sentence_piece_normalizer.h"
 #include "text/valid_text.h"
 
 namespace qkv::text {
 namespace {
-
-constexpr std::string_view kBlankMark = "\u2581";
 
 // The tokens by their names in the files beside: what ends a text, what is unknown, and what fills one.
 struct MarianTokens {
@@ -139,15 +139,8 @@ class MarianTokenizer final : public Tokenizer {
   [[nodiscard]] std::string decode_ids(std::span<const std::int32_t> ids, SpecialTokens special) const override {
     std::string text;
     for (const std::int32_t id : ids) {
-      std::string_view shown = piece(id);
       const bool is_special = special_.find(id) != nullptr;
-      if (is_special && special == SpecialTokens::without) continue;
-      for (std::size_t mark = shown.find(kBlankMark); mark != std::string_view::npos; mark = shown.find(kBlankMark)) {
-        text += shown.substr(0, mark);
-        text += ' ';
-        shown.remove_prefix(mark + kBlankMark.size());
-      }
-      text += shown;
+      if (!is_special || special == SpecialTokens::with) append_with_spaces(text, piece(id));
     }
     const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
     return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
@@ -195,25 +188,19 @@ std::shared_ptr<const Tokenizer> read_marian(const std::filesystem::path& file, 
 }
 
 std::shared_ptr<const Tokenizer> marian_of(const std::map<std::string, std::string>& config) {
-  constexpr const char* kFunction = "make_tokenizer";
-  const auto word = [&](const char* name) {
-    const auto found = config.find(name);
-    if (found == config.end()) throw InvalidArgument(kFunction, name, "a value", "none");
-    return found->second;
-  };
-  std::optional<std::string> model = from_base64(word("model"));
-  if (!model) throw InvalidArgument(kFunction, "model", "base64", "another text");
-  const std::string source = std::string(kFunction) + ": pieces";
-  const Json pieces = parse_json(word("pieces"), source);
-  MarianParts parts{.model = std::move(*model),
+  MarianParts parts{.model = saved_bytes(config, "model"),
                     .pieces = {},
-                    .tokens = {.end = word("end"), .unknown = word("unknown"), .padding = word("padding")}};
+                    .tokens = {.end = saved_word(config, "end"),
+                               .unknown = saved_word(config, "unknown"),
+                               .padding = saved_word(config, "padding")}};
+  const std::string source = std::string(kMakeTokenizer) + ": pieces";
+  const Json pieces = parse_json(saved_word(config, "pieces"), source);
   if (!pieces.is_array()) JsonField(pieces, source).fail("a list of pieces");
   for (const Json& piece : pieces) {
     if (!piece.is_string()) JsonField(piece, source).fail("a piece");
     parts.pieces.push_back(piece.get<std::string>());
   }
-  return std::make_shared<MarianTokenizer>(std::move(parts), std::string(kFunction) + ": model");
+  return std::make_shared<MarianTokenizer>(std::move(parts), std::string(kMakeTokenizer) + ": model");
 }
 
 }  // namespace qkv::text

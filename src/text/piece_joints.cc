@@ -7,7 +7,7 @@ namespace qkv::text {
 PieceJoints::Character PieceJoints::character(std::string_view text, std::size_t at) noexcept {
   const auto byte = static_cast<unsigned char>(text[at]);
   if (byte < kAscii) return {.kind = byte, .length = 1};
-  const bool is_space = text.substr(at).starts_with("\u2581");
+  const bool is_space = text.substr(at).starts_with(kBlankMark);
   return {.kind = is_space ? kSpace : kOther, .length = character_length(text[at])};
 }
 

@@ -6,6 +6,7 @@
 #include "qkv/error.h"
 #include "text/aligned_text.h"
 #include "text/base64.h"
+#include "text/characters.h"
 #include "text/clean_up.h"
 #include "text/sentence_piece_decoder.h"
 #include "text/sentence_piece_file.h"
@@ -177,7 +178,7 @@ class SentencePieceTokenizer final : public Tokenizer {
       is_first = false;
     }
     const bool begins_with_token = parts.size() > 1 && parts[0].token == nullptr && parts[1].token != nullptr;
-    if (!begins_with_token || !parts[1].token->special || of_first != 1 || piece(all.ids[first]) != kBlank) return;
+    if (!begins_with_token || !parts[1].token->special || of_first != 1 || piece(all.ids[first]) != kBlankMark) return;
     all.ids.erase(all.ids.begin() + static_cast<std::ptrdiff_t>(first));
     all.offsets.erase(all.offsets.begin() + static_cast<std::ptrdiff_t>(first));
   }
@@ -255,8 +256,6 @@ class SentencePieceTokenizer final : public Tokenizer {
     return text;
   }
 
-  static constexpr std::string_view kBlank = "\u2581";
-
   std::string bytes_;
   SentencePieceOptions options_;
   SentencePieceFile file_;
@@ -291,21 +290,15 @@ std::shared_ptr<const Tokenizer> read_sentence_piece(std::string model, const Fi
 }
 
 std::shared_ptr<const Tokenizer> sentence_piece_of(const std::map<std::string, std::string>& config) {
-  constexpr const char* kFunction = "make_tokenizer";
-  const auto word = [&](const char* name) {
-    const auto found = config.find(name);
-    if (found == config.end()) throw InvalidArgument(kFunction, name, "a value", "none");
-    return found->second;
-  };
-  std::optional<std::string> model = from_base64(word("model"));
-  if (!model) throw InvalidArgument(kFunction, "model", "base64", "another text");
-  const std::string source = std::string(kFunction) + ": model";
+  std::string model = saved_bytes(config, "model");
+  const std::string source = std::string(kMakeTokenizer) + ": model";
   if (config.contains("options")) {
-    const std::string place = std::string(kFunction) + ": options";
-    return read_sentence_piece(std::move(*model), options_from(word("options"), place), source);
+    const std::string place = std::string(kMakeTokenizer) + ": options";
+    return read_sentence_piece(std::move(model), options_from(saved_word(config, "options"), place), source);
   }
-  const SentencePieceEnds ends{.bos = word("add_bos_token") == "true", .eos = word("add_eos_token") == "true"};
-  return read_sentence_piece(std::move(*model), SentencePieceOptions{.ends = ends}, source);
+  const SentencePieceEnds ends{.bos = saved_word(config, "add_bos_token") == "true",
+                               .eos = saved_word(config, "add_eos_token") == "true"};
+  return read_sentence_piece(std::move(model), SentencePieceOptions{.ends = ends}, source);
 }
 
 }  // namespace qkv::text

@@ -8,17 +8,6 @@
 namespace qkv::text {
 namespace {
 
-constexpr std::string_view kSpaceMark = "\u2581";
-
-void append_with_spaces(std::string& text, std::string_view piece) {
-  while (!piece.empty()) {
-    const std::size_t end = std::min(piece.find(kSpaceMark), piece.size());
-    text += piece.substr(0, end);
-    if (end < piece.size()) text += ' ';
-    piece.remove_prefix(std::min(end + kSpaceMark.size(), piece.size()));
-  }
-}
-
 void append_bytes(std::string& text, std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size();) {
     const ReadCharacter read = read_or_one_byte(bytes, at);
@@ -28,6 +17,15 @@ void append_bytes(std::string& text, std::string_view bytes) {
 }
 
 }  // namespace
+
+void append_with_spaces(std::string& text, std::string_view piece) {
+  while (!piece.empty()) {
+    const std::size_t end = std::min(piece.find(kBlankMark), piece.size());
+    text += piece.substr(0, end);
+    if (end < piece.size()) text += ' ';
+    piece.remove_prefix(std::min(end + kBlankMark.size(), piece.size()));
+  }
+}
 
 SentencePieceDecoder::SentencePieceDecoder(const SentencePieceFile& file, const std::string& source) : file_(file) {
   if (file.denormalizer.charsmap.empty()) return;
@@ -62,8 +60,8 @@ bool SentencePieceDecoder::show(std::int32_t id, bool is_first, std::string& tex
   const SentencePieceRules& rules = file_.normalizer;
   const bool drops = is_first && (rules.add_dummy_prefix || rules.remove_extra_whitespaces);
   std::string_view shown = file_.pieces[static_cast<std::size_t>(id)].text;
-  const bool dropped = drops && shown.starts_with(kSpaceMark);
-  if (dropped) shown.remove_prefix(kSpaceMark.size());
+  const bool dropped = drops && shown.starts_with(kBlankMark);
+  if (dropped) shown.remove_prefix(kBlankMark.size());
   if (id == file_.unknown) {
     text += file_.unknown_surface;
   } else {

@@ -5,11 +5,15 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "text/sentence_piece_file.h"
 #include "text/sentence_piece_normalizer.h"
 
 namespace qkv::text {
+
+/// The piece behind the text, with blanks for its marks.
+void append_with_spaces(std::string& text, std::string_view piece);
 
 class SentencePieceDecoder {
  public:

@@ -19,9 +19,8 @@ class SentencePieceWords final : public SentencePieceModel {
   explicit SentencePieceWords(const SentencePieceFile& file) : tree_(tree_of(file, {normal, user_defined})) {}
 
   void cut(std::string_view text, std::vector<SubwordToken>& tokens) const override {
-    constexpr std::string_view kWordBegin = "\u2581";
     for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find(kWordBegin, begin + 1), text.size());
+      const std::size_t end = std::min(text.find(kBlankMark, begin + 1), text.size());
       tokens.push_back({.id = tree_.find(text.substr(begin, end - begin)).value_or(kNoPiece),
                         .begin = static_cast<std::uint32_t>(begin),
                         .end = static_cast<std::uint32_t>(end)});

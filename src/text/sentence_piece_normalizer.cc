@@ -9,7 +9,6 @@
 namespace qkv::text {
 namespace {
 
-constexpr std::string_view kEscapedSpace = "\u2581";
 constexpr std::string_view kReplacementText = "\uFFFD";
 
 bool is_ascii_byte(char byte) noexcept { return static_cast<unsigned char>(byte) < 0x80; }
@@ -62,7 +61,7 @@ void SentencePieceNormalizer::add_plain(SentencePieceText& made, std::string_vie
 }
 
 void SentencePieceNormalizer::add_space(SentencePieceText& made, std::size_t from) const {
-  made.text += rules_.escape_whitespaces ? kEscapedSpace : " ";
+  made.text += rules_.escape_whitespaces ? kBlankMark : " ";
   made.origins.resize(made.text.size(), static_cast<std::uint32_t>(from));
 }
 
@@ -93,7 +92,7 @@ void SentencePieceNormalizer::add_rest(SentencePieceText& made, std::string_view
 }
 
 std::size_t SentencePieceNormalizer::drop_last_spaces(SentencePieceText& made, std::size_t end) const {
-  const std::string_view space = rules_.escape_whitespaces ? kEscapedSpace : " ";
+  const std::string_view space = rules_.escape_whitespaces ? kBlankMark : " ";
   while (made.text.ends_with(space)) {
     made.text.resize(made.text.size() - space.size());
     end = made.origins[made.text.size()];

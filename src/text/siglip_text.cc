@@ -1,11 +1,11 @@
 #include "text/siglip_text.h"
 
+#include "text/characters.h"
 #include "text/normalizer.h"
 
 namespace qkv::text {
 namespace {
 
-constexpr std::string_view kMark = "\u2581";
 constexpr char32_t kMarkCharacter = 0x2581;
 
 bool is_ascii_punctuation(char32_t c) {
@@ -19,8 +19,8 @@ AlignedText siglip_text(const AlignedText& whole, std::size_t begin, std::size_t
   text.append(whole, begin, end);
   if (lowers) lower(text);
   AlignedText clean;
-  clean.reserve(text.size() + kMark.size());
-  if (is_first && !text.empty()) clean.append(kMark, text.origin(0));
+  clean.reserve(text.size() + kBlankMark.size());
+  if (is_first && !text.empty()) clean.append(kBlankMark, text.origin(0));
   bool has_blank = false;
   const std::string& from = text.text();
   for (std::size_t at = 0; at < from.size(); at += character_length(from[at])) {

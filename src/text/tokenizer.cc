@@ -11,19 +11,15 @@
 #include "text/fitted_tokenizer.h"
 #include "text/marian.h"
 #include "text/pipeline_tokenizer.h"
+#include "text/saved_words.h"
 #include "text/sentence_piece.h"
 
 namespace qkv {
 namespace {
 
-constexpr const char* kMakeTokenizer = "make_tokenizer";
-constexpr std::array<TextForm, 3> kForms = {TextForm::letters, TextForm::words, TextForm::characters};
+using text::kMakeTokenizer;
 
-const std::string& word_of(const std::map<std::string, std::string>& config, const std::string& word) {
-  const auto found = config.find(word);
-  if (found == config.end()) throw InvalidArgument(kMakeTokenizer, word, "a value", "none");
-  return found->second;
-}
+constexpr std::array<TextForm, 3> kForms = {TextForm::letters, TextForm::words, TextForm::characters};
 
 // "5:<pad>1:a": each piece behind the number of its bytes and a colon.
 std::vector<std::string> pieces_in(const std::string& text) {
@@ -94,13 +90,13 @@ bool have_same_pieces(const Tokenizer& a, const Tokenizer& b) {
 
 std::shared_ptr<const Tokenizer> make_tokenizer(const std::map<std::string, std::string>& config) {
   if (config.contains(text::kRows)) return text::fitted_tokenizer_of(config);
-  const std::string& kind = word_of(config, "kind");
+  const std::string& kind = text::saved_word(config, "kind");
   std::string names;
   for (const TextForm form : kForms) {
-    if (kind == name_of(form)) return std::make_shared<Vocabulary>(pieces_in(word_of(config, "pieces")), form);
+    if (kind == name_of(form)) return std::make_shared<Vocabulary>(pieces_in(text::saved_word(config, "pieces")), form);
     names += std::string(name_of(form)) + ", ";
   }
-  if (kind == text::kPipelineKind) return parse_tokenizer_json(word_of(config, "json"), kMakeTokenizer);
+  if (kind == text::kPipelineKind) return parse_tokenizer_json(text::saved_word(config, "json"), kMakeTokenizer);
   if (kind == text::kSentencePieceKind) return text::sentence_piece_of(config);
   if (kind == text::kMarianKind) return text::marian_of(config);
   names += std::string(text::kPipelineKind) + ", " + text::kSentencePieceKind + ", " + text::kMarianKind;
