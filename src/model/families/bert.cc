@@ -72,23 +72,27 @@ constexpr std::string_view kDistilbertUnused[] = {"*position_ids", "vocab_projec
 
 }  // namespace
 
+EncoderOptions encoder_sizes(const ConfigFile& config) {
+  return {.vocabulary = config.integer("vocab_size"),
+          .length = config.integer("max_position_embeddings"),
+          .layers = config.layers("num_hidden_layers"),
+          .d_model = config.integer("hidden_size"),
+          .heads = config.integer("num_attention_heads"),
+          .d_ff = config.integer("intermediate_size"),
+          .tied = config.flag("tie_word_embeddings", true),
+          .embedding = EmbeddingScale::normed,
+          .head = head_in(config)};
+}
+
 EncoderOptions bert_options(const ConfigFile& config) {
   config.require("position_embedding_type", "absolute");
   config.require("add_cross_attention", false);
   const bool is_causal = config.flag("is_decoder", false);
-  EncoderOptions options{.vocabulary = config.integer("vocab_size"),
-                         .length = config.integer("max_position_embeddings"),
-                         .layers = config.layers("num_hidden_layers"),
-                         .d_model = config.integer("hidden_size"),
-                         .heads = config.integer("num_attention_heads"),
-                         .d_ff = config.integer("intermediate_size"),
-                         .positions = Positions::learned,
-                         .tied = config.flag("tie_word_embeddings", true),
-                         .order = NormOrder::post,
-                         .embedding = EmbeddingScale::normed,
-                         .activation = activation_in(config, "hidden_act", "gelu"),
-                         .head = head_in(config),
-                         .self_attention = is_causal ? SelfAttention::causal : SelfAttention::full};
+  EncoderOptions options = encoder_sizes(config);
+  options.positions = Positions::learned;
+  options.order = NormOrder::post;
+  options.activation = activation_in(config, "hidden_act", "gelu");
+  options.self_attention = is_causal ? SelfAttention::causal : SelfAttention::full;
   options.choices.epsilon = config.number("layer_norm_eps", 1e-12);
   return options;
 }

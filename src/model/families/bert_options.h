@@ -6,6 +6,9 @@
 
 namespace qkv::families {
 
+/// Sizes, ties and the head by the words of most encoders, which norm the sum of their embeddings.
+[[nodiscard]] EncoderOptions encoder_sizes(const ConfigFile& config);
+
 /// The options of a BERT by its words: sizes, activation, epsilon, causal or not, tied or not, and the
 /// head. Without token types.
 [[nodiscard]] EncoderOptions bert_options(const ConfigFile& config);

@@ -2,6 +2,7 @@
 // and turn by a base of their own.
 #include <optional>
 
+#include "model/families/bert_options.h"
 #include "model/families/family.h"
 #include "model/families/llama_options.h"
 
@@ -37,22 +38,14 @@ std::vector<std::int64_t> modernbert_windows(const ConfigFile& config, std::int6
 }
 
 Model::Network modernbert_network(const ConfigFile& config, const Init& init, DType dtype) {
-  EncoderOptions options{.vocabulary = config.integer("vocab_size"),
-                         .length = config.integer("max_position_embeddings"),
-                         .layers = config.layers("num_hidden_layers"),
-                         .d_model = config.integer("hidden_size"),
-                         .heads = config.integer("num_attention_heads"),
-                         .d_ff = config.integer("intermediate_size"),
-                         .positions = Positions::rotary,
-                         .tied = config.flag("tie_word_embeddings", true),
-                         .order = NormOrder::pre,
-                         .embedding = EmbeddingScale::normed,
-                         .activation = activation_in(config, "hidden_activation", "gelu"),
-                         .bias = config.flag("attention_bias", false),
-                         .head = head_in(config),
-                         .head_activation = activation_in(config, "classifier_activation", "gelu"),
-                         .head_map_bias = config.flag("classifier_bias", false),
-                         .head_bias = config.flag("decoder_bias", true)};
+  EncoderOptions options = encoder_sizes(config);
+  options.positions = Positions::rotary;
+  options.order = NormOrder::pre;
+  options.activation = activation_in(config, "hidden_activation", "gelu");
+  options.bias = config.flag("attention_bias", false);
+  options.head_activation = activation_in(config, "classifier_activation", "gelu");
+  options.head_map_bias = config.flag("classifier_bias", false);
+  options.head_bias = config.flag("decoder_bias", true);
   const bool has_biases = config.flag("norm_bias", false);
   options.choices = {.norm = has_biases ? NormKind::layer : NormKind::layer_without_bias,
                      .epsilon = config.number("norm_eps", 1e-5),
