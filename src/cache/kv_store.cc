@@ -101,9 +101,13 @@ void Store::write(const TensorView& k, const TensorView& v, std::int64_t t, std:
 
 }  // namespace qkv::kv_detail
 
-std::int64_t qkv::token_bytes(const KvFormat& format) noexcept {
+namespace qkv {
+
+std::int64_t token_bytes(const KvFormat& format) noexcept {
   const std::int64_t numbers =
       (format.D + format.Dv.value_or(format.D)) * static_cast<std::int64_t>(size_of(format.dtype));
   const std::int64_t scales = format.dtype == DType::i8 ? 2 * static_cast<std::int64_t>(sizeof(float)) : 0;
   return format.Hk * (numbers + scales);
 }
+
+}  // namespace qkv
