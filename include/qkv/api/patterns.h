@@ -1,11 +1,10 @@
-// Who sees whom, where tokens stand, and what it costs: the page Patterns.
+// Who sees whom, and where tokens stand: the page Patterns.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "qkv/api/cost.h"
 #include "qkv/api/field.h"
 #include "qkv/api/mask.h"
 #include "qkv/api/member.h"
@@ -52,28 +51,10 @@ struct PositionsReply {
   std::vector<double> slopes;       // of ALiBi, a head each
 };
 
-struct CostLine {
-  std::string name;
-  std::vector<double> x, y;
-};
-
-struct CostShownRequest : CostRequest {
-  std::string of = "memory";
-};
-
-struct CostShownReply : CostFigures {
-  std::string x_axis, y_axis;
-  std::vector<CostLine> lines;
-  std::vector<std::string> presets;
-};
-
 [[nodiscard]] const Fields<MaskMapRequest>& mask_map_fields();
 [[nodiscard]] const Fields<PositionsRequest>& positions_fields();
-[[nodiscard]] const Fields<CostShownRequest>& cost_shown_fields();
 
 [[nodiscard]] const Members<MaskMapReply>& members_of(const MaskMapReply* reply);
 [[nodiscard]] const Members<PositionsReply>& members_of(const PositionsReply* reply);
-[[nodiscard]] const Members<CostLine>& members_of(const CostLine* line);
-[[nodiscard]] const Members<CostShownReply>& members_of(const CostShownReply* reply);
 
 }  // namespace qkv

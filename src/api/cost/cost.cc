@@ -96,8 +96,6 @@ CostConfig cost_config(const CostRequest& request) {
   return config;
 }
 
-CostFigures answer(const CostRequest& request) { return cost_figures(cost(cost_config(request))); }
-
 const Fields<CostRequest>& cost_fields() {
   using Request = CostRequest;
   static const Fields<Request> kFields = [] {
@@ -131,6 +129,7 @@ const Fields<CostRequest>& cost_fields() {
     count(&Request::batch, "batch", "Sequences at once [1]", "");
     fields.add(&Request::dtype, {.name = "dtype", .form = "TYPE", .meaning = "f64, f32, f16 or bf16"});
     count(&Request::tile, "tile", "Side of the tiled algorithm's tiles [64]", "");
+    fields.add(&Request::range, cost_range_fields());
     fields.give_examples({{"preset", "gpt2"}, {"dtype", "bf16"}});
     return fields;
   }();

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "api/fields/refuse.h"
+#include "api/replies/answered.h"
 #include "qkv/api/attend.h"
 #include "qkv/api/change.h"
 #include "qkv/api/check_models.h"
@@ -25,28 +25,9 @@
 namespace qkv {
 namespace {
 
-AnyReply as_any(AnyReply reply) { return reply; }
-template <class Reply>
-AnyReply as_any(Reply reply) {
-  return any_reply(std::move(reply));
-}
-
-// The answer to some depends on which fields were given.
-template <class Request>
-AnyReply answered(const Fields<Request>& fields, const FieldValues& values) {
-  const Request request = fields.from_values(values);
-  if constexpr (requires { answer(request, Given(fields.infos(), values)); }) {
-    return as_any(answer(request, Given(fields.infos(), values)));
-  } else {
-    return as_any(answer(request));
-  }
-}
-
 template <class Request>
 CommandQuestion question(const char* name, const Fields<Request>& fields, std::vector<std::string> examples) {
-  const auto of_values = [&fields](const FieldValues& values) {
-    return api_detail::of_fields([&] { return answered(fields, values); });
-  };
+  const auto of_values = [&fields](const FieldValues& values) { return api_detail::answered(fields, values); };
   return {.name = name, .fields = fields.infos(), .answer = of_values, .examples = std::move(examples)};
 }
 

@@ -11,6 +11,7 @@
 #include "api/far/far_head.h"
 #include "api/fields/refuse.h"
 #include "api/heads/model_run.h"
+#include "api/replies/answered.h"
 #include "api/studio/shared_work.h"
 #include "files/reading.h"
 #include "qkv/api/bench.h"
@@ -74,6 +75,20 @@ Answerer answerer(const std::string& name, const std::string& meaning, const Fie
                        .examples = examples},
           .answer = [&fields, answer](StudioState& state, const FieldValues& request, const StudioWatch& watch) {
             return of_fields([&] { return any_reply(answer(state, fields.from_values(request), watch)); });
+          }};
+}
+
+/// A question whose answer is a command's, too; a page gets it as a `Reply`.
+template <class Reply, class Request>
+Answerer answerer(const std::string& name, const std::string& meaning, const Fields<Request>& fields,
+                  const std::vector<std::string>& examples) {
+  return {.question = {.name = name,
+                       .meaning = meaning,
+                       .fields = fields.infos(),
+                       .reply = reply_type<Reply>(),
+                       .examples = examples},
+          .answer = [&fields](StudioState& /*none*/, const FieldValues& request, const StudioWatch& /*of thread*/) {
+            return answered(fields, request);
           }};
 }
 
