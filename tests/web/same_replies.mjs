@@ -49,7 +49,7 @@ const inPieces = [
   ["heads", gpt],
   ["head", { ...gpt, layer: 1, head: 3 }],
   ["bench", { ...gpt, layer: 1, head: 3, query: 2 }],
-  ["change", { ...gpt, changes: "remove 1.0" }],
+  ["change", { ...gpt, changes: ["remove 1.0"] }],
 ];
 
 // A block, an image and a longer tokenizer beside the examples of the question.

@@ -21,9 +21,25 @@ std::vector<AboutModel> api_detail::models_of_the_box() {
   return models;
 }
 
-OpenedModel open_model(const std::string& name, const Saying& saying, QuantisedWeights quantised) {
-  const OpenedModel opened = api_detail::of_model(
+namespace {
+
+thread_local const api_detail::KeptModels* kept_of_thread = nullptr;
+
+}  // namespace
+
+api_detail::KeptModels::KeptModels(Open open) : open_(std::move(open)), outer_(kept_of_thread) {
+  kept_of_thread = this;
+}
+api_detail::KeptModels::~KeptModels() { kept_of_thread = outer_; }
+
+OpenedModel api_detail::read_model(const std::string& name, QuantisedWeights quantised) {
+  return of_model(
       [&] { return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name), quantised)); });
+}
+
+OpenedModel open_model(const std::string& name, const Saying& saying, QuantisedWeights quantised) {
+  const bool is_kept = kept_of_thread != nullptr && quantised == QuantisedWeights::as_f32;
+  const OpenedModel opened = is_kept ? kept_of_thread->open(name) : api_detail::read_model(name, quantised);
   for (const std::string& what : opened->model().cautions()) saying.careful(what);
   return opened;
 }

@@ -61,7 +61,7 @@ std::span<const CommandQuestion> command_questions() {
       question("analyze", analyze_fields(),
                {R"({"model": "induction", "count": 4, "importance": 2})",
                 R"({"model": "english", "syntax": "english", "count": 4})"}),
-      question("change", intervention_fields(),
+      question("change", change_fields(),
                {R"({"model": "induction", "text": "abcxyzab", "remove": ["1.0"]})",
                 R"({"model": "induction", "examples": 4, "changes": ["pattern 1.0=uniform"], "freeze_norms": true})",
                 R"({"model": "induction", "text": "abcxyzab", "sweep": "heads"})"}),

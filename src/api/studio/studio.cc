@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
+#include "api/models/models.h"
 #include "api/replies/reply_json.h"
 #include "api/studio/question_watch.h"
 #include "api/studio/studio_questions.h"
@@ -120,7 +121,7 @@ std::string StudioState::model_key(const std::string& name) const {
 }
 
 std::shared_ptr<const TextModel> StudioState::model(const std::string& name) {
-  return models_.get(model_key(name), [&] { return open_model(name); });
+  return models_.get(model_key(name), [&] { return api_detail::read_model(name); });
 }
 
 void StudioState::keep(const std::string& name, OpenedModel model) {
@@ -214,6 +215,7 @@ StudioReply Studio::ask(std::string_view name, std::string_view request, const S
   api_detail::WireWriter writer;
   api_detail::QuestionWatch watched(watch, state_->options().limits.seconds);
   const files::ReadWithin within(state_->places());
+  const api_detail::KeptModels kept([this](const std::string& model) { return state_->model(model); });
   one.answer(*state_, field_values(one.question.fields, request), watched.told())(writer);
   if (watched.seconds_so_far() > kLongAnswer) give_memory_back();
   return reply_of(writer);
@@ -223,6 +225,7 @@ AnyReply Studio::answer(std::string_view name, const FieldValues& request, const
   const Answerer& one = answerer_named(name);
   api_detail::QuestionWatch watched(watch, state_->options().limits.seconds);
   const files::ReadWithin within(state_->places());
+  const api_detail::KeptModels kept([this](const std::string& model) { return state_->model(model); });
   return one.answer(*state_, request, watched.told());
 }
 

@@ -78,16 +78,19 @@ Answerer answerer(const std::string& name, const std::string& meaning, const Fie
           }};
 }
 
-/// A question whose answer is a command's, too; a page gets it as a `Reply`.
+/// A question whose answer is a command's, too; a page gets it as a `Reply`. `require` refuses what is too much for a
+/// studio.
 template <class Reply, class Request>
 Answerer answerer(const std::string& name, const std::string& meaning, const Fields<Request>& fields,
-                  const std::vector<std::string>& examples) {
+                  const std::vector<std::string>& examples, void (*require)(const Request&) = nullptr) {
   return {.question = {.name = name,
                        .meaning = meaning,
                        .fields = fields.infos(),
                        .reply = reply_type<Reply>(),
                        .examples = examples},
-          .answer = [&fields](StudioState& /*none*/, const FieldValues& request, const StudioWatch& /*of thread*/) {
+          .answer = [&fields, require](StudioState& /*none*/, const FieldValues& request,
+                                       const StudioWatch& /*the thread's*/) {
+            if (require != nullptr) require(fields.from_values(request));
             return answered(fields, request);
           }};
 }
