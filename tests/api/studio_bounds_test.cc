@@ -96,11 +96,11 @@ TEST(StudioBounds, OfNumbersHoldBeforeTheWork) {
     ++asked;
     return Proceed::go_on;
   };
-  const Json large = {{"text", words(1000)}, {"heads", 16}, {"d_model", 64}, {"numbers", true}, {"block", "pre-norm"}};
+  const Json large = {{"text", words(1000)}, {"heads", 16}, {"d_model", 64}, {"block", "pre-norm"}};
   EXPECT_THAT(message_of(studio, "explain", large, watch),
               HasSubstr("numbers: expected an explanation of at most 67108864 numbers"));
   EXPECT_EQ(asked, 0);
-  EXPECT_EQ(message_of("explain", {{"text", words(300)}, {"numbers", true}, {"block", "pre-norm"}}), "");
+  EXPECT_EQ(message_of("explain", {{"text", words(300)}, {"block", "pre-norm"}}), "");
 }
 
 TEST(StudioBounds, StopADrawnModelOnceItsClientLeaves) {
@@ -153,7 +153,7 @@ TEST(ExplainRules, HoldForTheQuestion) {
   for (const Json& one : std::vector<Json>{{{"example", 1}},
                                            {{"site", "tokens"}},
                                            {{"layer", 0}},
-                                           {{"head", 1}},
+                                           {{"head", "1.0"}},
                                            {{"answer", 2}},
                                            {{"captions", "a|b"}},
                                            {{"picture", "x.png"}},

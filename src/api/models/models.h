@@ -1,4 +1,4 @@
-// Models of the box, with what each has learnt; and models that are open already.
+// The models of the box, with what each has learnt; and who opens a model for the question of a thread.
 #pragma once
 
 #include <functional>
@@ -12,24 +12,22 @@ namespace qkv::api_detail {
 
 [[nodiscard]] std::vector<AboutModel> models_of_the_box();
 
-/// Reads its file. Throws as open_model().
+/// The model of this name or path, read now. Throws as open_model().
 [[nodiscard]] OpenedModel read_model(const std::string& name, QuantisedWeights quantised = QuantisedWeights::as_f32);
 
-/// While it lives, open_model() on this thread takes what `open` gives, but for quantised weights.
-class KeptModels {
+/// While it lives, open_model() of this thread opens f32 weights by `open`, which may have the model open already.
+class OpensModels {
  public:
   using Open = std::function<OpenedModel(const std::string& name)>;
 
-  explicit KeptModels(Open open);
-  KeptModels(const KeptModels&) = delete;
-  KeptModels& operator=(const KeptModels&) = delete;
-  ~KeptModels();
-
-  [[nodiscard]] OpenedModel open(const std::string& name) const { return open_(name); }
+  explicit OpensModels(Open open);
+  OpensModels(const OpensModels&) = delete;
+  OpensModels& operator=(const OpensModels&) = delete;
+  ~OpensModels();
 
  private:
   Open open_;
-  const KeptModels* outer_;
+  const Open* outer_;
 };
 
 }  // namespace qkv::api_detail

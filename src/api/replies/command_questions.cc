@@ -55,7 +55,7 @@ std::span<const CommandQuestion> command_questions() {
       question("cost", cost_fields(),
                {R"({"preset": "gpt2", "tokens": 2048})", R"({"layers": 2, "d_model": 64, "heads": 4, "gated": true})"}),
       question("mask", mask_fields(), {R"({"mask": "window(64) & causal", "tq": 256, "tk": 256})", R"({"tq": 64})"}),
-      question("explain", explain_asked_fields(),
+      question("explain", explain_fields(),
                {R"({"text": "The cat sat down", "causal": true})", R"({"text": "The cat sat", "query": "cat"})",
                 R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]"})"}),
       question("analyze", analyze_fields(),

@@ -1,10 +1,12 @@
 // Questions that pages ask as commands do, with the same fields and the same answer.
 #include <fmt/format.h>
 
+#include "api/explain/explain_rules.h"
 #include "api/fields/refuse.h"
 #include "api/studio/studio_questions.h"
 #include "qkv/api/change.h"
 #include "qkv/api/cost.h"
+#include "qkv/api/explain.h"
 #include "qkv/api/mask.h"
 
 namespace qkv::api_detail {
@@ -21,6 +23,15 @@ void require_short_mask(const MaskRequest& request) {
 }
 
 }  // namespace
+
+Answerer explain_question() {
+  return answerer<ExplainReply>(
+      "explain", "Everything from words to the output, step by step, and why it is done so.", explain_fields(),
+      {R"({"text": "The cat sat down", "causal": true, "query": "cat", "all": "full", "numbers": false})",
+       R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]"})",
+       R"({"model": "induction", "text": "abcxyzab", "numbers": false})"},
+      require_few_numbers);
+}
 
 Answerer change_question() {
   return answerer<ChangeFigures>("change", "What a model says when something inside it is changed.", change_fields(),

@@ -215,7 +215,7 @@ StudioReply Studio::ask(std::string_view name, std::string_view request, const S
   api_detail::WireWriter writer;
   api_detail::QuestionWatch watched(watch, state_->options().limits.seconds);
   const files::ReadWithin within(state_->places());
-  const api_detail::KeptModels kept([this](const std::string& model) { return state_->model(model); });
+  const api_detail::OpensModels opens([this](const std::string& model) { return state_->model(model); });
   one.answer(*state_, field_values(one.question.fields, request), watched.told())(writer);
   if (watched.seconds_so_far() > kLongAnswer) give_memory_back();
   return reply_of(writer);
@@ -225,7 +225,7 @@ AnyReply Studio::answer(std::string_view name, const FieldValues& request, const
   const Answerer& one = answerer_named(name);
   api_detail::QuestionWatch watched(watch, state_->options().limits.seconds);
   const files::ReadWithin within(state_->places());
-  const api_detail::KeptModels kept([this](const std::string& model) { return state_->model(model); });
+  const api_detail::OpensModels opens([this](const std::string& model) { return state_->model(model); });
   return one.answer(*state_, request, watched.told());
 }
 
