@@ -121,9 +121,6 @@ void serve(const ViewArguments& arguments) {
 }
 
 void export_to(const ViewArguments& arguments) {
-  if (!arguments.studio.file.empty()) {
-    refuse("--file", "cannot be combined with --export: a long text is computed while it is looked at");
-  }
   check_files({{"--model", arguments.studio.model}}, {{"--export", arguments.file}});
   const std::string page = studio::view_page(arguments.studio);
   write_file(arguments.file, page);
@@ -160,10 +157,10 @@ Fields<ViewArguments> fields_of_view() {
                         .least = 0,
                         .most = 65535,
                         .excludes = not_served,
-                        .fallback = "a free one"});
+                        .otherwise = "a free one"});
   Fields<PageRequest> of_page = page_fields();
   FieldInfo page = of_page.info("export");
-  page.excludes = {"root", "frame", "describe"};
+  page.excludes = {"root", "file", "frame", "describe"};  // a long text is computed while it is looked at
   fields.add(&A::file, std::move(page));
   fields.add(&A::frame, {.name = "frame",
                          .form = "FILE.html",

@@ -85,7 +85,7 @@ TEST_F(TokensCommand, RefusesWhatItCannotDo) {
   EXPECT_EQ(refusal({"tokens", folder_, "--ids", "99"}, 2), "qkv tokens: --ids: expected from 0 to 6, got 99\n");
   EXPECT_THAT(refusal({"tokens", folder_ + "/none.json", "x"}, 1), HasSubstr("none.json"));
   EXPECT_EQ(refusal({"tokens", folder_, "--list", "--pair", "x"}, 2),
-            "qkv tokens: --pair: expected a TEXT beside it, got none\n");
+            "qkv tokens: --pair: expected TEXT beside it, got none\n");
 }
 
 TEST_F(TokensCommand, ReadsWhatTrainTokenizerLearns) {

@@ -219,8 +219,8 @@ InvalidArgument in_python(std::string_view function, std::span<const FieldInfo> 
 nb::list described(std::span<const FieldInfo> fields) {
   nb::list all;
   for (const FieldInfo& field : fields) {
-    all.append(
-        nb::make_tuple(python_name(field), annotation_of(field), default_of(field), field.required, field.meaning));
+    const std::string meaning = field.meaning + (field.otherwise.empty() ? "" : " [" + field.otherwise + "]");
+    all.append(nb::make_tuple(python_name(field), annotation_of(field), default_of(field), field.required, meaning));
   }
   return all;
 }

@@ -41,9 +41,10 @@ const Fields<ModelsText>& models_text_fields() {
                             .most = 1 << 20});
     fields.add(&R::dtype, {.name = "dtype",
                            .form = "DTYPE",
-                           .meaning = "What both compute in [f32]; file: quantised weights as they lie",
+                           .meaning = "What both compute in; file: quantised weights as they lie",
                            .group = group,
-                           .words = {"f32", "f64", "file"}});
+                           .words = {"f32", "f64", "file"},
+                           .otherwise = "f32"});
     fields.give_examples({{"text_file", "text.txt"}, {"window", "256"}, {"dtype", "f64"}});
     return fields;
   }();

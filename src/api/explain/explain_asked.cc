@@ -23,8 +23,9 @@ Fields<ExplainAsked> asked_parts() {
   Fields<A> fields;
   fields.add(&A::head_name, {.name = "head",
                              .form = "1.5",
-                             .meaning = "Whose steps to show: layer 1, head 5 [what the text calls for]",
-                             .group = "A trained model"});
+                             .meaning = "Whose steps to show: layer 1, head 5",
+                             .group = "A trained model",
+                             .otherwise = "what the text calls for"});
   fields.add(&A::all,
              {.name = "all",
               .form = "full",

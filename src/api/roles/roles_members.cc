@@ -7,14 +7,13 @@ const Fields<RolesRequest>& roles_fields() {
   static const Fields<RolesRequest> kFields = [] {
     constexpr std::int64_t kMost = 1000;
     Fields<RolesRequest> fields;
-    fields.add(&RolesRequest::model, {.name = "model", .form = "MODEL", .meaning = "Whose heads"});
-    fields.add(&RolesRequest::texts,
-               {.name = "texts",
-                .form = "TEXT",
-                .meaning = "Texts, a line each [held-out examples of its task, or English sentences]"});
-    fields.add(
-        &RolesRequest::count,
-        {.name = "count", .meaning = "Examples or sentences, where `texts` are not given", .least = 1, .most = kMost});
+    fields.add(&RolesRequest::model, {.name = "model", .form = "MODEL", .meaning = "Whose heads", .required = true});
+    fields.add(&RolesRequest::texts, {.name = "texts",
+                                      .form = "TEXT",
+                                      .meaning = "Texts, a line each",
+                                      .otherwise = "held-out examples of its task, or English sentences"});
+    fields.add(&RolesRequest::count,
+               {.name = "count", .meaning = "Examples or sentences", .least = 1, .most = kMost, .excludes = {"texts"}});
     fields.add(
         &RolesRequest::importance,
         {.name = "importance", .meaning = "Texts on which each head is removed; 0: none", .least = 0, .most = kMost});
@@ -34,10 +33,10 @@ const Fields<ChangeRequest>& change_fields() {
     add(&ChangeRequest::changes, "changes", "CHANGE;…",
         "remove 1.0; pattern 2.3=uniform; cut 7:3; patch blocks.1@5; set 1.0=k:2,5:0.7; freeze norms");
     add(&ChangeRequest::from_text, "from_text", "TEXT", "The other text, of as many tokens, that a patch takes from");
-    add(&ChangeRequest::query, "query", "TOKEN",
-        "Where it is looked at: a token or its number [the last that is asked]");
-    add(&ChangeRequest::token, "token", "TOKEN", "The answer [the expected token, or the likeliest]");
+    add(&ChangeRequest::query, "query", "TOKEN", "Where it is looked at: a token or its number");
+    add(&ChangeRequest::token, "token", "TOKEN", "The answer");
     add(&ChangeRequest::against, "against", "TOKEN", "What the answer is held against");
+    fields.give_otherwise({{"query", "the last that is asked"}, {"token", "the expected token, or the likeliest"}});
     fields.give_examples(
         {{"changes", "remove 1.0"}, {"from_text", "xyzabcxy"}, {"query", "3"}, {"token", "c"}, {"against", "x"}});
     return fields;

@@ -165,8 +165,8 @@ const Fields<StudioOptions>& studio_fields() {
     add(&StudioOptions::text, "text", "TEXT", "What it reads first");
     add(&StudioOptions::file, "file", "FILE", "A long text, for the page Far");
     add(&StudioOptions::mask, "mask", "EXPR", "A mask to look at first");
-    add(&StudioOptions::root, "root", "DIR",
-        "Read files below this folder alone, for whoever has the address [all that you can read]");
+    add(&StudioOptions::root, "root", "DIR", "Read files below this folder alone, for whoever has the address");
+    fields.give_otherwise({{"root", "all that you can read"}});
     fields.give_examples({{"model", "induction"},
                           {"text", "abcxyzab"},
                           {"file", "book.txt"},
