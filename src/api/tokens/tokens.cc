@@ -109,6 +109,7 @@ void require_one(const TokensRequest& request) {
   if (asked != 1) {
     refuse("text", "one of `text`, `file`, `ids`, `list` and `search`", asked == 0 ? "none" : "several");
   }
+  if (request.text && request.text->empty()) refuse("text", "a text", "");
   if (request.pair && !request.text) refuse("pair", "a `text` beside it", "none");
 }
 
