@@ -68,6 +68,7 @@
 #include "qkv/api/pictures.h"
 #include "qkv/api/probe.h"
 #include "qkv/api/problem.h"
+#include "qkv/api/refusal.h"
 #include "qkv/api/roles.h"
 #include "qkv/api/saying.h"
 #include "qkv/api/studio.h"

@@ -260,8 +260,8 @@ TEST(ExplainCommand, DoesNotMakeTheDirectoryOfAPage) {
   const TemporaryDirectory directory;
   const Outcome outcome = explain({"cat", "--html", directory / "sub/page.html"});
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_EQ(outcome.err, "qkv explain: cannot write " + directory / "sub/page.html" + ": there is no directory " +
-                             directory / "sub" + "\n");
+  EXPECT_EQ(outcome.err, "qkv explain: --html: cannot write " + directory / "sub/page.html" +
+                             ": there is no directory " + directory / "sub" + "\n");
   EXPECT_FALSE(std::filesystem::exists(directory / "sub"));
 }
 
@@ -543,7 +543,7 @@ TEST(ExplainModel, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refused({"ab9"}), "qkv explain: TEXT: expected a piece of the vocabulary, got \"9\"\n");
   EXPECT_EQ(refused({}), "qkv explain: TEXT: expected a text, or an example, got none\n");
   EXPECT_EQ(refused({"ab", "--layer", "1"}), "qkv explain: --layer: expected 0 to 0, got 1\n");
-  EXPECT_EQ(refused({"ab", "--head", "1.0"}), "qkv explain: --layer: expected 0 to 0, got 1\n");
+  EXPECT_EQ(refused({"ab", "--head", "1.0"}), "qkv explain: --head: expected a layer from 0 to 0, got 1\n");
   EXPECT_EQ(refused({"ab", "--head", "0.2"}), "qkv explain: --head: expected 0 to 1, got 2\n");
   EXPECT_EQ(refused({"ab", "--head", "1"}), "qkv explain: --head: expected LAYER.HEAD, such as 1.5, got \"1\"\n");
   EXPECT_EQ(refused({"ab", "--layer", "0", "--head", "1.0"}),

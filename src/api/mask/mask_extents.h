@@ -8,7 +8,7 @@
 namespace qkv::api_detail {
 
 struct MaskBounds {
-  std::int64_t least = 0;                        // of each extent
+  std::int64_t least = 1;                        // of each extent
   std::int64_t longest = std::int64_t{1} << 40;  // of queries and keys
 };
 

@@ -22,8 +22,8 @@ std::vector<AboutModel> api_detail::models_of_the_box() {
 }
 
 OpenedModel open_model(const std::string& name, const Saying& saying, QuantisedWeights quantised) {
-  const OpenedModel opened = api_detail::of_model(
-      [&] { return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name), quantised)); });
+  const OpenedModel opened =
+      std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name), quantised));
   for (const std::string& what : opened->model().cautions()) saying.careful(what);
   return opened;
 }

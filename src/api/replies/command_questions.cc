@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "api/fields/refuse.h"
 #include "qkv/api/attend.h"
 #include "qkv/api/change.h"
 #include "qkv/api/check_models.h"
@@ -15,6 +14,7 @@
 #include "qkv/api/mask.h"
 #include "qkv/api/match.h"
 #include "qkv/api/probe.h"
+#include "qkv/api/refusal.h"
 #include "qkv/api/roles.h"
 #include "qkv/api/study.h"
 #include "qkv/api/task.h"
@@ -45,7 +45,7 @@ AnyReply answered(const Fields<Request>& fields, const FieldValues& values) {
 template <class Request>
 CommandQuestion question(const char* name, const Fields<Request>& fields, std::vector<std::string> examples) {
   const auto of_values = [&fields](const FieldValues& values) {
-    return api_detail::of_fields([&] { return answered(fields, values); });
+    return answered_for(fields.infos(), values, [&] { return answered(fields, values); });
   };
   return {.name = name, .fields = fields.infos(), .answer = of_values, .examples = std::move(examples)};
 }

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "api/far/far_head.h"
-#include "api/fields/refuse.h"
 #include "api/heads/model_run.h"
 #include "api/studio/shared_work.h"
 #include "files/reading.h"
 #include "qkv/api/bench.h"
 #include "qkv/api/explain.h"
+#include "qkv/api/refusal.h"
 #include "qkv/api/studio.h"
 #include "qkv/model/text_model.h"
 #include "qkv/study/bottleneck.h"
@@ -73,7 +73,8 @@ Answerer answerer(const std::string& name, const std::string& meaning, const Fie
                        .reply = reply_type<Reply>(),
                        .examples = examples},
           .answer = [&fields, answer](StudioState& state, const FieldValues& request, const StudioWatch& watch) {
-            return of_fields([&] { return any_reply(answer(state, fields.from_values(request), watch)); });
+            return answered_for(fields.infos(), request,
+                                [&] { return any_reply(answer(state, fields.from_values(request), watch)); });
           }};
 }
 
