@@ -25,10 +25,11 @@ Fields<TerminalLook> terminal_fields(const std::string& group) {
                                     .words = {"auto", "true", "256", "never"}});
   fields.add(&TerminalLook::width, {.name = "width",
                                     .form = "N",
-                                    .meaning = "Columns to use [the terminal's, or 80]",
+                                    .meaning = "Columns to use",
                                     .group = group,
                                     .least = 20,
-                                    .most = 1000});
+                                    .most = 1000,
+                                    .otherwise = "the terminal's, or 80"});
   return fields;
 }
 

@@ -39,8 +39,9 @@ Fields<EmbedFlags> fields_of_embed() {
   Fields<EmbedFlags> fields;
   fields.add(embed_fields());
   fields.info("text").meaning = "What to embed; - reads it from standard input";
-  fields.add(&EmbedFlags::out,
-             {.name = "out", .form = "FILE", .meaning = "Write [texts, width] as .npy [JSON, a line each]"});
+  fields.add(
+      &EmbedFlags::out,
+      {.name = "out", .form = "FILE", .meaning = "Write [texts, width] as .npy", .otherwise = "JSON, a line each"});
   fields.add(threads_flag());
   fields.give_examples({{"out", "vectors.npy"}});
   return fields;

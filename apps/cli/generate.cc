@@ -77,7 +77,6 @@ void warn_of_limits(const TextModel& model, std::span<const WrittenText> written
 
 void run_generate(GenerateArguments& arguments, const Given& given) {
   require_effect(arguments, given);
-  if (arguments.chat && !arguments.file.path.empty()) misuse("--file", "--messages or --user beside --chat", "a file");
   const Texts prompts = arguments.chat ? Texts{} : prompts_of(arguments);
   const std::string path = trained_model_path(arguments.model);
   const Saying saying = saying_of("qkv generate");
@@ -127,7 +126,9 @@ Fields<GenerateArguments> fields_of_generate() {
   Fields<GenerateArguments> fields;
   fields.add(generate_fields());
   fields.info("text").meaning = "What to go on with; - reads it from standard input";
+  fields.info("chat").needs_one.clear();  // a conversation at the terminal
   fields.add(&GenerateArguments::file, file_fields("A text on each line of a file"));
+  fields.info("text").one_of.emplace_back("file");
   fields.add(threads_flag());
   fields.add(&GenerateArguments::json, json_field("Print an object of JSON a text: prompt, text, tokens, end"));
   return fields;

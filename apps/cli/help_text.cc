@@ -39,12 +39,6 @@ std::string row(const std::string& left, const std::string& right, int column) {
   return out;
 }
 
-std::string listed(const Command& command, std::span<const std::string> fields) {
-  std::string text;
-  for (const std::string& field : fields) text += (text.empty() ? "" : ", ") + command.option_of(field);
-  return text;
-}
-
 // "--no-x" beside "--x", "[=KIND]" of what may stand alone.
 std::string names_of(const Command& command, const FieldInfo& field) {
   std::string names = command.option_of(field.name);
@@ -55,23 +49,13 @@ std::string names_of(const Command& command, const FieldInfo& field) {
   return names + (field.alone ? "[=" + field.form + "]" : " " + field.form);
 }
 
-// One of two fields that exclude each other says so.
-std::vector<std::string> excluded_by(const Command& command, const FieldInfo& field) {
-  std::vector<std::string> others = field.excludes;
-  for (const FieldInfo& other : command.infos()) {
-    const bool names_it = std::ranges::find(other.excludes, field.name) != other.excludes.end();
-    if (names_it && std::ranges::find(others, other.name) == others.end()) others.push_back(other.name);
-  }
-  return others;
-}
-
 std::string option_row(const Command& command, const FieldInfo& field) {
   std::string right = field.meaning;
-  if (!field.fallback.empty()) right += " [" + field.fallback + "]";
-  if (field.required) right += " (required)";
-  if (!field.needs.empty()) right += " (with " + listed(command, field.needs) + ")";
-  const std::vector<std::string> others = excluded_by(command, field);
-  if (!others.empty()) right += " (not with " + listed(command, others) + ")";
+  const std::string& value = field.fallback.empty() ? field.otherwise : field.fallback;
+  if (!value.empty()) right += " [" + value + "]";
+  const auto shown = [&](std::string_view name) { return command.option_of(name); };
+  const std::string company = company_of(command.infos(), field, shown);
+  if (!company.empty()) right += " (" + company + ")";
   return row(names_of(command, field), right, option_column());
 }
 
@@ -151,10 +135,9 @@ std::string commands_as_markdown(const Commands& commands) {
   std::string text;
   for (const Command& command : commands.all()) {
     if (command.fields == nullptr) continue;
-    std::vector<FieldInfo> options(command.infos().begin(), command.infos().end());
-    for (FieldInfo& option : options) option.name = command.option_of(option.name);
-    text +=
-        fmt::format("### `{}`\n\n{}.\n\n{}\n", command.full_name(), command.help.summary, fields_as_markdown(options));
+    const auto shown = [&](std::string_view name) { return command.option_of(name); };
+    text += fmt::format("### `{}`\n\n{}.\n\n{}\n", command.full_name(), command.help.summary,
+                        fields_as_markdown(command.infos(), shown));
   }
   return text;
 }

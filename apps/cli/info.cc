@@ -18,7 +18,6 @@ struct InfoFlags : InfoRequest {
 
 void run_info(InfoFlags& flags, const Given& /*all*/) {
   if (flags.file.empty()) {
-    if (flags.tensors) misuse("--tensors", "a FILE beside it", "none");
     return flags.json ? print(reply_as_json(machine_info())) : print_text(info_as_text(terminal_width()));
   }
   const Contents contents = contents_of(flags.file);
@@ -29,7 +28,8 @@ void run_info(InfoFlags& flags, const Given& /*all*/) {
 Fields<InfoFlags> fields_of_info() {
   Fields<InfoFlags> fields;
   fields.add(info_fields());
-  fields.add(&InfoFlags::tensors, {.name = "tensors", .meaning = "Each tensor in a line of its own (with FILE)"});
+  fields.add(&InfoFlags::tensors,
+             {.name = "tensors", .meaning = "Each tensor in a line of its own", .needs = {"file"}});
   fields.add(&InfoFlags::json, json_field());
   return fields;
 }

@@ -36,9 +36,12 @@ Fields<LensArguments> fields_of_lens() {
   fields.add(lens_fields());
   fields.add(&LensArguments::json, json_field());
   fields.add(&LensArguments::pictures, picture_fields());
-  fields.add(
-      &LensArguments::width,
-      {.name = "width", .form = "N", .meaning = "Columns to use [the terminal's, or 80]", .least = 40, .most = 1000});
+  fields.add(&LensArguments::width, {.name = "width",
+                                     .form = "N",
+                                     .meaning = "Columns to use",
+                                     .least = 40,
+                                     .most = 1000,
+                                     .otherwise = "the terminal's, or 80"});
   fields.add(threads_flag());
   return fields;
 }

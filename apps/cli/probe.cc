@@ -29,9 +29,6 @@ struct ProbeFlags : ProbeRequest {
 };
 
 void check_outputs(const ProbeFlags& flags, const ProbeChoice& choice) {
-  if ((flags.terminal || !flags.pictures.empty()) && !choice.map && !choice.tile) {
-    misuse("--png, --svg, --pdf, --terminal", "--map or --tile, which they draw", "neither");
-  }
   if (!flags.npy.empty() && choice.arrays() != 1) {
     misuse("--npy", "one array; --npz takes several", std::to_string(choice.arrays()));
   }
@@ -102,6 +99,7 @@ void add_pictures(Fields<ProbeFlags>& fields) {
                                         .meaning = "Of weights and of maps: log or linear",
                                         .group = group,
                                         .words = {"log", "linear"}});
+  for (const char* const drawn : {"png", "svg", "pdf", "terminal"}) fields.info(drawn).needs_one = {"map", "tile"};
   fields.add(&ProbeFlags::look, terminal_fields(group));
 }
 

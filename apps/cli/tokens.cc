@@ -20,7 +20,6 @@ struct TokensFlags : TokensRequest {
 };
 
 void run_tokens(TokensFlags& flags, const Given& /*all*/) {
-  if (!flags.file.path.empty() && !flags.json) misuse("--file", "--json beside it", "none");
   read_input(flags.text, flags.file);
   const TokensFound found = found_tokens(flags, saying_of("qkv tokens"));
   const auto as_json = [](const auto& one) { return reply_as_json(one); };
@@ -34,7 +33,7 @@ Fields<TokensFlags> fields_of_tokens() {
   Fields<TokensFlags> fields;
   fields.add(tokens_fields());
   fields.info("text").meaning = "What to cut; - reads it from standard input";
-  fields.info("file").meaning = "Cut each line of a file; with --json";
+  fields.info("file").needs = {"json"};
   fields.add(&TokensFlags::json, json_field());
   return fields;
 }

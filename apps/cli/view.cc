@@ -44,12 +44,8 @@ struct ViewArguments {
 };
 
 void require_model(const std::string& model) {
-  try {
-    if (std::filesystem::exists(trained_model_path(model))) return;
-  } catch (const Error& error) {
-    refuse("MODEL", error.what());
-  }
-  misuse("MODEL", "a model of the box, a file or a folder", "\"" + model + "\", which is not there");
+  const std::string path = trained_model_path(model);
+  if (!std::filesystem::is_directory(path)) require_readable(path);
 }
 
 // The studio reads plain files alone, and a pipe that nobody writes to would hold the command up.
@@ -58,13 +54,9 @@ void require_file(const std::string& file) {
   const auto found = std::filesystem::status(file, none);
   if (std::filesystem::exists(found) && !std::filesystem::is_regular_file(found) &&
       !std::filesystem::is_directory(found)) {
-    refuse("--file", "cannot read " + file + ": expected a file, got a pipe or a device");
+    throw Error("cannot read " + file + ": expected a file, got a pipe or a device");
   }
-  try {
-    require_readable(file);
-  } catch (const Error& error) {
-    refuse("--file", error.what());
-  }
+  require_readable(file);
 }
 
 void check(const StudioOptions& options) {
@@ -121,9 +113,6 @@ void serve(const ViewArguments& arguments) {
 }
 
 void export_to(const ViewArguments& arguments) {
-  if (!arguments.studio.file.empty()) {
-    refuse("--file", "cannot be combined with --export: a long text is computed while it is looked at");
-  }
   check_files({{"--model", arguments.studio.model}}, {{"--export", arguments.file}});
   const std::string page = studio::view_page(arguments.studio);
   write_file(arguments.file, page);
@@ -160,10 +149,10 @@ Fields<ViewArguments> fields_of_view() {
                         .least = 0,
                         .most = 65535,
                         .excludes = not_served,
-                        .fallback = "a free one"});
+                        .otherwise = "a free one"});
   Fields<PageRequest> of_page = page_fields();
   FieldInfo page = of_page.info("export");
-  page.excludes = {"root", "frame", "describe"};
+  page.excludes = {"root", "file", "frame", "describe"};  // a long text is computed while it is looked at
   fields.add(&A::file, std::move(page));
   fields.add(&A::frame, {.name = "frame",
                          .form = "FILE.html",

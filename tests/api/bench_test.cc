@@ -261,7 +261,7 @@ TEST(BenchQuestion, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refused_field("bench", R"({"nudge": "q:1,1:0.01"})"), "nudge");
   EXPECT_EQ(refused_field("bench", R"({"move": "1,0", "nudge": "out:1,1:0.01"})"), "nudge");
   EXPECT_EQ(refused_field("bench", R"({"move": "1,0", "nudge": "q:1,1"})"), "nudge");
-  EXPECT_EQ(refused_field("bench", R"({"x": "1,0;0,1"})"), "w_q");
+  EXPECT_EQ(refused_field("bench", R"({"x": "1,0;0,1"})"), "x") << "which needs w_q beside it";
   EXPECT_EQ(refused_field("bench", R"({"wrong": "no-scal"})"), "wrong");
   EXPECT_EQ(refused_field("bench", R"({"model": "induction"})"), "model");
   EXPECT_THROW(ask("bench", R"json({"mask": "windw(3)"})json"), MaskSyntaxError);

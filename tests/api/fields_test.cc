@@ -1,12 +1,20 @@
 // The fields of requests: read from texts and JSON, and as docs/api.md lists them.
 #include <gmock/gmock.h>
 
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <regex>
+#include <span>
 #include <sstream>
 
 #include "core/error_message.h"
 #include "qkv/api/check.h"
+#include "qkv/api/command_questions.h"
 #include "qkv/api/command_replies.h"
 #include "qkv/api/cost.h"
 #include "qkv/api/mask.h"
@@ -26,7 +34,7 @@ std::string refusal(std::string_view json) {
 
 TEST(Fields, AreReadFromJsonWithTheirTypes) {
   const ProbeRequest request = probe_fields().from_json(
-      R"({"q": "q.npy", "causal": true, "heads": 4, "scale": 0.5, "seed": 18446744073709551615, "dropout": 0.1,
+      R"({"q": "q.npy", "k": "k.npy", "causal": true, "heads": 4, "scale": 0.5, "seed": 18446744073709551615, "dropout": 0.1,
           "map": "8x4", "reduce": "max", "row": null, "threads": 2})");
   EXPECT_EQ(request.q, "q.npy");
   EXPECT_TRUE(request.causal);
@@ -41,10 +49,10 @@ TEST(Fields, AreReadFromJsonWithTheirTypes) {
 }
 
 TEST(Fields, RefuseWhatHasNoMeaning) {
-  EXPECT_EQ(refusal(R"({"row": "4"})"), "request: row: expected a whole number, got \"4\"");
-  EXPECT_EQ(refusal(R"({"row": 1.5})"), "request: row: expected a whole number, got 1.5");
+  EXPECT_EQ(refusal(R"({"row": "4"})"), "request: row: expected a whole number from 0 to 1099511627776, got \"4\"");
+  EXPECT_EQ(refusal(R"({"row": 1.5})"), "request: row: expected a whole number from 0 to 1099511627776, got 1.5");
   EXPECT_EQ(refusal(R"({"causal": 1})"), "request: causal: expected true or false, got 1");
-  EXPECT_EQ(refusal(R"({"scale": []})"), "request: scale: expected a number, got []");
+  EXPECT_EQ(refusal(R"({"scale": []})"), "request: scale: expected a number from -1e38 to 1e38, got []");
   EXPECT_EQ(refusal(R"({"q": 1})"), "request: q: expected a text, got 1");
   EXPECT_EQ(refusal(R"({"threads": 0})"), "request: threads: expected a whole number from 1 to 65536, got 0");
   EXPECT_EQ(refusal(R"({"map": "4", "reduce": "maxx"})"),
@@ -127,22 +135,194 @@ TEST(Fields, OfEveryQuestionAreNamedWhereTheirValuesHaveNoMeaning) {
   }
 }
 
-TEST(Fields, OfEveryQuestionHaveHelpBoundsAndAnExample) {
+// Those of every question of a page and of a command.
+struct Described {
+  std::string question;
+  std::span<const FieldInfo> fields;
+};
+
+std::vector<Described> all_questions() {
+  std::vector<Described> all;
+  for (const Question& one : Studio::questions()) all.push_back({one.name, one.fields});
+  for (const CommandQuestion& one : command_questions()) all.push_back({"qkv " + one.name, one.fields});
+  return all;
+}
+
+void for_each_field(const std::function<void(const std::string& name, const FieldInfo& field)>& look) {
+  for (const auto& [question, fields] : all_questions()) {
+    for (const FieldInfo& field : fields) look(question + "." + field.name, field);
+  }
+}
+
+TEST(Fields, HaveHelpAndAnExample) {
+  for_each_field([](const std::string& name, const FieldInfo& field) {
+    EXPECT_NE(field.meaning, "") << name;
+    EXPECT_NE(field.example, "") << name;
+    EXPECT_NE(field.example, field.fallback) << name;
+    EXPECT_NO_THROW(static_cast<void>(field_value(field, field.example))) << name;
+  });
+}
+
+std::string whole_text(double number) { return std::to_string(static_cast<std::int64_t>(number)); }
+
+// Texts of numbers at both ends, the last that are taken and the first that are not.
+struct Ends {
+  std::vector<std::string> inside, outside;
+};
+
+std::string shortest(double number) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
+}
+
+void add_end(Ends& ends, const Bound& bound, double beyond) {
+  const double back = -beyond;
+  ends.inside.push_back(shortest(bound.is_open ? std::nextafter(bound.at, back) : bound.at));
+  ends.outside.push_back(shortest(bound.is_open ? bound.at : std::nextafter(bound.at, beyond)));
+}
+
+std::optional<Ends> ends_of(const FieldInfo& field) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Ends ends;
+  switch (field.type) {
+    case FieldType::seed:
+      return Ends{{"0", "18446744073709551615"}, {"-1", "18446744073709551616"}};
+    case FieldType::size:
+      return Ends{{"0", "1024PiB"}, {"-1", "1025 PiB"}};
+    case FieldType::whole:
+    case FieldType::wholes:
+      return Ends{{whole_text(field.least.at), whole_text(field.most.at)},
+                  {whole_text(field.least.at - 1), whole_text(field.most.at + 1)}};
+    case FieldType::number:
+      add_end(ends, field.least, -kInfinity);
+      add_end(ends, field.most, kInfinity);
+      return ends;
+    default:
+      return std::nullopt;
+  }
+}
+
+TEST(Fields, OfNumbersTakeWhatIsWithinTheirBoundsAndNothingElse) {
+  int walked = 0;
+  for_each_field([&](const std::string& name, const FieldInfo& field) {
+    const std::optional<Ends> ends = ends_of(field);
+    if (!ends) return;
+    ++walked;
+    const bool has_ends = field.type == FieldType::seed || (field.least.is_finite() && field.most.is_finite());
+    EXPECT_TRUE(has_ends) << name;
+    for (const std::string& text : ends->inside) {
+      EXPECT_EQ(error_message([&] { static_cast<void>(field_value(field, text)); }), "nothing was thrown") << name;
+    }
+    FieldInfo read = field;  // of a list in a text each number
+    if (field.type == FieldType::wholes) read.type = FieldType::whole;
+    const std::string said = "request: " + field.name + ": expected " + expected_of(read) + ", got ";
+    for (const std::string& text : ends->outside) {
+      EXPECT_THAT(error_message([&] { static_cast<void>(field_value(field, text)); }), StartsWith(said))
+          << name << text;
+    }
+    EXPECT_THAT(expected_of(field), HasSubstr(bounds_of(field))) << name << ": in the words of the document";
+    EXPECT_TRUE(checked_value(field, field_value(field, field.example), "") == field_value(field, field.example));
+  });
+  EXPECT_GT(walked, 250);
+}
+
+// Outside of its bounds, a number is refused by whoever is asked, whatever else is missing.
+TEST(Fields, OutOfBoundsAreNamedByTheQuestion) {
+  Studio studio;
   for (const Question& question : Studio::questions()) {
     for (const FieldInfo& field : question.fields) {
-      const std::string name = question.name + "." + field.name;
-      EXPECT_NE(field.meaning, "") << name;
-      EXPECT_NE(field.example, "") << name;
-      EXPECT_NE(field.example, field.fallback) << name;
-      EXPECT_NO_THROW(static_cast<void>(field_value(field, field.example))) << name;
-      if (field.type != FieldType::whole && field.type != FieldType::number) continue;
-      EXPECT_NE(field.least, std::numeric_limits<std::int64_t>::min()) << name;
-      EXPECT_NE(field.most, std::numeric_limits<std::int64_t>::max()) << name;
-      EXPECT_FALSE(field.only_told) << name;
-      const double example = std::stod(field.example);
-      EXPECT_TRUE(example >= static_cast<double>(field.least) && example <= static_cast<double>(field.most)) << name;
+      const std::optional<Ends> ends = ends_of(field);
+      if (!ends || field.type == FieldType::wholes) continue;
+      for (const std::string& text : ends->outside) {
+        if (text.find(' ') != std::string::npos) continue;  // a size in words
+        const std::string request = "{\"" + field.name + "\": " + text + "}";
+        EXPECT_THAT(error_message([&] { static_cast<void>(studio.ask(question.name, request)); }),
+                    StartsWith("request: " + field.name + ": expected " + expected_of(field)))
+            << question.name << request;
+      }
     }
   }
+}
+
+// "[heads]" at the end of a phrase, "(8)", "default": a default that no face finds. Shapes stand in brackets, too.
+TEST(Fields, HaveNoDefaultInProse) {
+  static const std::regex kDefault(
+      R"(\[(?![A-Z]\w*(, [A-Z]\w*)*\]|texts, width\])[^\]"{:]+\](;|$)|\([0-9a-zA-Z_ /-]*[0-9_-][0-9a-zA-Z_ /-]*\)$|\bby default\b)");
+  EXPECT_TRUE(std::regex_search("Those of the keys and values [heads]", kDefault));
+  EXPECT_TRUE(std::regex_search("Pixels of a patch (8)", kDefault));
+  EXPECT_TRUE(std::regex_search("Width inside (4 d_model)", kDefault));
+  EXPECT_FALSE(std::regex_search("A file of Q, K and V: [T, D], [H, T, D] or [B, H, T, D]", kDefault));
+  for_each_field([](const std::string& name, const FieldInfo& field) {
+    EXPECT_FALSE(std::regex_search(field.meaning, kDefault)) << name << ": " << field.meaning;
+    EXPECT_TRUE(field.fallback.empty() || field.otherwise.empty()) << name;
+  });
+}
+
+TEST(Fields, HaveCompanyThatIsThere) {
+  for (const auto& [question, fields] : all_questions()) {
+    for (const FieldInfo& field : fields) {
+      for (const auto* others : {&field.needs, &field.needs_one, &field.excludes, &field.one_of}) {
+        for (const std::string& other : *others) {
+          EXPECT_NE(std::ranges::find(fields, other, &FieldInfo::name), fields.end())
+              << question << "." << field.name << ": " << other;
+          EXPECT_NE(other, field.name) << question;
+        }
+      }
+    }
+  }
+}
+
+TEST(Fields, GoTogetherAsTheySay) {
+  const std::vector<FieldInfo> fields{
+      {.name = "map"},
+      {.name = "reduce", .needs = {"map"}},
+      {.name = "png", .needs_one = {"map", "tile"}},
+      {.name = "tile", .excludes = {"map"}},
+      {.name = "text", .one_of = {"file", "list"}},
+      {.name = "file"},
+      {.name = "list", .type = FieldType::flag},
+  };
+  const auto said = [&](std::string_view json) {
+    return error_message([&] { static_cast<void>(field_values(fields, json)); });
+  };
+  EXPECT_EQ(said(R"({"text": "a"})"), "nothing was thrown");
+  EXPECT_EQ(said(R"({"text": "a", "list": false})"), "nothing was thrown") << "a flag that is off is not there";
+  EXPECT_EQ(said(R"({"text": "a", "reduce": "mean"})"), "request: reduce: expected `map` beside it, got none");
+  EXPECT_EQ(said(R"({"text": "a", "png": "p"})"), "request: png: expected `map` or `tile` beside it, got none of them");
+  EXPECT_EQ(said(R"({"text": "a", "png": "p", "tile": "t"})"), "nothing was thrown");
+  EXPECT_EQ(said(R"({"text": "a", "map": "m", "tile": "t"})"), "request: tile: expected none beside `map`, got one");
+  EXPECT_EQ(said("{}"), "request: text: expected one of `text`, `file` and `list`, got none");
+  EXPECT_EQ(said(R"({"file": "f", "list": true})"),
+            "request: text: expected one of `text`, `file` and `list`, got several");
+  const auto company = [&](std::size_t n) {
+    return company_of(fields, fields[n], [](auto name) { return std::string(name); });
+  };
+  EXPECT_EQ(company(0), "not beside tile") << "as the other says";
+  EXPECT_EQ(company(1), "needs map");
+  EXPECT_EQ(company(2), "needs map or tile");
+  EXPECT_EQ(company(5), "one of text, file and list");
+}
+
+TEST(Fields, AreRefusedByARequestThatWasNotRead) {
+  ProbeRequest request;
+  request.q = request.k = "[[1]]";
+  EXPECT_NO_THROW(probe_fields().require_company(request));
+  request.random = "1,1,1,2,2,2";
+  EXPECT_EQ(error_message([&] { probe_fields().require_company(request); }),
+            "request: k: expected none beside `random`, got one");
+}
+
+TEST(Fields, SayTheirBoundsInOneWay) {
+  const auto said = [](Bound least, Bound most) {
+    return expected_of({.name = "x", .least = least, .most = most, .type = FieldType::number});
+  };
+  EXPECT_EQ(said(0, 1), "a number from 0 to 1");
+  EXPECT_EQ(said(0, below(1)), "a number from 0, below 1");
+  EXPECT_EQ(said(above(0), 1), "a number above 0, up to 1");
+  EXPECT_EQ(said(above(0), below(1)), "a number above 0, below 1");
+  EXPECT_EQ(said(-kAnyNumber, kAnyNumber), "a number from -1e38 to 1e38");
+  const FieldInfo size{.name = "x", .least = 0, .most = 1 << 20, .type = FieldType::size};
+  EXPECT_EQ(expected_of(size), "a number of bytes from 0 to 1MiB, such as 4096, 512MiB or 4GiB");
 }
 
 TEST(Fields, HaveAnExampleBesideTheDefault) {
@@ -164,14 +344,6 @@ TEST(Fields, HaveAnExampleBesideTheDefault) {
   std::vector<std::string> examples;
   for (const FieldInfo& field : fields.infos()) examples.push_back(field.example);
   EXPECT_EQ(examples, (std::vector<std::string>{"true", "1", "12", "4", "0.25", "8", "max"}));
-}
-
-TEST(Fields, RefuseInWordsOfTheirOwnWhereTheirBoundsAreOnlyTold) {
-  const FieldInfo told{.name = "x", .least = 1, .most = 3, .type = FieldType::whole, .example = "2", .only_told = true};
-  EXPECT_EQ(std::get<std::int64_t>(field_value(told, "7")), 7);
-  EXPECT_EQ(error_message([&] { static_cast<void>(field_value(told, "a")); }),
-            "request: x: expected a whole number, got a");
-  EXPECT_THAT(fields_as_markdown({&told, 1}), HasSubstr("| `x` | whole number from 1 to 3 |  | `2` |"));
 }
 
 TEST(Fields, OfTheStudioAndRepliesOfCommandsAreThoseOfTheDocument) {

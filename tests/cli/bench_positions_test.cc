@@ -100,7 +100,8 @@ TEST(BenchPositions, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(refusal({"--train-length", "2"}), HasSubstr("--train-length: expected from 4 to 4096 letters"));
   EXPECT_THAT(refusal({"--task", "sort", "--test-lengths", "12,27"}),
               HasSubstr("--test-lengths: expected from 2 to 26 letters for sort, got 27"));
-  EXPECT_THAT(refusal({"--learning-rate", "0"}), HasSubstr("--learning-rate: expected a finite number above 0, got 0"));
+  EXPECT_THAT(refusal({"--learning-rate", "0"}),
+              HasSubstr("--learning-rate: expected a number above 0, up to 1e38, got 0"));
   EXPECT_THAT(refusal({"--learning-rate", "inf"}), HasSubstr("--learning-rate: expected a finite number, got inf"));
   EXPECT_THAT(refusal({"--heads", "3"}), HasSubstr("--d-model: expected a multiple of 6, twice the heads, got 64"));
   EXPECT_THAT(refusal({"--json", "--plot"}), HasSubstr("--plot: expected none beside --json, got one"));

@@ -136,8 +136,8 @@ TEST_F(ChatCommand, NamesWhatHasNoMeaning) {
   EXPECT_EQ(message({"--user", "a", "--seed", "2"}),
             "qkv generate: --seed: expected a --temperature above 0 beside it, got none\n");
   EXPECT_EQ(message({"--user", "a", "--file", "b"}),
-            "qkv generate: --file: expected --messages or --user beside --chat, got a file\n");
-  EXPECT_EQ(message({"a"}), "qkv generate: --chat: expected none beside TEXT, got one\n");
+            "qkv generate: TEXT: expected one of TEXT, --chat and --file, got several\n");
+  EXPECT_EQ(message({"a"}), "qkv generate: TEXT: expected one of TEXT, --chat and --file, got several\n");
   EXPECT_EQ(run_qkv({"generate", model(), "a", "--system", "b"}).err,
             "qkv generate: --system: expected --chat beside it, got none\n");
   const Outcome plain = run_qkv({"generate", "gpt", "--chat", "--user", "a"});

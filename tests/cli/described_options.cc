@@ -47,13 +47,15 @@ std::vector<DescribedOption> described_options() {
     if (line.starts_with(kTitle)) command = line.substr(kTitle.size(), line.rfind('`') - kTitle.size());
     if (!line.starts_with("| `")) continue;
     const std::vector<std::string> cells = cells_of(line);
-    if (cells.size() != 6) throw std::runtime_error("a row of other cells: " + line);  // the last is behind the row
+    if (cells.size() != 8) throw std::runtime_error("a row of other cells: " + line);  // the last is behind the row
     options.push_back({.command = command,
                        .name = bare(cells[0]),
                        .type = bare(cells[1]),
-                       .fallback = bare(cells[2]),
-                       .example = bare(cells[3]),
-                       .help = bare(cells[4])});
+                       .bounds = bare(cells[2]),
+                       .fallback = bare(cells[3]),
+                       .company = bare(cells[4]),
+                       .help = bare(cells[5]),
+                       .example = bare(cells[6])});
   }
   return options;
 }

@@ -9,7 +9,7 @@ namespace qkv::tests {
 struct DescribedOption {
   std::string command;  // "bench positions"
   std::string name;     // "--out", or "TEXT" of what is taken by its place
-  std::string type, fallback, example, help;
+  std::string type, bounds, fallback, company, help, example;
 
   [[nodiscard]] bool is_place() const { return !name.starts_with("--"); }
   [[nodiscard]] bool is_flag() const { return type == "true or false"; }

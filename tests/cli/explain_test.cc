@@ -110,7 +110,7 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
        "TEXT: expected UTF-8, got the byte 0xFF at position 1 (counted from 0), which no UTF-8 text has there"},
       {{"cat", "--heads", "3"}, "--heads: expected a divisor of d_model = 8 (or a d_k of your own), got 3"},
       {{"cat", "--kv-heads", "3"}, "--kv-heads: expected a divisor of heads = 2, got 3"},
-      {{"cat", "--dropout", "1"}, "--dropout: expected 0 <= p < 1, got p = 1"},
+      {{"cat", "--dropout", "1"}, "--dropout: expected a number from 0, below 1, got 1"},
       {{"The", "cat", "sat"}, "TEXT: put a text of several words in quotes: qkv explain \"The cat sat\""},
       {{"cat", "--quiet"}, "--quiet: expected --html, --svg or --png beside it, got none"},
       {{"cat", "--print"}, "--print: expected --html, --svg or --png beside it, got none"},
@@ -133,8 +133,8 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
        "--positions: expected one of none, sinusoidal, learned, rotary, alibi, t5, got \"wibble\""},
       {{"cat", "--position", "none"}, "there is no option --position; did you mean --positions?"},
       {{"cat", "--scale", "abc"}, "--scale: expected a number from -1000000 to 1000000, got abc"},
-      {{"cat", "--softcap", "abc"}, "--softcap: expected a number from 0 to 1000000, got abc"},
-      {{"cat", "--dropout", "abc"}, "--dropout: expected a number from 0 to 1, got abc"},
+      {{"cat", "--softcap", "abc"}, "--softcap: expected a number above 0, up to 1000000, got abc"},
+      {{"cat", "--dropout", "abc"}, "--dropout: expected a number from 0, below 1, got abc"},
       {{"cat", "--heads", "abc"}, "--heads: expected a whole number from 1 to 4096, got abc"},
       {{"cat", "--heads", "1.5"}, "--heads: expected a whole number from 1 to 4096, got 1.5"},
       {{"cat", "--block", "sideways"}, "--block: expected pre-norm or post-norm, got \"sideways\""},
@@ -256,8 +256,8 @@ TEST(ExplainCommand, DoesNotMakeTheDirectoryOfAPage) {
   const TemporaryDirectory directory;
   const Outcome outcome = explain({"cat", "--html", directory / "sub/page.html"});
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_EQ(outcome.err, "qkv explain: cannot write " + directory / "sub/page.html" + ": there is no directory " +
-                             directory / "sub" + "\n");
+  EXPECT_EQ(outcome.err, "qkv explain: --html: cannot write " + directory / "sub/page.html" +
+                             ": there is no directory " + directory / "sub" + "\n");
   EXPECT_FALSE(std::filesystem::exists(directory / "sub"));
 }
 
@@ -539,7 +539,7 @@ TEST(ExplainModel, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refused({"ab9"}), "qkv explain: TEXT: expected a piece of the vocabulary, got \"9\"\n");
   EXPECT_EQ(refused({}), "qkv explain: TEXT: expected a text, or an example, got none\n");
   EXPECT_EQ(refused({"ab", "--layer", "1"}), "qkv explain: --layer: expected 0 to 0, got 1\n");
-  EXPECT_EQ(refused({"ab", "--head", "1.0"}), "qkv explain: --layer: expected 0 to 0, got 1\n");
+  EXPECT_EQ(refused({"ab", "--head", "1.0"}), "qkv explain: --head: expected a layer from 0 to 0, got 1\n");
   EXPECT_EQ(refused({"ab", "--head", "0.2"}), "qkv explain: --head: expected 0 to 1, got 2\n");
   EXPECT_EQ(refused({"ab", "--head", "1"}), "qkv explain: --head: expected LAYER.HEAD, such as 1.5, got \"1\"\n");
   EXPECT_EQ(refused({"ab", "--layer", "0", "--head", "1.0"}),

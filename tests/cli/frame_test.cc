@@ -9,6 +9,7 @@
 #include "qkv/files.h"
 #include "qkv/info.h"
 #include "qkv/picture/terminal.h"
+#include "qkv/targets.h"
 
 namespace qkv::frame_test {
 namespace {
@@ -147,17 +148,20 @@ TEST(Frame, SaysInOneWayWhatIsNoNumber) {
     EXPECT_EQ(outcome.code, 2);
     return outcome.err;
   };
-  EXPECT_EQ(refusal({"attend", "--scale", "abc"}), "qkv attend: --scale: expected a number, got abc\n");
+  EXPECT_EQ(refusal({"attend", "--scale", "abc"}),
+            "qkv attend: --scale: expected a number from -1e38 to 1e38, got abc\n");
   EXPECT_EQ(refusal({"explain", "a b", "--causal=abc"}), "qkv explain: --causal: expected no value, got \"abc\"\n");
   EXPECT_EQ(refusal({"cost", "gpt2", "--gated=abc"}), "qkv cost: --gated: expected no value, got \"abc\"\n");
   EXPECT_EQ(refusal({"explain", "a b", "--scale", "abc"}),
             "qkv explain: --scale: expected a number from -1000000 to 1000000, got abc\n");
   EXPECT_EQ(refusal({"train", "copy", "--learning-rate", "abc"}),
-            "qkv train: --learning-rate: expected a number, got abc\n");
-  EXPECT_EQ(refusal({"train", "copy", "--steps", "abc"}), "qkv train: --steps: expected a whole number, got abc\n");
+            "qkv train: --learning-rate: expected a number above 0, up to 1e38, got abc\n");
+  EXPECT_EQ(refusal({"train", "copy", "--steps", "abc"}),
+            "qkv train: --steps: expected a whole number from 1 to 1099511627776, got abc\n");
   EXPECT_EQ(refusal({"bench", "positions", "--learning-rate", "abc"}),
-            "qkv bench positions: --learning-rate: expected a number, got abc\n");
-  EXPECT_EQ(refusal({"task", "copy", "--length", "abc"}), "qkv task: --length: expected a whole number, got abc\n");
+            "qkv bench positions: --learning-rate: expected a number above 0, up to 1e38, got abc\n");
+  EXPECT_EQ(refusal({"task", "copy", "--length", "abc"}),
+            "qkv task: --length: expected a whole number from 1 to 1048576, got abc\n");
 }
 
 TEST(Frame, TakesNothingBehindAnEqualsSignForNothing) {
@@ -172,7 +176,8 @@ TEST(Frame, TakesNothingBehindAnEqualsSignForNothing) {
     return words;
   };
   EXPECT_EQ(refusal(attending({"--mask=", "-o", "x.npy"})), "qkv attend: --mask: expected a value, got \"\"\n");
-  EXPECT_EQ(refusal(attending({"--scale=", "-o", "x.npy"})), "qkv attend: --scale: expected a number, got \"\"\n");
+  EXPECT_EQ(refusal(attending({"--scale=", "-o", "x.npy"})),
+            "qkv attend: --scale: expected a number from -1e38 to 1e38, got \"\"\n");
   EXPECT_EQ(refusal({"explain", "a b", "--scale=", "--causal"}),
             "qkv explain: --scale: expected a number from -1000000 to 1000000, got \"\"\n");
   EXPECT_EQ(refusal({"explain", "a b", "--causal="}), "qkv explain: --causal: expected no value, got \"\"\n");

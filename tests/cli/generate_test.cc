@@ -80,7 +80,7 @@ TEST(GenerateCommand, TakesFiniteNumbersAlone) {
   EXPECT_EQ(refusal("--repetition-penalty", "inf"),
             "qkv generate: --repetition-penalty: expected a finite number, got inf\n");
   EXPECT_EQ(refusal("--repetition-penalty", "0"),
-            "qkv generate: --repetition-penalty: expected a finite number above 0, got 0\n");
+            "qkv generate: --repetition-penalty: expected a number above 0, up to 1e38, got 0\n");
   EXPECT_THAT(refusal("--temperature", "1e400"),
               HasSubstr("--temperature: expected a number in the range of f64, up to 1.8e308"));
 }
@@ -115,7 +115,7 @@ TEST(GenerateCommand, PrintsNothingBeforeItIsCertain) {
   const Outcome outcome = run_qkv({"generate", "gpt", "The cat", "--temperature", "1", "--top-p", "2"});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.out, "");
-  EXPECT_EQ(outcome.err, "qkv generate: --top-p: expected more than 0 and at most 1, got 2\n");
+  EXPECT_EQ(outcome.err, "qkv generate: --top-p: expected a number above 0, up to 1, got 2\n");
 }
 
 TEST(GenerateCommand, GivesTheSameTextsForASeed) {
@@ -137,7 +137,7 @@ TEST(GenerateCommand, NamesTheOptionThatHasNoMeaning) {
     EXPECT_EQ(outcome.code, 2);
     return outcome.err;
   };
-  EXPECT_EQ(message({"sort"}), "qkv generate: TEXT: expected one of TEXT and --file, got none\n");
+  EXPECT_EQ(message({"sort"}), "qkv generate: TEXT: expected one of TEXT, --chat and --file, got none\n");
   EXPECT_EQ(message({"english", "the cat"}),
             "qkv generate: MODEL: expected one that writes, got one of kind encoder\n");
   EXPECT_EQ(message({"sort", "abc", "--top-k", "3"}),

@@ -142,9 +142,8 @@ TEST_F(ProbeCommand, NamesTheOptionsThatAreMissing) {
     EXPECT_EQ(outcome.code, 2);
     return outcome.err;
   };
-  EXPECT_EQ(refusal({}), "qkv probe: --q, --k: expected both, --random, --planted or --model, got neither\n");
-  EXPECT_EQ(refusal({"--k", "k.npy", "--stats"}),
-            "qkv probe: --q, --k: expected both, --random, --planted or --model, got --k alone\n");
+  EXPECT_EQ(refusal({}), "qkv probe: --q: expected one of --q, --random, --planted and --model, got none\n");
+  EXPECT_EQ(refusal({"--k", "k.npy", "--stats"}), "qkv probe: --k: expected --q beside it, got none\n");
   EXPECT_EQ(refusal({"--random", "1,2,2,4,4,4", "--map", "4", "--average", "--head", "0,2"}),
             "qkv probe: --head: expected heads from 0 to 1, got 2\n");
   EXPECT_EQ(refusal({"--random", "1,2,2,0,4,4", "--row", "1"}),
@@ -307,7 +306,7 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
       {{}, "--map: expected something to show: --map, --row, --tile, --top-k, --key-totals or --stats, got nothing"},
       {{"--row", "70"}, "--row: expected 0 to 69, got 70"},
-      {{"--row", "-1"}, "--row: expected 0 to 69, got -1"},
+      {{"--row", "-1"}, "--row: expected a whole number from 0 to 1099511627776, got -1"},
       {{"--tile", "0:71,0:1"}, "--tile: expected no more than the 70 queries, got 71"},
       {{"--tile", "0:1,0:71"}, "--tile: expected no more than the 70 keys, got 71"},
       {{"--tile", "5:5,0:1"}, "--tile: expected I0:I1,J0:J1"},
@@ -326,19 +325,21 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
       {{"--map", "4", "--color-scale", "lgo"}, "--color-scale: expected log or linear, got \"lgo\"; did you mean log?"},
       {{"--map", "4", "--color", "no"}, "--color: expected auto, true, 256 or never, got \"no\""},
       {{"--row", "1", "--stage", "soft"}, "--stage: expected one of raw"},
-      {{"--stats", "--png", path("x.png")}, "expected --map or --tile, which they draw, got neither"},
+      {{"--stats", "--png", path("x.png")}, "--png: expected --map or --tile beside it, got none of them"},
       {{"--stats", "--npy", path("x.npy")}, "--npy: expected one array; --npz takes several, got 8"},
       {{"--stats", "--npz", path("x.npy")}, "--npz: expected a name that ends in .npz"},
       {{"--row", "1", "--npy", path("q.npy")}, "--npy: expected a file other than that of --q, which is read"},
-      {{"--row", "1", "--random", "1,1,1,2,2,2"}, "--random: expected no file of q, k, v or lse"},
-      {{"--row", "1", "--seed", "1"}, "--seed: expected --random, --dropout or a random --d-out beside it, got none"},
+      {{"--row", "1", "--random", "1,1,1,2,2,2"}, "--k: expected none beside --random, got one"},
+      {{"--row", "1", "--seed", "1"},
+       "--seed: expected --random, --planted, --dropout or --d-out beside it, got none of "
+       "them"},
       {{"--row", "1", "--lse", path("k.npy")}, "--lse: expected [B, Hq, Tq] of q, [1, 2, 70], got [1, 1, 70, 4]"}};
   for (const auto& [words, message] : refused) EXPECT_THAT(misuse(words), HasSubstr(message));
   const auto alone = [](std::vector<std::string> words) {
     words.insert(words.begin(), "probe");
     return tests::run_qkv(words).err;
   };
-  EXPECT_THAT(alone({"--stats"}), HasSubstr("--q, --k: expected both, --random, --planted or --model"));
+  EXPECT_THAT(alone({"--stats"}), HasSubstr("--q: expected one of --q, --random, --planted and --model, got none"));
   EXPECT_THAT(alone({"--random", "1,2", "--stats"}), HasSubstr("--random: expected six numbers B,Hq,Hk,Tq,Tk,D"));
 }
 
@@ -355,8 +356,8 @@ TEST_F(ProbeCommand, LooksAtAModelsAttention) {
                 .out,
             outcome.out);
   EXPECT_EQ(tests::run_qkv({"probe", "--model", "gpt", "--row", "0"}).err,
-            "qkv probe: --model: expected --text, --text-file, --picture or --example beside it, one of them, got "
-            "none\n");
+            "qkv probe: --model: expected --text, --text-file, --picture or --example beside it, got none of "
+            "them\n");
 }
 
 }  // namespace

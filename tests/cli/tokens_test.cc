@@ -73,6 +73,7 @@ TEST_F(TokensCommand, DecodesListsAndSearches) {
 }
 
 TEST_F(TokensCommand, RefusesWhatItCannotDo) {
+  EXPECT_EQ(run_qkv({"tokens", folder_, ""}).err, "qkv tokens: TEXT: expected a text, got \"\"\n");
   const auto refusal = [](const std::vector<std::string>& words, int code) {
     const Outcome outcome = run_qkv(words);
     EXPECT_EQ(outcome.code, code);
@@ -85,7 +86,7 @@ TEST_F(TokensCommand, RefusesWhatItCannotDo) {
   EXPECT_EQ(refusal({"tokens", folder_, "--ids", "99"}, 2), "qkv tokens: --ids: expected from 0 to 6, got 99\n");
   EXPECT_THAT(refusal({"tokens", folder_ + "/none.json", "x"}, 1), HasSubstr("none.json"));
   EXPECT_EQ(refusal({"tokens", folder_, "--list", "--pair", "x"}, 2),
-            "qkv tokens: --pair: expected a TEXT beside it, got none\n");
+            "qkv tokens: --pair: expected TEXT beside it, got none\n");
 }
 
 TEST_F(TokensCommand, ReadsWhatTrainTokenizerLearns) {

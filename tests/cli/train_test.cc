@@ -294,8 +294,8 @@ TEST(Train, RefusesMoreThanAMachineCanHold) {
             "qkv train: --seed: expected a whole number from 0 to 18446744073709551615, got \"-1\"\n");
   EXPECT_EQ(refused({"--learning-rate", "nan"}), "qkv train: --learning-rate: expected a finite number, got nan\n");
   EXPECT_EQ(refused({"--learning-rate", "-1"}),
-            "qkv train: --learning-rate: expected a finite number above 0, got -1\n");
-  EXPECT_EQ(refused({"--clip", "0"}), "qkv train: --clip: expected more than 0, got 0\n");
+            "qkv train: --learning-rate: expected a number above 0, up to 1e38, got -1\n");
+  EXPECT_EQ(refused({"--clip", "0"}), "qkv train: --clip: expected a number above 0, up to 1e38, got 0\n");
   EXPECT_EQ(refused({"--model", "captioner"}),
             "qkv train: --model: expected a task with images for a model of kind captioner, got copy\n");
   EXPECT_THAT(refused({"--threads", "0"}), HasSubstr("--threads: expected a whole number from 1 to 65536, got 0"));
@@ -314,7 +314,7 @@ TEST(Train, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refused({"--dtype", "f16"}), "qkv train: --dtype: expected f32 or bf16, got \"f16\"; did you mean bf16?\n");
   EXPECT_EQ(refused({"--optimizer", "adam"}),
             "qkv train: --optimizer: expected adamw or sgd, got \"adam\"; did you mean adamw?\n");
-  EXPECT_EQ(refused({"--momentum", "1"}), "qkv train: --momentum: expected a number in [0, 1), got 1\n");
+  EXPECT_EQ(refused({"--momentum", "1"}), "qkv train: --momentum: expected a number from 0, below 1, got 1\n");
   EXPECT_EQ(refused({"--save-every", "0"}),
             "qkv train: --save-every: expected a whole number from 1 to 1099511627776, got 0\n");
   EXPECT_EQ(refused({"--schedule", "linear"}), "qkv train: --schedule: expected cosine or constant, got \"linear\"\n");

@@ -169,23 +169,25 @@ std::string text_of(Dice& dice, const FieldInfo& field) {
 }
 
 std::int64_t whole_of(Dice& dice, const FieldInfo& field) {
+  const auto least = static_cast<std::int64_t>(field.least.at);
+  const auto most = static_cast<std::int64_t>(field.most.at);
   switch (dice.up_to(9)) {
     case 0:
-      return field.least;
+      return least;
     case 1:
-      return field.most;
+      return most;
     case 2:
-      return field.most + 1;
+      return most + 1;
     case 3:
-      return field.least - 1;
+      return least - 1;
     default:
-      return field.least + dice.up_to(std::min<std::int64_t>(8, field.most - field.least));
+      return least + dice.up_to(std::min<std::int64_t>(8, most - least));
   }
 }
 
 double factor_of(Dice& dice, const FieldInfo& field) {
   constexpr std::array<double, 6> kOdd = {0, 1, -1, 0.5, 1e300, 1e-300};
-  if (dice.once_in(4)) return static_cast<double>(dice.once_in(2) ? field.least : field.most);
+  if (dice.once_in(4)) return dice.once_in(2) ? field.least.at : field.most.at;
   return dice.one_of(kOdd);
 }
 

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include <future>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -65,11 +64,11 @@ std::optional<json> wrong_value(const FieldInfo& field) {
     case FieldType::toggle:
       return "x7";
     case FieldType::whole:
-      return field.least > std::numeric_limits<std::int64_t>::min() ? json(field.least - 1) : json("x7");
+      return static_cast<std::int64_t>(field.least.at) - 1;
     case FieldType::seed:
       return -1;
     case FieldType::number:
-      return field.least > -kAnyNumber ? json(field.least - 1) : json("x7");
+      return field.least.at < 0 ? 2 * field.least.at : -1;
     default:
       return std::nullopt;
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -19,30 +20,54 @@ namespace qkv {
 enum class FieldType : std::uint8_t { flag, toggle, whole, seed, number, text, size, texts, wholes };
 
 /// A toggle is a flag that may also be left out; a size is a number of bytes, "512MiB" where it is a text. "true or
-/// false", "whole number", "whole number from 0", "number", "text", "list of texts", "list of whole numbers".
+/// false", "whole number", "number", "text", "number of bytes", "list of texts", "list of whole numbers".
 [[nodiscard]] std::string_view name_of(FieldType type) noexcept;
+
+/// An end of what a number may be. Where it is open, the end itself is out.
+struct Bound {
+  double at = 0;
+  bool is_open = false;
+
+  template <class Number>
+    requires std::is_arithmetic_v<Number>
+  constexpr Bound(Number number) : at(static_cast<double>(number)) {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] bool is_finite() const noexcept;
+};
+
+[[nodiscard]] constexpr Bound open_at(double at) {
+  Bound bound = at;
+  bound.is_open = true;
+  return bound;
+}
+/// `.least = above(0)`, `.most = below(1)`.
+[[nodiscard]] constexpr Bound above(double least) { return open_at(least); }
+[[nodiscard]] constexpr Bound below(double most) { return open_at(most); }
 
 /// A field of a request, whatever the request is.
 struct FieldInfo {
   std::string name;          // "key_totals": the key in JSON, --key-totals on the command line
   std::string form = {};     // what a value looks like, "N" or "FILE"; empty for a flag
-  std::string meaning = {};  // a phrase, with the default in brackets where the type does not give it
+  std::string meaning = {};  // a phrase, without the default
   std::string group = {};    // of fields that belong together; may be empty
-  std::int64_t least = std::numeric_limits<std::int64_t>::min();  // bounds of a whole number, or of each in a list
-  std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  std::vector<std::string> words = {};     // if there are any: the only texts
-  std::vector<std::string> needs = {};     // other fields without which this one has no meaning
-  std::vector<std::string> excludes = {};  // other fields beside which it has none
+  Bound least = -std::numeric_limits<double>::infinity();  // of a number, of each in a list, and of a size
+  Bound most = std::numeric_limits<double>::infinity();
+  std::vector<std::string> words = {};      // if there are any: the only texts
+  std::vector<std::string> needs = {};      // other fields without which this one has no meaning
+  std::vector<std::string> needs_one = {};  // likewise, of which one is enough
+  std::vector<std::string> excludes = {};   // other fields beside which it has none; one of the two says so
+  std::vector<std::string> one_of = {};     // other fields: of these and this one, exactly one must be there
   FieldType type = FieldType::text;
-  std::string fallback = {};  // the default as a text; empty where there is none
+  std::string fallback = {};   // the default as a text, of which no other is the value
+  std::string otherwise = {};  // a phrase for a default that follows from other things, "d_model / heads"
   bool required = false;
   std::optional<std::string> alone = {};  // its value where its name stands alone, "--block" for "--block=pre-norm"
   std::string option = {};                // the command line's own word for it, "caption" for captions
   std::string python = {};                // likewise Python's, "start" for from
   char letter = 0;                        // -o for --out
-  std::string ending = {};   // of a file's name, ".png": one that ends as another kind of file does is refused
-  std::string example = {};  // a value as on the command line, other than the default
-  bool only_told = false;    // of the bounds: what reads the field refuses other values in words of its own
+  std::string ending = {};     // of a file's name, ".png": one that ends as another kind of file does is refused
+  std::string example = {};    // a value as on the command line, other than the default
+  bool empty_is_none = false;  // of a text and a list, as its table sets it: an empty one was not given
 };
 
 using FieldValue = std::variant<bool, std::int64_t, std::uint64_t, double, std::string, std::vector<std::string>,
@@ -54,22 +79,33 @@ using FieldValue = std::variant<bool, std::int64_t, std::uint64_t, double, std::
 [[nodiscard]] FieldValue field_value(const FieldInfo& field, std::string_view text);
 
 /// A field's bounds where no other is sensible: of a number that may be any, and of a count.
-inline constexpr std::int64_t kAnyNumber = 1'000'000'000'000'000'000;
+inline constexpr double kAnyNumber = 1e38;  // which f32 holds
 inline constexpr std::int64_t kAnyCount = std::int64_t{1} << 40;
 
 /// The value, of the field's type, that a face read. Throws InvalidArgument naming the field if it is out of bounds, or
 /// none of the words; `shown` is the value as messages have it.
 [[nodiscard]] FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_view shown);
 
-/// What a value may be, for messages: "a whole number from 0 to 8", "f32 or bf16".
+/// What a value may be, for messages: "a whole number from 0 to 8", "a number above 0, below 1", "f32 or bf16".
 [[nodiscard]] std::string expected_of(const FieldInfo& field);
+
+/// The same without the type: "0 to 8", "from 0, below 1", "f32 or bf16"; empty where every value may be.
+[[nodiscard]] std::string bounds_of(const FieldInfo& field);
 
 /// Fields by their index, each with its value.
 using FieldValues = std::vector<std::pair<std::size_t, FieldValue>>;
 
-/// Throws InvalidArgument naming a field that is required and not there, one whose `needs` are not there, and one
-/// beside what it `excludes`.
+/// The one check of which fields go together. Throws InvalidArgument naming a field that is required and not there, one
+/// whose `needs`, or every one of `needs_one`, are not there, one beside what it `excludes`, and one of whose `one_of`
+/// none is there, or several are. A flag that is off is not there.
 void require_company(std::span<const FieldInfo> fields, const FieldValues& values);
+
+/// A field's name as a face has it.
+using ShownName = std::function<std::string(std::string_view)>;
+
+/// What require_company() asks of a field, "needs `map`; not beside `row`"; empty if it may stand beside all others.
+/// What another field says of this one is part of it.
+[[nodiscard]] std::string company_of(std::span<const FieldInfo> fields, const FieldInfo& field, const ShownName& shown);
 
 /// The members of a JSON object as values of these fields. A null is a field that is left out. Throws InvalidArgument
 /// for what is no JSON object, for a key that is no field, and as field_value() and require_company() do.
@@ -78,8 +114,8 @@ void require_company(std::span<const FieldInfo> fields, const FieldValues& value
 /// `threads`, from 1 to 65536.
 [[nodiscard]] FieldInfo threads_field(const std::string& group = {});
 
-/// A table in Markdown, one row a field.
-[[nodiscard]] std::string fields_as_markdown(std::span<const FieldInfo> fields);
+/// A table in Markdown, one row a field, by their own names or as `shown` has them.
+[[nodiscard]] std::string fields_as_markdown(std::span<const FieldInfo> fields, const ShownName& shown = {});
 
 namespace api_detail {
 
@@ -134,12 +170,21 @@ class FieldTable {
 
   struct Bounds {
     std::string_view field;
-    std::int64_t least, most;
+    Bound least, most;
   };
-  /// Bounds of fields that must be there, and that are checked where they are read.
-  void tell_bounds(std::initializer_list<Bounds> bounds);
+  /// Bounds of fields that must be there.
+  void give_bounds(std::initializer_list<Bounds> bounds);
 
-  /// Leaves fields out, which must be there.
+  struct Default {
+    std::string_view field, value;
+  };
+  /// The fallback of fields that must be there, of which the request holds none.
+  void give_fallbacks(std::initializer_list<Default> fallbacks);
+  /// Likewise the phrase of what follows from other things.
+  void give_otherwise(std::initializer_list<Default> otherwise);
+
+  /// Leaves fields out, which must be there, and what others say of them: a face that gives them in another way sees to
+  /// it.
   void remove(std::span<const std::string_view> names);
 
   /// Writes a value that field_value() or field_values() gave for the n-th field. A list grows by it.
@@ -150,6 +195,7 @@ class FieldTable {
 
  protected:
   [[nodiscard]] std::string json_of(const void* request, const void* plain) const;
+  [[nodiscard]] FieldValues said_by(const void* request, const void* plain) const;
   void add(FieldInfo&& info, api_detail::Holder holder, std::ptrdiff_t offset, const void* plain);
   void add(const FieldTable& part, std::ptrdiff_t offset);
 
@@ -193,6 +239,9 @@ class Fields : public FieldTable {
 
   /// The fields of the request that say something, as a JSON object in one line.
   [[nodiscard]] std::string as_json(const Request& request) const { return json_of(&request, &plain_); }
+
+  /// require_company() of a request that was not read: what differs from the defaults was given.
+  void require_company(const Request& request) const { qkv::require_company(infos(), said_by(&request, &plain_)); }
 
   /// The request that has these values, and defaults beside them.
   [[nodiscard]] Request from_values(const FieldValues& values) const {

@@ -37,7 +37,7 @@ struct Texts {
   [[nodiscard]] std::optional<std::string> place_of(std::string_view argument) const;
 };
 
-/// The text, or the texts of the file. Throws InvalidArgument naming `text` for none and both, and as texts_of().
+/// The text, or where there is none the texts of the file. Throws as texts_of().
 [[nodiscard]] Texts given_texts(const std::optional<std::string>& text, const FileOfTexts& file);
 
 /// The texts of a file; `empty` is of a file with a text on each line. Throws Error if the file cannot be read or has

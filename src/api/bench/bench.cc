@@ -34,16 +34,23 @@ void add_matrices(Fields<BenchRequest>& fields) {
   const auto add = [&](std::string BenchRequest::* place, const char* name, const char* form, const char* meaning) {
     fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = "matrices"});
   };
-  add(&BenchRequest::tokens, "tokens", "TEXT", "A word for each query [the cat sat, or numbers]");
-  add(&BenchRequest::context, "context", "TEXT", "A word for each key [tokens]");
-  add(&BenchRequest::q, "q", "MATRIX", "Queries, a row each: 1,0;0,1;1,1 [the chapter's]");
-  add(&BenchRequest::k, "k", "MATRIX", "Keys [the chapter's]");
-  add(&BenchRequest::v, "v", "MATRIX", "Values [the chapter's]");
+  add(&BenchRequest::tokens, "tokens", "TEXT", "A word for each query");
+  add(&BenchRequest::context, "context", "TEXT", "A word for each key");
+  add(&BenchRequest::q, "q", "MATRIX", "Queries, a row each: 1,0;0,1;1,1");
+  add(&BenchRequest::k, "k", "MATRIX", "Keys");
+  add(&BenchRequest::v, "v", "MATRIX", "Values");
   add(&BenchRequest::x, "x", "MATRIX", "Vectors of the tokens, from which q, k and v are made");
-  add(&BenchRequest::source, "source", "MATRIX", "Those of the other text, for keys and values [x]");
+  add(&BenchRequest::source, "source", "MATRIX", "Those of the other text, for keys and values");
   add(&BenchRequest::w_q, "w_q", "MATRIX", "What makes queries: q = x w_q");
   add(&BenchRequest::w_k, "w_k", "MATRIX", "What makes keys");
   add(&BenchRequest::w_v, "w_v", "MATRIX", "What makes values");
+  fields.give_otherwise({{"tokens", "the cat sat, or numbers"},
+                         {"context", "tokens"},
+                         {"q", "the chapter's"},
+                         {"k", "the chapter's"},
+                         {"v", "the chapter's"},
+                         {"source", "x"}});
+  fields.info("x").needs = {"w_q", "w_k", "w_v"};
   fields.give_examples({{"tokens", "a b c"},
                         {"context", "le chat dort"},
                         {"q", "1,1;0,1;1,0"},
@@ -61,14 +68,15 @@ void add_scores(Fields<BenchRequest>& fields) {
              {.name = "mask", .form = "EXPR", .meaning = "A mask, e.g. causal", .group = "scores"});
   fields.add(&BenchRequest::bias, {.name = "bias", .form = "EXPR", .meaning = "A bias, e.g. alibi", .group = "scores"});
   fields.add(&BenchRequest::scale, {.name = "scale",
-                                    .meaning = "Factor of q.k [1/sqrt(d_k)]",
+                                    .meaning = "Factor of q.k",
                                     .group = "scores",
                                     .least = -api_detail::kMostFactor,
-                                    .most = api_detail::kMostFactor});
+                                    .most = api_detail::kMostFactor,
+                                    .otherwise = "1/sqrt(d_k)"});
   fields.add(&BenchRequest::softcap, {.name = "softcap",
                                       .meaning = "c * tanh(x / c)",
                                       .group = "scores",
-                                      .least = 0,
+                                      .least = above(0),
                                       .most = api_detail::kMostFactor});
   fields.add(&BenchRequest::query, {.name = "query",
                                     .meaning = "Whose row the steps speak of, from 0",
@@ -117,7 +125,7 @@ void add_model(Fields<BenchRequest>& fields) {
                                       .group = "a head of a model",
                                       .least = 0,
                                       .most = api_detail::kMostExamples});
-  add(&BenchRequest::site, "site", "SITE", "Which attention: tokens, source or cross [cross, else tokens]");
+  add(&BenchRequest::site, "site", "SITE", "Which attention: tokens, source or cross");
   fields.add(&BenchRequest::layer, {.name = "layer",
                                     .meaning = "Which layer",
                                     .group = "a head of a model",
@@ -128,6 +136,9 @@ void add_model(Fields<BenchRequest>& fields) {
                                    .group = "a head of a model",
                                    .least = 0,
                                    .most = api_detail::kMostHeads});
+  fields.info("model").needs_one = {"text", "example"};
+  fields.info("example").excludes = {"text"};
+  fields.give_otherwise({{"site", "cross, else tokens"}});
   fields.give_examples({{"model", "induction"},
                         {"text", "abcxyzab"},
                         {"second", "The dog ran"},
@@ -144,11 +155,12 @@ void add_drawn(Fields<BenchRequest>& fields) {
     fields.add(place, {.name = name, .meaning = meaning, .group = "a drawn model", .least = 1, .most = most});
   };
   count(&BenchRequest::heads, "heads", "Its heads", api_detail::kMostHeads);
-  count(&BenchRequest::kv_heads, "kv_heads", "Heads of keys and values [heads]", api_detail::kMostHeads);
+  count(&BenchRequest::kv_heads, "kv_heads", "Heads of keys and values", api_detail::kMostHeads);
   count(&BenchRequest::d_model, "d_model", "Width of a token's vector", api_detail::kWidest);
-  count(&BenchRequest::d_k, "d_k", "Width of a head's queries and keys [d_model / heads]", api_detail::kWidest);
-  count(&BenchRequest::d_v, "d_v", "Width of a head's values [d_k]", api_detail::kWidest);
+  count(&BenchRequest::d_k, "d_k", "Width of a head's queries and keys", api_detail::kWidest);
+  count(&BenchRequest::d_v, "d_v", "Width of a head's values", api_detail::kWidest);
   add(&BenchRequest::positions, "positions", "sinusoidal, learned, rotary, alibi, t5 or none");
+  fields.give_otherwise({{"kv_heads", "heads"}, {"d_k", "d_model / heads"}, {"d_v", "d_k"}});
   fields.give_examples({{"positions", "rotary"}});
 }
 
@@ -175,15 +187,11 @@ void take_matrices(const BenchRequest& request, BenchInputs& inputs) {
 }
 
 void take_projections(const BenchRequest& request, BenchInputs& inputs) {
-  const auto required = [](std::string_view field, const std::string& text) {
-    if (text.empty()) refuse(field, "a matrix beside `x`", "none");
-    return matrix_in(field, text);
-  };
   inputs.x = matrix_in("x", request.x);
   if (!request.source.empty()) inputs.source = matrix_in("source", request.source);
-  inputs.w_q = required("w_q", request.w_q);
-  inputs.w_k = required("w_k", request.w_k);
-  inputs.w_v = required("w_v", request.w_v);
+  inputs.w_q = matrix_in("w_q", request.w_q);
+  inputs.w_k = matrix_in("w_k", request.w_k);
+  inputs.w_v = matrix_in("w_v", request.w_v);
 }
 
 void take_options(const BenchRequest& request, BenchInputs& inputs) {

@@ -142,15 +142,18 @@ void add_looks(Fields<ChangeRequest>& fields) {
   const auto token = [&](const char* name, std::optional<std::string> TextQuestion::* value, const char* meaning) {
     looks.add(value, {.name = name, .form = "TOKEN", .meaning = meaning, .group = group});
   };
-  token("query", &TextQuestion::query, "A token or its number [the last that is asked]");
-  token("token", &TextQuestion::token, "The answer [the expected token, or the likeliest]");
-  token("against", &TextQuestion::against, "Its contrast [what the model says of the other text]");
+  token("query", &TextQuestion::query, "A token or its number");
+  token("token", &TextQuestion::token, "The answer");
+  token("against", &TextQuestion::against, "Its contrast");
   fields.add(&ChangeRequest::of, looks);
   fields.add(&ChangeRequest::sweep, {.name = "sweep",
                                      .form = "heads|places",
                                      .meaning = "Each in turn: heads removed; places patched from the other text",
                                      .group = group,
                                      .words = {"heads", "places"}});
+  fields.give_otherwise({{"query", "the last that is asked"},
+                         {"token", "the expected token, or the likeliest"},
+                         {"against", "what the model says of the other text"}});
   fields.give_examples({{"query", "3"}, {"token", "c"}, {"against", "x"}});
 }
 

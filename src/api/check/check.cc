@@ -162,7 +162,7 @@ const Fields<CheckRequest>& check_fields() {
         .add(&Request::atol, {.name = "atol", .form = "X", .meaning = "Allowed on top"})
         .add(&Request::nan_differs, {.name = "nan_differs", .meaning = "NaN differs from NaN"})
         .add(&Request::any_dtype, {.name = "any_dtype", .meaning = "Element types may differ"});
-    fields.tell_bounds({{"rtol", 0, kAnyNumber}, {"atol", 0, kAnyNumber}});
+    fields.give_bounds({{"rtol", 0, kAnyNumber}, {"atol", 0, kAnyNumber}});
     fields.give_examples({{"a", "out.npy"}, {"b", "expected.npy"}});
     return fields;
   }();

@@ -11,11 +11,11 @@ namespace qkv {
 namespace {
 
 // Cautions say which of the two they are of.
-OpenedModel opened_as(std::string_view field, const std::string& letter, const std::string& name,
-                      const ModelsText& read, const Saying& saying) {
+OpenedModel opened_as(const std::string& letter, const std::string& name, const ModelsText& read,
+                      const Saying& saying) {
   const Saying of_one{.caution = [&](const std::string& what) { saying.careful(letter + ": " + what); }};
   const auto quantised = read.dtype == "file" ? QuantisedWeights::as_stored : QuantisedWeights::as_f32;
-  return api_detail::of_model([&] { return open_model(name, of_one, quantised); }, field);
+  return open_model(name, of_one, quantised);
 }
 
 std::optional<DType> asked_dtype(const ModelsText& read) {
@@ -41,9 +41,10 @@ const Fields<ModelsText>& models_text_fields() {
                             .most = 1 << 20});
     fields.add(&R::dtype, {.name = "dtype",
                            .form = "DTYPE",
-                           .meaning = "What both compute in [f32]; file: quantised weights as they lie",
+                           .meaning = "What both compute in; file: quantised weights as they lie",
                            .group = group,
-                           .words = {"f32", "f64", "file"}});
+                           .words = {"f32", "f64", "file"},
+                           .otherwise = "f32"});
     fields.give_examples({{"text_file", "text.txt"}, {"window", "256"}, {"dtype", "f64"}});
     return fields;
   }();
@@ -74,8 +75,8 @@ AnyReply answer(const CheckAsked& asked) {
 CheckModelsFigures check_models(const CheckModelsRequest& request,
                                 const std::function<void(std::int64_t, std::int64_t)>& progress, const Saying& saying) {
   const std::string text = api_detail::text_of_file(request.read.text_file);
-  const OpenedModel a = opened_as("a", "A", request.a, request.read, saying);
-  const OpenedModel b = opened_as("b", "B", request.b, request.read, saying);
+  const OpenedModel a = opened_as("A", request.a, request.read, saying);
+  const OpenedModel b = opened_as("B", request.b, request.read, saying);
   ModelComparison found = api_detail::of_fields(
       [&] {
         return compare_models(

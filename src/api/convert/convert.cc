@@ -17,13 +17,11 @@ const Fields<ConvertRequest>& convert_fields() {
     fields.add(&R::out, {.name = "out",
                          .meaning = "What is written: FILE.gguf, FILE.safetensors, or a folder by any other name",
                          .required = true});
-    fields.add(
-        &R::type,
-        {.name = "type",
-         .form = "TYPE",
-         .meaning = "Of the weights [between a folder and GGUF as they are, f32 for quantised ones]; within one form "
-                    "it must be given",
-         .words = convert_types()});
+    fields.add(&R::type, {.name = "type",
+                          .form = "TYPE",
+                          .meaning = "Of the weights; within one form it must be given",
+                          .words = convert_types(),
+                          .otherwise = "between a folder and GGUF as they are, f32 for quantised ones"});
     fields.add(&R::overwrite, {.name = "overwrite", .meaning = "Replace a file that is there"});
     fields.give_examples({{"model", "smollm2"}, {"out", "smollm2-q8_0.gguf"}, {"type", "q8_0"}});
     return fields;

@@ -118,18 +118,24 @@ const Fields<CostRequest>& cost_fields() {
     count(&Request::decoder_layers, "decoder_layers", "Decoder layers with cross-attention, too", kModel);
     count(&Request::d_model, "d_model", "Width of the model", kModel);
     count(&Request::heads, "heads", "Query heads", kModel);
-    count(&Request::kv_heads, "kv_heads", "Heads of keys and values [heads]", kModel);
-    count(&Request::d_k, "d_k", "Width of a query and a key [d_model / heads]", kModel);
-    count(&Request::d_v, "d_v", "Width of a value [d_k]", kModel);
-    count(&Request::d_ff, "d_ff", "Width of the feed-forward layer [4 d_model]", kModel);
+    count(&Request::kv_heads, "kv_heads", "Heads of keys and values", kModel);
+    count(&Request::d_k, "d_k", "Width of a query and a key", kModel);
+    count(&Request::d_v, "d_v", "Width of a value", kModel);
+    count(&Request::d_ff, "d_ff", "Width of the feed-forward layer", kModel);
     toggle(&Request::gated, "gated", "A feed-forward layer of three matrices");
     count(&Request::vocab, "vocab", "Words of the vocabulary", kModel);
     toggle(&Request::causal, "causal", "Each token sees itself and earlier ones alone");
-    count(&Request::tokens, "tokens", "Tokens of a sequence [the preset's context, or 1024]", "");
-    count(&Request::batch, "batch", "Sequences at once [1]", "");
+    count(&Request::tokens, "tokens", "Tokens of a sequence", "");
+    count(&Request::batch, "batch", "Sequences at once", "");
     fields.add(&Request::dtype, {.name = "dtype", .form = "TYPE", .meaning = "f64, f32, f16 or bf16"});
-    count(&Request::tile, "tile", "Side of the tiled algorithm's tiles [64]", "");
+    count(&Request::tile, "tile", "Side of the tiled algorithm's tiles", "");
     fields.add(&Request::range, cost_range_fields());
+    fields.give_fallbacks({{"batch", "1"}, {"tile", "64"}});
+    fields.give_otherwise({{"kv_heads", "heads"},
+                           {"d_k", "d_model / heads"},
+                           {"d_v", "d_k"},
+                           {"d_ff", "4 d_model"},
+                           {"tokens", "the preset's context, or 1024"}});
     fields.give_examples({{"preset", "gpt2"}, {"dtype", "bf16"}});
     return fields;
   }();

@@ -192,15 +192,16 @@ void add_text(Fields<ExplainRequest>& fields) {
                         .form = "EXPR",
                         .meaning = "Which query sees which key, e.g. \"causal & window(3) | global(1)\""});
   fields.add(&R::bias, {.name = "bias", .form = "EXPR", .meaning = "Added to the scores: alibi, t5, or an expression"});
-  const auto number = [&](auto place, const char* name, const char* form, const char* meaning, std::int64_t least,
-                          std::int64_t most) {
+  const auto number = [&](auto place, const char* name, const char* form, const char* meaning, Bound least,
+                          Bound most) {
     fields.add(place, {.name = name, .form = form, .meaning = meaning, .least = least, .most = most});
   };
-  number(&R::scale, "scale", "X", "Factor of the scores [1/√d_k]", -api_detail::kMostFactor, api_detail::kMostFactor);
-  number(&R::softcap, "softcap", "C", "Bend the scores into ±C", 0, api_detail::kMostFactor);
-  number(&R::dropout, "dropout", "P", "Drop weights with probability P, as training does", 0, 1);
+  number(&R::scale, "scale", "X", "Factor of the scores", -api_detail::kMostFactor, api_detail::kMostFactor);
+  number(&R::softcap, "softcap", "C", "Bend the scores into ±C", above(0), api_detail::kMostFactor);
+  number(&R::dropout, "dropout", "P", "Drop weights with probability P, as training does", 0, below(1));
   fields.add(&R::context,
              {.name = "context", .form = "TEXT", .meaning = "Cross-attention: keys and values come from this text"});
+  fields.give_otherwise({{"scale", "1/√d_k"}});
   fields.give_examples(
       {{"text", "The cat sat down"}, {"mask", "window(2)"}, {"bias", "alibi"}, {"context", "Le chat dort"}});
 }
@@ -211,13 +212,13 @@ void add_drawn(Fields<ExplainRequest>& fields) {
     fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = 1, .most = most});
   };
   count(&R::heads, "heads", "Heads", api_detail::kMostHeads);
-  count(&R::kv_heads, "kv_heads", "Heads of keys and values, shared by query heads [heads]", api_detail::kMostHeads);
+  count(&R::kv_heads, "kv_heads", "Heads of keys and values, shared by query heads", api_detail::kMostHeads);
   count(&R::d_model, "d_model", "Width of a token's vector", api_detail::kWidest);
-  count(&R::d_k, "d_k", "Width of a head's queries and keys [d_model / heads]", api_detail::kWidest);
-  count(&R::d_v, "d_v", "Width of a head's values [d_k]", api_detail::kWidest);
+  count(&R::d_k, "d_k", "Width of a head's queries and keys", api_detail::kWidest);
+  count(&R::d_v, "d_v", "Width of a head's values", api_detail::kWidest);
   fields.add(
       &R::seed,
-      {.name = "seed", .form = "N", .meaning = "Of the untrained parameters (PyTorch's numbers), and of dropout [42]"});
+      {.name = "seed", .form = "N", .meaning = "Of the untrained parameters (PyTorch's numbers), and of dropout"});
   fields.add(&R::positions,
              {.name = "positions", .form = "NAME", .meaning = "sinusoidal, learned, rotary, alibi, t5 or none"});
   fields.add(&R::block, {.name = "block",
@@ -230,6 +231,8 @@ void add_drawn(Fields<ExplainRequest>& fields) {
   fields.add(&R::worked, {.name = "worked",
                           .form = "NAME",
                           .meaning = "Replay a worked example by name; the command's `list` lists them"});
+  fields.give_fallbacks({{"seed", "42"}});
+  fields.give_otherwise({{"kv_heads", "heads"}, {"d_k", "d_model / heads"}, {"d_v", "d_k"}});
   fields.give_examples({{"positions", "rotary"}, {"query", "cat"}, {"worked", "vectors"}});
 }
 
@@ -263,13 +266,11 @@ void add_trained(Fields<ExplainRequest>& fields) {
                         .group = kTrained,
                         .needs = {"model", "text"}});
   add(&R::site, "site", "SITE", "Which attention: tokens, source or cross");
-  count(&R::layer, "layer", "Whose steps to show: the best head of this layer [what the text calls for]", 0,
-        api_detail::kMostLayers);
-  fields.add(&R::head, {.name = "head",
-                        .form = "1.5",
-                        .meaning = "Likewise layer 1, head 5 [what the text calls for]",
-                        .group = kTrained});
-  count(&R::answer, "answer", "Write N tokens after the text [as its task asks]", 1, api_detail::kMostAnswer);
+  count(&R::layer, "layer", "Whose steps to show: the best head of this layer", 0, api_detail::kMostLayers);
+  fields.add(&R::head, {.name = "head", .form = "1.5", .meaning = "Likewise layer 1, head 5", .group = kTrained});
+  count(&R::answer, "answer", "Write N tokens after the text", 1, api_detail::kMostAnswer);
+  fields.give_otherwise(
+      {{"layer", "what the text calls for"}, {"head", "what the text calls for"}, {"answer", "as its task asks"}});
   fields.give_examples({{"model", "induction"},
                         {"picture", "shapes.png"},
                         {"captions", "a red circle|a blue square"},
@@ -301,10 +302,11 @@ void add_parts(Fields<ExplainRequest>& fields) {
 }
 
 void add_numbers(Fields<ExplainRequest>& fields) {
-  fields.add(
-      &ExplainRequest::numbers,
-      {.name = "numbers",
-       .meaning = "All tensors, too, and every value of maps that show means of blocks [true; a page takes less]"});
+  fields.add(&ExplainRequest::numbers,
+             {.name = "numbers",
+              .meaning = "All tensors, too, and every value of maps that show means of blocks",
+              .fallback = "true",
+              .example = "false"});
 }
 
 }  // namespace

@@ -52,14 +52,13 @@ void api_detail::say_company(Fields<ExplainRequest>& fields) {
   exclude(fields, {"heads", "kv_heads", "d_model", "d_k", "d_v", "positions"},
           {"model", "worked", "q", "k", "v", "npz"});
   exclude(fields, {"causal", "mask", "bias", "scale", "softcap", "context", "dropout", "seed"}, {"model", "worked"});
-  exclude(fields, {"block"}, {"worked", "match", "q", "k", "v", "npz"});
-  exclude(fields, {"query", "why"}, {"worked", "match"});
-  exclude(fields, {"text"}, {"worked", "match", "picture"});
+  exclude(fields, {"block"}, {"worked", "q", "k", "v", "npz"});
+  exclude(fields, {"query", "why", "text"}, {"worked"});
   exclude(fields, {"npz"}, {"worked", "q", "k", "v"});
   exclude(fields, {"q", "k", "v"}, {"worked"});
   exclude(fields, {"model"}, {"worked", "q", "k", "v", "npz"});
-  exclude(fields, {"picture"}, {"example"});
-  exclude(fields, {"example", "site", "layer", "head", "answer"}, {"match"});
+  exclude(fields, {"picture"}, {"text", "example"});
+  exclude(fields, {"match"}, {"text", "example", "query", "block", "why", "site", "layer", "head", "answer"});
 }
 
 api_detail::HeadPlace api_detail::head_place(const ExplainRequest& request) {

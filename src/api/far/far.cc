@@ -140,8 +140,8 @@ const Fields<FarRequest>& far_fields() {
       fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = "a head of a model"});
     };
     text(&FarRequest::model, "model", "MODEL", "A model of the box, a file of qkv's, or a folder of others");
-    text(&FarRequest::text, "text", "TEXT", "What it reads [the file that the studio was opened with]");
-    text(&FarRequest::site, "site", "SITE", "Which attention: tokens, source or cross [cross, else tokens]");
+    text(&FarRequest::text, "text", "TEXT", "What it reads");
+    text(&FarRequest::site, "site", "SITE", "Which attention: tokens, source or cross");
     add(fields, &FarRequest::layer, "layer", "Which layer", api_detail::kMostLayers);
     add(fields, &FarRequest::head, "head", "Which head", api_detail::kMostHeads);
     fields.add(&FarRequest::tokens, {.name = "tokens",
@@ -150,6 +150,7 @@ const Fields<FarRequest>& far_fields() {
                                      .most = kMostTokens});
     fields.add(&FarRequest::mask, {.name = "mask", .form = "EXPR", .meaning = "Their mask; empty: none"});
     add(fields, &FarRequest::seed, "seed", "Of their numbers and words", std::int64_t{1} << 40);
+    fields.give_otherwise({{"text", "the file that the studio was opened with"}, {"site", "cross, else tokens"}});
     fields.give_examples(
         {{"model", "induction"}, {"text", "abcxyzab"}, {"site", "source"}, {"mask", "causal & window(512)"}});
     return fields;
@@ -181,9 +182,10 @@ const Fields<FarWalkRequest>& far_walk_fields() {
     fields.add(far_fields());
     fields.add(&FarWalkRequest::band, {.name = "band",
                                        .form = "N",
-                                       .meaning = "One row of tiles of the level that is walked [all]",
+                                       .meaning = "One row of tiles of the level that is walked",
                                        .least = 0,
-                                       .most = kMostTokens});
+                                       .most = kMostTokens,
+                                       .otherwise = "all"});
     return fields;
   }();
   return kFields;

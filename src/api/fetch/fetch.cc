@@ -49,11 +49,12 @@ const Fields<FetchRequest>& fetch_fields() {
                           .form = "NAME",
                           .meaning = "The model's name on the hub, such as owner/name",
                           .required = true});
-    fields.add(&R::out, {.name = "out", .form = "DIR", .meaning = "Its folder here [./ and what follows the slash]"});
+    fields.add(&R::out, {.name = "out", .form = "DIR", .meaning = "Its folder here"});
     fields.add(&R::revision, {.name = "revision", .form = "NAME", .meaning = "A branch, a tag or a commit"});
-    fields.add(&R::hub,
-               {.name = "hub", .form = "URL", .meaning = "Another hub [HF_ENDPOINT, or https://huggingface.co]"});
+    fields.add(&R::hub, {.name = "hub", .form = "URL", .meaning = "Another hub"});
     fields.add(&R::list, {.name = "list", .meaning = "Fetch nothing: the files and their sizes"});
+    fields.give_otherwise(
+        {{"out", "./ and what follows the slash"}, {"hub", "HF_ENDPOINT, or https://huggingface.co"}});
     fields.give_examples(
         {{"name", "owner/name"}, {"out", "model"}, {"revision", "v1.0"}, {"hub", "https://hub.example.org"}});
     return fields;

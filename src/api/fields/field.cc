@@ -11,7 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "api/replies/reply_types.h"
+#include "api/fields/byte_size.h"
+#include "api/fields/field_example.h"
 #include "core/ascii.h"
 #include "core/number_range.h"
 #include "files/json_keys.h"
@@ -44,17 +45,10 @@ std::string nearest_of(std::string_view word, std::span<const std::string> words
   throw InvalidArgument("request", field.name, expected, got);
 }
 
-// "a number from 0 to 1e18".
-std::string bounded(const FieldInfo& field) {
-  const std::string name = field.type == FieldType::number ? "a number" : "a whole number";
-  const bool has_most = field.most != std::numeric_limits<std::int64_t>::max();
-  if (!has_most && field.least == std::numeric_limits<std::int64_t>::min()) return name;
-  if (!has_most) return fmt::format("{}, {} or more", name, field.least);
-  if (field.type == FieldType::number && field.most == kAnyNumber) {
-    return fmt::format("{} from {} to 1e18", name,
-                       field.least == -kAnyNumber ? "-1e18" : fmt::format("{}", field.least));
-  }
-  return fmt::format("{} from {} to {}", name, field.least, field.most);
+bool is_within(const FieldInfo& field, double number) {
+  const bool is_above = field.least.is_open ? number > field.least.at : number >= field.least.at;
+  const bool is_below = field.most.is_open ? number < field.most.at : number <= field.most.at;
+  return is_above && is_below;
 }
 
 template <class Number>
@@ -69,26 +63,6 @@ FieldValue finite_number_of(const FieldInfo& field, std::string_view text) {
   const FieldValue value = number_of<double>(field, text);
   if (!std::isfinite(std::get<double>(value))) refuse(field, "a finite number", text);
   return value;
-}
-
-// "512MiB", "4 GB", "4096": a unit counts in steps of 1024, whatever it is called.
-std::optional<std::uint64_t> size_in(std::string_view text) {
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto number = number_from<std::uint64_t>(text.substr(0, digits));
-  std::string unit = core::small_letters(std::string(text.substr(digits)));
-  std::erase(unit, ' ');
-  constexpr std::array<std::array<std::string_view, 3>, 6> kUnits = {{{"", "b", "b"},
-                                                                      {"k", "kb", "kib"},
-                                                                      {"m", "mb", "mib"},
-                                                                      {"g", "gb", "gib"},
-                                                                      {"t", "tb", "tib"},
-                                                                      {"p", "pb", "pib"}}};
-  std::size_t unit_of = 0;
-  while (unit_of < kUnits.size() && std::ranges::find(kUnits[unit_of], unit) == kUnits[unit_of].end()) ++unit_of;
-  if (!number || unit_of == kUnits.size()) return std::nullopt;
-  const std::uint64_t shift = 10 * unit_of;
-  if (*number > std::numeric_limits<std::uint64_t>::max() >> shift) return std::nullopt;
-  return *number << shift;
 }
 
 // "1,2,4" by its parts.
@@ -147,7 +121,7 @@ std::optional<FieldValue> typed(FieldType type, const Json& json) {
     case FieldType::wholes:
       return list_of<std::int64_t>(FieldType::whole, json);
     case FieldType::size:
-      if (json.is_string()) return size_in(json.get<std::string>());
+      if (json.is_string()) return api_detail::size_from(json.get<std::string>());
       [[fallthrough]];
     case FieldType::seed:
       return json.is_number_unsigned() ? std::optional<FieldValue>(json.get<std::uint64_t>()) : std::nullopt;
@@ -179,11 +153,43 @@ Json object_in(std::string_view json) {
 }  // namespace
 
 std::string_view name_of(FieldType type) noexcept {
-  constexpr std::string_view kNames[] = {"true or false",       "true or false", "whole number",
-                                         "whole number from 0", "number",        "text",
-                                         "number of bytes",     "list of texts", "list of whole numbers"};
+  constexpr std::string_view kNames[] = {"true or false",   "true or false", "whole number",
+                                         "whole number",    "number",        "text",
+                                         "number of bytes", "list of texts", "list of whole numbers"};
   return kNames[static_cast<std::size_t>(type)];
 }
+
+bool Bound::is_finite() const noexcept { return std::isfinite(at); }
+
+std::string bounds_of(const FieldInfo& field) {
+  constexpr std::string_view kSeeds = "0 to 18446744073709551615";
+  if (field.type == FieldType::seed) return std::string(kSeeds);
+  if (!field.words.empty()) return listed(field.words);
+  const auto shown = [&](const Bound& bound) {
+    return field.type == FieldType::size ? api_detail::size_as_written(static_cast<std::uint64_t>(bound.at))
+                                         : api_detail::number_as_written(bound.at);
+  };
+  const Bound& most = field.most;
+  if (!field.least.is_finite() && !most.is_finite()) return "";
+  if (!field.least.is_finite()) return (most.is_open ? "below " : "up to ") + shown(most);
+  const std::string least = shown(field.least);
+  if (!most.is_finite()) return field.least.is_open ? "above " + least : least + " or more";
+  if (most.is_open) return fmt::format("{} {}, below {}", field.least.is_open ? "above" : "from", least, shown(most));
+  return field.least.is_open ? fmt::format("above {}, up to {}", least, shown(most))
+                             : fmt::format("{} to {}", least, shown(most));
+}
+
+namespace {
+
+// "a number from 0 to 1e18", "a whole number, 0 or more".
+std::string bounded(const std::string& type, const FieldInfo& field) {
+  const std::string bounds = bounds_of(field);
+  if (bounds.empty()) return type;
+  const bool is_range = field.least.is_finite() && !field.least.is_open && !field.most.is_open;
+  return type + (!is_range ? " " : field.most.is_finite() ? " from " : ", ") + bounds;
+}
+
+}  // namespace
 
 std::string expected_of(const FieldInfo& field) {
   switch (field.type) {
@@ -191,38 +197,34 @@ std::string expected_of(const FieldInfo& field) {
     case FieldType::toggle:
       return "true or false";
     case FieldType::number:
-      return field.only_told ? "a number" : bounded(field);
+      return bounded("a number", field);
     case FieldType::text:
       return field.words.empty() ? "a text" : listed(field.words);
     case FieldType::texts:
       return "a list of texts";
     case FieldType::wholes:
-      return "a list of whole numbers";
+      return bounded("a list of whole numbers", field);
     case FieldType::size:
-      return "a number of bytes such as 4096, 512MiB or 4GiB";
+      return bounded("a number of bytes", field) + ", such as 4096, 512MiB or 4GiB";
     case FieldType::seed:
-      return "a whole number from 0 to 18446744073709551615";
+      return "a whole number from " + bounds_of(field);
     case FieldType::whole:
-      return field.only_told ? "a whole number" : bounded(field);
+      return bounded("a whole number", field);
   }
   __builtin_unreachable();
 }
 
 FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_view shown) {
-  if (const auto* wholes = std::get_if<std::vector<std::int64_t>>(&value)) {
-    const bool fits = std::ranges::all_of(*wholes, [&](auto n) { return n >= field.least && n <= field.most; });
-    if (!fits) refuse(field, fmt::format("a list of whole numbers from {} to {}", field.least, field.most), shown);
-  }
+  const auto fits = [&](auto number) { return is_within(field, static_cast<double>(number)); };
+  bool is_sound = true;
+  if (const auto* wholes = std::get_if<std::vector<std::int64_t>>(&value))
+    is_sound = std::ranges::all_of(*wholes, fits);
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) is_sound = fits(*whole);
+  if (const auto* number = std::get_if<double>(&value)) is_sound = fits(*number);
+  if (const auto* bytes = std::get_if<std::uint64_t>(&value)) is_sound = field.type == FieldType::seed || fits(*bytes);
+  if (!is_sound) refuse(field, expected_of(field), shown);
   if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
     for (const std::string& text : *texts) require_word(field, text);
-  }
-  const auto* const whole = std::get_if<std::int64_t>(&value);
-  if (whole != nullptr && !field.only_told && (*whole < field.least || *whole > field.most)) {
-    refuse(field, expected_of(field), shown);
-  }
-  if (const auto* number = std::get_if<double>(&value); number != nullptr && !field.only_told) {
-    const bool fits = *number >= static_cast<double>(field.least) && *number <= static_cast<double>(field.most);
-    if (!fits) refuse(field, expected_of(field), shown);
   }
   if (const auto* text = std::get_if<std::string>(&value); text != nullptr && field.alone != *text) {
     if (!field.ending.empty()) require_ending(field, *text);
@@ -251,27 +253,10 @@ FieldValue field_value(const FieldInfo& field, std::string_view text) {
     case FieldType::wholes:
       return list_in<std::int64_t>(field, FieldType::whole, text);
     case FieldType::size:
-      if (const auto bytes = size_in(text)) return *bytes;
+      if (const auto bytes = api_detail::size_from(text)) return checked_value(field, *bytes, text);
       refuse(field, expected_of(field), fmt::format("\"{}\"", text));
   }
   __builtin_unreachable();
-}
-
-void require_company(std::span<const FieldInfo> fields, const FieldValues& values) {
-  for (const auto& [n, value] : values) {
-    for (const std::string& other : fields[n].needs) {
-      const bool there = std::ranges::any_of(values, [&](const auto& one) { return fields[one.first].name == other; });
-      if (!there) refuse(fields[n], fmt::format("`{}` beside it", other), "none");
-    }
-    for (const std::string& other : fields[n].excludes) {
-      const bool there = std::ranges::any_of(values, [&](const auto& one) { return fields[one.first].name == other; });
-      if (there) refuse(fields[n], fmt::format("none beside `{}`", other), "one");
-    }
-  }
-  for (std::size_t n = 0; n < fields.size(); ++n) {
-    const bool there = std::ranges::any_of(values, [&](const auto& one) { return one.first == n; });
-    if (fields[n].required && !there) refuse(fields[n], "a value", "none");
-  }
 }
 
 FieldValues field_values(std::span<const FieldInfo> fields, std::string_view json) {
@@ -289,40 +274,14 @@ FieldValues field_values(std::span<const FieldInfo> fields, std::string_view jso
   return values;
 }
 
-std::string FieldTable::json_of(const void* request, const void* plain) const {
-  Json json = Json::object();
-  for (std::size_t n = 0; n < infos_.size(); ++n) {
-    const std::optional<FieldValue> value = get(request, n);
-    if (!value || is_equal(request, plain, n)) continue;
-    std::visit([&](const auto& held) { json[infos_[n].name] = held; }, *value);
-  }
-  return json.dump();
-}
-
 FieldInfo threads_field(const std::string& group) {
   return {.name = "threads",
           .form = "N",
-          .meaning = "Threads to use [QKV_THREADS, or all cores]",
+          .meaning = "Threads to use",
           .group = group,
           .least = 1,
-          .most = 65536};
-}
-
-std::string fields_as_markdown(std::span<const FieldInfo> fields) {
-  const auto coded = [](const std::string& value) {
-    return value.empty() ? "" : "`" + api_detail::table_cell(value) + "`";
-  };
-  std::string text = "| field | type | default | example | what |\n|---|---|---|---|---|\n";
-  for (const FieldInfo& field : fields) {
-    std::string type(name_of(field.type));
-    if (!field.words.empty()) type = expected_of(field);
-    if (field.type == FieldType::whole || field.type == FieldType::number) type = bounded(field);
-    if (type.starts_with("a ")) type.erase(0, 2);
-    if (!field.form.empty() && field.type == FieldType::text && field.words.empty()) type += " `" + field.form + "`";
-    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", field.name, api_detail::table_cell(type),
-                        coded(field.fallback), coded(field.example), api_detail::table_cell(field.meaning));
-  }
-  return text;
+          .most = 65536,
+          .otherwise = "QKV_THREADS, or all cores"};
 }
 
 }  // namespace qkv

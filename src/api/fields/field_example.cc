@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "qkv/number_text.h"
 
@@ -11,11 +12,16 @@ namespace {
 
 // Twice the default, or the first that is more than 0.
 std::string example_of_whole(const FieldInfo& field) {
+  const auto as_whole = [](const Bound& bound, std::int64_t otherwise) {
+    return bound.is_finite() ? static_cast<std::int64_t>(bound.at) : otherwise;
+  };
+  const std::int64_t least = as_whole(field.least, std::numeric_limits<std::int64_t>::min());
+  const std::int64_t most = as_whole(field.most, std::numeric_limits<std::int64_t>::max());
   const auto fallback = number_from<std::int64_t>(field.fallback);
-  const std::int64_t begin = std::max<std::int64_t>(0, fallback.value_or(field.least));
+  const std::int64_t begin = std::max<std::int64_t>(0, fallback.value_or(least));
   const std::int64_t wanted = std::max<std::int64_t>(1, 2 * begin);
-  if (wanted >= field.least && wanted <= field.most) return std::to_string(wanted);
-  return std::to_string(std::max(field.least, fallback ? begin / 2 : field.least));
+  if (wanted >= least && wanted <= most) return std::to_string(wanted);
+  return std::to_string(std::max(least, fallback ? begin / 2 : least));
 }
 
 std::string example_of_number(const FieldInfo& field) {
@@ -35,6 +41,7 @@ std::string example_of_words(const FieldInfo& field) {
 std::string number_as_written(double number) {
   std::string text = fmt::format("{}", number);
   if (const std::size_t zero = text.find("e-0"); zero != std::string::npos) text.erase(zero + 2, 1);
+  if (const std::size_t plus = text.find("e+"); plus != std::string::npos) text.erase(plus + 1, 1);
   return text;
 }
 

@@ -1,17 +1,49 @@
 #include "api/fields/field_json.h"
 
-#include <limits>
+#include <cmath>
+#include <utility>
 
 namespace qkv {
+namespace {
+
+// Whole numbers as such.
+api_detail::Json number_in_json(double number) {
+  constexpr double kExact = 9007199254740992;  // 2^53
+  if (std::abs(number) <= kExact && std::trunc(number) == number) return static_cast<std::int64_t>(number);
+  return number;
+}
+
+void put_bound(api_detail::Json& json, const char* name, const char* open, const Bound& bound) {
+  if (!bound.is_finite()) return;
+  json[name] = number_in_json(bound.at);
+  if (bound.is_open) json[open] = true;
+}
+
+}  // namespace
 
 api_detail::Json api_detail::json_of(const FieldInfo& field) {
   Json json{{"name", field.name}, {"type", name_of(field.type)}, {"form", field.form}, {"meaning", field.meaning}};
   json["example"] = field.example;
   if (!field.fallback.empty()) json["fallback"] = field.fallback;
-  if (field.least != std::numeric_limits<std::int64_t>::min()) json["least"] = field.least;
-  if (field.most != std::numeric_limits<std::int64_t>::max()) json["most"] = field.most;
+  if (!field.otherwise.empty()) json["otherwise"] = field.otherwise;
+  put_bound(json, "least", "above", field.least);
+  put_bound(json, "most", "below", field.most);
   if (!field.words.empty()) json["words"] = field.words;
+  for (const auto& [name, others] : {std::pair("needs", &field.needs),
+                                     {"needs_one", &field.needs_one},
+                                     {"excludes", &field.excludes},
+                                     {"one_of", &field.one_of}}) {
+    if (!others->empty()) json[name] = *others;
+  }
   return json;
+}
+
+std::string FieldTable::json_of(const void* request, const void* plain) const {
+  api_detail::Json json = api_detail::Json::object();
+  for (const auto& [n, value] : said_by(request, plain)) {
+    std::visit([&](const auto& held) { json[infos_[n].name] = held; }, value);
+  }
+  return json.dump();
 }
 
 }  // namespace qkv

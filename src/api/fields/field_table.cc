@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "api/fields/byte_size.h"
 #include "api/fields/field_example.h"
 #include "qkv/api/field.h"
 
@@ -13,6 +14,8 @@ namespace qkv {
 namespace {
 
 using api_detail::Holder;
+
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
 
 template <class Value>
 struct Inner {
@@ -72,20 +75,11 @@ constexpr FieldType type_of() {
   return FieldType::whole;
 }
 
-// In the largest unit that gives a whole number.
-std::string size_text(std::uint64_t bytes) {
-  constexpr const char* kUnits[] = {"", "KiB", "MiB", "GiB", "TiB"};
-  constexpr std::uint64_t kStep = 1024;
-  std::size_t unit = 0;
-  for (; unit + 1 < std::size(kUnits) && bytes != 0 && bytes % kStep == 0; ++unit) bytes /= kStep;
-  return fmt::format("{}{}", bytes, kUnits[unit]);
-}
-
 // Flags are off, lists empty, and what is optional is not there.
 template <class Value>
 std::string fallback_text(FieldType type, const Value& value) {
   if constexpr (std::is_same_v<Value, std::uint64_t>) {
-    return type == FieldType::size ? size_text(value) : fmt::format("{}", value);
+    return type == FieldType::size ? api_detail::size_as_written(value) : fmt::format("{}", value);
   } else if constexpr (std::is_same_v<Value, std::string>) {
     return value;
   } else if constexpr (std::is_same_v<Value, double>) {
@@ -130,8 +124,14 @@ void FieldTable::add(FieldInfo&& info, Holder holder, std::ptrdiff_t offset, con
   const void* const value = static_cast<const char*>(plain) + offset;
   as_held(holder, [&]<class Value>(Value*) {
     if (info.type != FieldType::size) info.type = type_of<Value>();
-    if (info.fallback.empty()) info.fallback = fallback_text(info.type, *static_cast<const Value*>(value));
+    const bool has_default = !info.fallback.empty() || !info.otherwise.empty();
+    if (!has_default) info.fallback = fallback_text(info.type, *static_cast<const Value*>(value));
+    info.empty_is_none = std::is_same_v<Value, std::string>;
   });
+  if (info.type == FieldType::size && !info.most.is_finite()) {
+    info.least = 0;
+    info.most = kMostBytes;
+  }
   if (info.example.empty()) info.example = api_detail::example_of(info);
   infos_.push_back(std::move(info));
   places_.push_back({holder, offset});
@@ -165,14 +165,38 @@ void FieldTable::give_examples(std::initializer_list<Example> examples) {
   for (const Example& one : examples) info(one.field).example = one.value;
 }
 
-void FieldTable::tell_bounds(std::initializer_list<Bounds> bounds) {
+void FieldTable::give_bounds(std::initializer_list<Bounds> bounds) {
   for (const Bounds& one : bounds) {
     FieldInfo& field = info(one.field);
     field.least = one.least;
     field.most = one.most;
-    field.only_told = true;
     field.example = api_detail::example_of(field);
   }
+}
+
+void FieldTable::give_fallbacks(std::initializer_list<Default> fallbacks) {
+  for (const Default& one : fallbacks) {
+    FieldInfo& field = info(one.field);
+    field.fallback = one.value;
+    if (field.example.empty() || field.example == field.fallback) field.example = api_detail::example_of(field);
+  }
+}
+
+void FieldTable::give_otherwise(std::initializer_list<Default> otherwise) {
+  for (const Default& one : otherwise) {
+    FieldInfo& field = info(one.field);
+    field.fallback.clear();
+    field.otherwise = one.value;
+  }
+}
+
+FieldValues FieldTable::said_by(const void* request, const void* plain) const {
+  FieldValues said;
+  for (std::size_t n = 0; n < infos_.size(); ++n) {
+    std::optional<FieldValue> value = get(request, n);
+    if (value && !is_equal(request, plain, n)) said.emplace_back(n, *std::move(value));
+  }
+  return said;
 }
 
 std::size_t FieldTable::index_of(std::string_view name) const {
@@ -182,10 +206,18 @@ std::size_t FieldTable::index_of(std::string_view name) const {
 }
 
 void FieldTable::remove(std::span<const std::string_view> names) {
+  const auto is_removed = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
   for (const std::string_view name : names) {
     const auto n = static_cast<std::ptrdiff_t>(index_of(name));
     infos_.erase(infos_.begin() + n);
     places_.erase(places_.begin() + n);
+  }
+  for (FieldInfo& field : infos_) {
+    // One of which one is enough: what is removed may be it.
+    if (std::ranges::any_of(field.needs_one, is_removed)) field.needs_one.clear();
+    if (std::ranges::any_of(field.one_of, is_removed)) field.one_of.clear();
+    std::erase_if(field.needs, is_removed);
+    std::erase_if(field.excludes, is_removed);
   }
 }
 

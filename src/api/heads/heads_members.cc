@@ -7,17 +7,20 @@ namespace qkv {
 const Fields<HeadsRequest>& heads_fields() {
   static const Fields<HeadsRequest> kFields = [] {
     Fields<HeadsRequest> fields;
-    fields.add(
-        &HeadsRequest::model,
-        {.name = "model", .form = "MODEL", .meaning = "A model of the box, a file of qkv's, or a folder of others"});
+    fields.add(&HeadsRequest::model, {.name = "model",
+                                      .form = "MODEL",
+                                      .meaning = "A model of the box, a file of qkv's, or a folder of others",
+                                      .required = true});
     fields.add(&HeadsRequest::text, {.name = "text", .form = "TEXT", .meaning = "What it reads"});
-    fields.add(
-        &HeadsRequest::second,
-        {.name = "second", .form = "TEXT", .meaning = "A second text beside it, for an encoder that reads pairs"});
+    fields.add(&HeadsRequest::second, {.name = "second",
+                                       .form = "TEXT",
+                                       .meaning = "A second text beside it, for an encoder that reads pairs",
+                                       .needs = {"text"}});
     fields.add(&HeadsRequest::example, {.name = "example",
                                         .meaning = "Or a held-out example of its task",
                                         .least = 0,
                                         .most = api_detail::kMostExamples});
+    fields.info("text").one_of = {"example"};
     fields.give_examples({{"model", "induction"}, {"text", "abcxyzab"}, {"second", "The dog ran"}});
     return fields;
   }();
@@ -28,9 +31,10 @@ const Fields<HeadRequest>& head_fields() {
   static const Fields<HeadRequest> kFields = [] {
     Fields<HeadRequest> fields;
     fields.add(heads_fields());
-    fields.add(
-        &HeadRequest::site,
-        {.name = "site", .form = "SITE", .meaning = "Which attention: tokens, source or cross [cross, else tokens]"});
+    fields.add(&HeadRequest::site, {.name = "site",
+                                    .form = "SITE",
+                                    .meaning = "Which attention: tokens, source or cross",
+                                    .otherwise = "cross, else tokens"});
     fields.add(&HeadRequest::layer,
                {.name = "layer", .meaning = "Which layer", .least = 0, .most = api_detail::kMostLayers});
     fields.add(&HeadRequest::head,

@@ -20,9 +20,6 @@ namespace qkv::api_detail {
 namespace {
 
 Example example_shown(const TextModel& trained, const ShownText& shown) {
-  if (shown.text.empty() == !shown.example) {
-    refuse("model", "`text` or `example` beside it, one of them", shown.example ? "both" : "none");
-  }
   ModelQuestion question{.title = shown.model, .example = shown.example};
   if (!shown.text.empty()) question.text = shown.text;
   return shown_example(trained, question);

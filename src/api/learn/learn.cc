@@ -123,8 +123,10 @@ LearnReply answer_learn(api_detail::StudioState& /*needs none*/, const LearnRequ
 const Fields<LearnRequest>& learn_fields() {
   static const Fields<LearnRequest> kFields = [] {
     Fields<LearnRequest> fields;
-    fields.add(&LearnRequest::run,
-               {.name = "run", .form = "DIR", .meaning = "Where `qkv train` writes [none: which runs there are]"});
+    fields.add(&LearnRequest::run, {.name = "run",
+                                    .form = "DIR",
+                                    .meaning = "Where `qkv train` writes",
+                                    .otherwise = "none: which runs there are"});
     fields.give_examples({{"run", "qkv-previous"}});
     return fields;
   }();

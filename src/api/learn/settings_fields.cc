@@ -22,30 +22,31 @@ void add_what(Fields<TrainSettings>& fields) {
 
 void add_model(Fields<TrainSettings>& fields) {
   using S = TrainSettings;
-  const auto add = [&](auto place, const char* name, const char* form, const char* meaning, const char* fallback) {
-    fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = "The model", .fallback = fallback});
+  const auto add = [&](auto place, const char* name, const char* form, const char* meaning, const char* otherwise) {
+    fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = "The model", .otherwise = otherwise});
   };
-  add(&S::tokenizer, "tokenizer", "PATH", "Of text: tokens of this file or model folder [characters]", "");
+  add(&S::tokenizer, "tokenizer", "PATH", "Of text: tokens of this file or model folder", "characters");
   add(&S::from, "from", "MODEL", "Of text: go on from this model of the box, file or folder, with its tokenizer", "");
   add(&S::model, "model", "NAME", "decoder, encoder, encoder-decoder, captioner or two-tower", kOfTask);
   add(&S::layers, "layers", "N", "Blocks of each stack", kOfTask);
   add(&S::d_model, "d_model", "N", "Width", kOfTask);
   add(&S::heads, "heads", "N", "Heads of a block", kOfTask);
-  add(&S::d_ff, "d_ff", "N", "Width inside the feed-forward layer (4 d_model)", "");
+  add(&S::d_ff, "d_ff", "N", "Width inside the feed-forward layer", "4 d_model");
   add(&S::positions, "positions", "NAME", "none, sinusoidal, learned, rotary, alibi or t5", kOfTask);
   fields.info("from").python = "start";
   for (const char* const own : {"tokenizer", "model", "layers", "d_model", "heads", "d_ff", "positions"}) {
     fields.info(own).excludes = {"from"};  // whose model has its own
   }
-  fields.tell_bounds({{"layers", 1, 1024}, {"d_model", 1, 65536}, {"heads", 1, 65536}, {"d_ff", 1, 65536}});
+  fields.give_bounds({{"layers", 1, 1024}, {"d_model", 1, 65536}, {"heads", 1, 65536}, {"d_ff", 1, 65536}});
   fields.give_examples(
       {{"tokenizer", "tokenizer.json"}, {"from", "gpt"}, {"model", "encoder"}, {"positions", "rotary"}});
 }
 
 void add_training(Fields<TrainSettings>& fields) {
   using S = TrainSettings;
-  const auto add = [&](auto place, const char* name, const char* form, const char* meaning, const char* fallback = "") {
-    fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = "Training", .fallback = fallback});
+  const auto add = [&](auto place, const char* name, const char* form, const char* meaning,
+                       const char* otherwise = "") {
+    fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = "Training", .otherwise = otherwise});
   };
   add(&S::steps, "steps", "N", "Steps", kOfTask);
   add(&S::batch, "batch", "N", "Examples of a batch", kOfTask);
@@ -59,25 +60,26 @@ void add_training(Fields<TrainSettings>& fields) {
   add(&S::clip, "clip", "X", "Largest norm of the gradients");
   add(&S::dropout, "dropout", "X", "Share of numbers left out");
   add(&S::dtype, "dtype", "TYPE", "What is computed in: f32 or bf16; parameters are f32");
-  add(&S::stored, "store", "TYPE", "What the model's file holds: f32, bf16 or f16 [f32]");
-  add(&S::length, "length", "N", "Of the examples, in the task's unit");
-  add(&S::image_side, "image_side", "N", "Pixels that pictures are brought to (48)");
-  add(&S::patch_side, "patch_side", "N", "Pixels of a patch of pictures (8)");
+  add(&S::stored, "store", "TYPE", "What the model's file holds: f32, bf16 or f16");
+  add(&S::length, "length", "N", "Of the examples, in the task's unit", kOfTask);
+  add(&S::image_side, "image_side", "N", "Pixels that pictures are brought to");
+  add(&S::patch_side, "patch_side", "N", "Pixels of a patch of pictures");
   add(&S::seed, "seed", "N", "Of the model, the examples and dropout");
   fields.info("store").python = "stored";
   fields.info("optimizer").words = {"adamw", "sgd"};
   fields.info("schedule").words = {"cosine", "constant"};
   fields.info("dtype").words = {"f32", "bf16"};
   fields.info("store").words = {"f32", "bf16", "f16"};
-  fields.tell_bounds({{"steps", 1, kAnyCount},
+  fields.give_fallbacks({{"store", "f32"}, {"image_side", "48"}, {"patch_side", "8"}});
+  fields.give_bounds({{"steps", 1, kAnyCount},
                       {"batch", 1, 1048576},
                       {"accumulation", 1, 1048576},
-                      {"momentum", 0, 1},
-                      {"learning_rate", 0, kAnyNumber},
+                      {"momentum", 0, below(1)},
+                      {"learning_rate", above(0), kAnyNumber},
                       {"warm_up", 0, kAnyCount},
                       {"weight_decay", 0, kAnyNumber},
-                      {"clip", 0, kAnyNumber},
-                      {"dropout", 0, 1},
+                      {"clip", above(0), kAnyNumber},
+                      {"dropout", 0, below(1)},
                       {"length", 1, 1048576},
                       {"image_side", 1, 65536},
                       {"patch_side", 1, 65536}});
@@ -108,7 +110,7 @@ const Fields<TrainReporting>& train_reporting_fields() {
     add(&R::keep_every, "keep_every", "Steps between models that are kept, to watch heads form; 0: none");
     add(&R::examine_every, "examine_every", "Steps between examinations");
     add(&R::examples, "examples", "Held-out examples of an examination");
-    fields.tell_bounds({{"save_every", 1, kAnyCount},
+    fields.give_bounds({{"save_every", 1, kAnyCount},
                         {"keep_every", 0, kAnyCount},
                         {"examine_every", 1, kAnyCount},
                         {"examples", 1, 1048576}});

@@ -72,8 +72,12 @@ const Fields<TrainRequest>& train_fields() {
     constexpr std::int64_t kMostSteps = 100'000;
     Fields<TrainRequest> fields;
     fields.add(&TrainRequest::task, {.name = "task", .form = "TASK", .meaning = "One of those that learn lists"});
-    fields.add(&TrainRequest::steps,
-               {.name = "steps", .form = "N", .meaning = "Steps [the recipe's]", .least = 1, .most = kMostSteps});
+    fields.add(&TrainRequest::steps, {.name = "steps",
+                                      .form = "N",
+                                      .meaning = "Steps",
+                                      .least = 1,
+                                      .most = kMostSteps,
+                                      .otherwise = "the recipe's"});
     fields.give_examples({{"task", "copy"}});
     return fields;
   }();

@@ -17,16 +17,18 @@ const Fields<TrainRun>& train_run_fields() {
   static const Fields<TrainRun> kFields = [] {
     Fields<TrainRun> fields;
     fields.add(&TrainRun::settings, train_settings_fields());
-    fields.add(&TrainRun::size,
-               {.name = "size", .form = "N", .meaning = "Pieces of a tokenizer (8000)", .group = "A tokenizer"});
+    fields.add(
+        &TrainRun::size,
+        {.name = "size", .form = "N", .meaning = "Pieces of a tokenizer", .group = "A tokenizer", .fallback = "8000"});
     fields.add(&TrainRun::out, {.name = "out",
                                 .form = "DIR",
-                                .meaning = "Where checkpoint, model, log and pictures go (qkv-TASK)",
-                                .group = "The run"});
+                                .meaning = "Where checkpoint, model, log and pictures go",
+                                .group = "The run",
+                                .otherwise = "qkv-TASK"});
     fields.add(&TrainRun::reporting, train_reporting_fields());
     fields.add(&TrainRun::resume,
                {.name = "resume", .meaning = "Go on from the checkpoint in DIR, bit for bit", .group = "The run"});
-    fields.tell_bounds({{"size", 1, kAnyCount}});
+    fields.give_bounds({{"size", 1, kAnyCount}});
     fields.give_examples({{"out", "copy"}});
     return fields;
   }();

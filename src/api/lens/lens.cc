@@ -16,9 +16,10 @@ Fields<TextQuestion> text_fields() {
   const auto token = [&](const char* name, std::optional<std::string> TextQuestion::* value, const char* meaning) {
     fields.add(value, {.name = name, .form = "TOKEN", .meaning = meaning});
   };
-  token("query", &TextQuestion::query, "A token or its number [the last that is asked]");
-  token("token", &TextQuestion::token, "The answer [the expected token, or the likeliest]");
+  token("query", &TextQuestion::query, "A token or its number");
+  token("token", &TextQuestion::token, "The answer");
   token("against", &TextQuestion::against, "Its contrast: parts of the difference");
+  fields.give_otherwise({{"query", "the last that is asked"}, {"token", "the expected token, or the likeliest"}});
   fields.give_examples({{"text", "abcxyzab"}, {"query", "3"}, {"token", "c"}, {"against", "x"}});
   return fields;
 }

@@ -81,8 +81,8 @@ const Fields<MaskRequest>& mask_fields() {
     constexpr std::int64_t kMostCells = 1024;
     const std::vector<std::string> of_mask = {"mask"};
     Fields<MaskRequest> fields;
-    const auto count = [&](auto place, const char* name, const char* meaning) {
-      fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = 0, .most = kMost});
+    const auto count = [&](auto place, const char* name, const char* meaning, std::int64_t least = 1) {
+      fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = least, .most = kMost});
     };
     fields.add(&MaskRequest::mask,
                {.name = "mask", .form = "EXPR", .meaning = "The mask, e.g. \"causal & window(512) | global(4)\""});
@@ -101,10 +101,12 @@ const Fields<MaskRequest>& mask_fields() {
                                      .least = 1,
                                      .most = kMostCells,
                                      .needs = of_mask});
-    count(&MaskRequest::head, "head", "Whose map, where heads differ [0; all are drawn]");
-    count(&MaskRequest::batch_entry, "batch_entry", "Whose map, where batch entries differ [0; all are drawn]");
+    count(&MaskRequest::head, "head", "Whose map, where heads differ", 0);
+    count(&MaskRequest::batch_entry, "batch_entry", "Whose map, where batch entries differ", 0);
     fields.info("head").needs = of_mask;
     fields.info("batch_entry").needs = of_mask;
+    fields.give_otherwise(
+        {{"head", "the first is mapped, all are drawn"}, {"batch_entry", "the first is mapped, all are drawn"}});
     fields.give_examples({{"mask", "causal & window(512)"}, {"tile", "32x16"}});
     return fields;
   }();
@@ -113,7 +115,7 @@ const Fields<MaskRequest>& mask_fields() {
 
 MaskReply mask(const MaskRequest& request) {
   const auto require_below = [](std::string_view field, std::optional<std::int64_t> given, std::int64_t count) {
-    if (given.value_or(0) < std::max<std::int64_t>(count, 1)) return;
+    if (given.value_or(0) < count) return;
     api_detail::refuse(field, fmt::format("0 to {}", count - 1), std::to_string(*given));
   };
   if (request.map) api_detail::require_drawable(request);

@@ -14,7 +14,11 @@ const Fields<MatchRequest>& match_fields() {
   static const Fields<MatchRequest> kFields = [] {
     using R = MatchRequest;
     Fields<R> fields;
-    fields.add(&R::images, {.name = "images", .form = "FILE", .meaning = "Pictures: PNG files"});
+    fields.add(&R::images, {.name = "images",
+                            .form = "FILE",
+                            .meaning = "Pictures: PNG files",
+                            .needs_one = {"captions", "file"},
+                            .required = true});
     fields.add(
         &R::model,
         {.name = "model", .form = "NAME", .meaning = "Two towers: of the box, a file, or a folder of CLIP or SigLIP"});
@@ -34,6 +38,7 @@ const Fields<MatchRequest>& match_fields() {
 namespace {
 
 MatchQuestion match_question(const MatchRequest& request) {
+  match_fields().require_company(request);
   MatchQuestion question{.title = "match: " + request.model,
                          .pictures = {},
                          .names = request.images,
@@ -43,8 +48,6 @@ MatchQuestion match_question(const MatchRequest& request) {
     const std::vector<std::string> lines = texts_of(request.file, EmptyLines::left_out).texts;
     question.captions.insert(question.captions.end(), lines.begin(), lines.end());
   }
-  if (question.names.empty()) api_detail::refuse("images", "a PNG file or more", "none");
-  if (question.captions.empty()) api_detail::refuse("captions", "a text or more, or a `file` of them", "none");
   for (const std::string& image : question.names) question.pictures.push_back(decode_png(read_file(image), image));
   return question;
 }

@@ -34,8 +34,7 @@ std::vector<AboutModel> api_detail::models_of_the_box() {
 }
 
 OpenedModel api_detail::read_model(const std::string& name, QuantisedWeights quantised) {
-  return of_model(
-      [&] { return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name), quantised)); });
+  return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name), quantised));
 }
 
 OpenedModel open_model(const std::string& name, const Saying& saying, QuantisedWeights quantised) {

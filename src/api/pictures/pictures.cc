@@ -42,14 +42,15 @@ const Fields<PicturesRequest>& pictures_fields() {
     Fields<R> fields;
     fields.add(bench_fields());
     fields.add(&R::key, {.name = "key",
-                         .meaning = "Which key, from 0, the chosen query is multiplied with [the heaviest]",
+                         .meaning = "Which key, from 0, the chosen query is multiplied with",
                          .least = 0,
                          .most = api_detail::kMostPlaces});
-    fields.add(&R::masses, {.name = "masses",
-                            .form = "MATRIX",
-                            .meaning = "Mixes the values in these proportions, one for each key [the weights]"});
+    fields.add(
+        &R::masses,
+        {.name = "masses", .form = "MATRIX", .meaning = "Mixes the values in these proportions, one for each key"});
     fields.add(&R::other,
                {.name = "other", .form = "TEXT", .meaning = "Words of another text, which ask the same keys"});
+    fields.give_otherwise({{"key", "the heaviest"}, {"masses", "the weights"}});
     fields.give_examples({{"masses", "1,2,1"}, {"other", "the chat"}});
     return fields;
   }();

@@ -10,19 +10,18 @@ using Request = ProbeRequest;
 
 void add_inputs(Fields<Request>& fields) {
   const std::string inputs = fields.infos().front().group;
-  fields
-      .add(&Request::lse,
-           {.name = "lse", .form = "FILE", .meaning = "What qkv attend --lse wrote [computed]", .group = inputs})
+  fields.add(&Request::lse, {.name = "lse", .form = "FILE", .meaning = "What qkv attend --lse wrote", .group = inputs})
       .add(&Request::random, {.name = "random",
                               .form = "B,Hq,Hk,Tq,Tk,D",
                               .meaning = "Instead of files: normal numbers for q, k, v and d_out, from the seed",
                               .group = inputs})
       .add(&Request::planted, {.name = "planted",
                                .form = "T",
-                               .meaning = "Or a text of T made-up tokens with needles in it, from the seed [1]",
+                               .meaning = "Or a text of T made-up tokens with needles in it, from the seed",
                                .group = inputs,
                                .least = 1024,
                                .most = 1048576});
+  fields.give_otherwise({{"lse", "computed"}});
   fields.give_examples({{"lse", "lse.npy"}, {"random", "1,2,1,8,8,4"}});
 }
 
@@ -58,9 +57,10 @@ void add_model(Fields<Request>& fields) {
                              .needs = {"model"}})
       .add(&Request::site, {.name = "site",
                             .form = "SITE",
-                            .meaning = "Which attention: tokens, source or cross [cross, else tokens]",
+                            .meaning = "Which attention: tokens, source or cross",
                             .group = group,
                             .needs = {"model"}});
+  fields.give_otherwise({{"site", "cross, else tokens"}});
   fields.give_examples({{"model", "induction"},
                         {"text", "abcxyzab"},
                         {"text_file", "text.txt"},
@@ -70,15 +70,14 @@ void add_model(Fields<Request>& fields) {
 
 void add_places(Fields<Request>& fields) {
   fields.add(&Request::batch, {.name = "batch", .form = "B", .meaning = "Batch entry", .group = kWhat})
-      .add(&Request::head,
-           {.name = "head", .form = "H|H,…|all", .meaning = "Query heads [0; of an average all]", .group = kWhat})
+      .add(&Request::head, {.name = "head", .form = "H|H,…|all", .meaning = "Query heads", .group = kWhat})
       .add(&Request::map, {.name = "map",
                            .form = "N|ROWSxCOLUMNS",
                            .meaning = "The matrix of weights, or of |dP| or |dS|, in N x N cells or fewer",
                            .group = kWhat})
       .add(&Request::area, {.name = "area",
                             .form = "I0:I1,J0:J1",
-                            .meaning = "The rectangle that the map is of [the whole matrix]",
+                            .meaning = "The rectangle that the map is of",
                             .group = kWhat,
                             .needs = {"map"}})
       .add(&Request::reduce, {.name = "reduce",
@@ -95,7 +94,8 @@ void add_places(Fields<Request>& fields) {
       .add(&Request::row, {.name = "row", .form = "I", .meaning = "One query's row", .group = kWhat})
       .add(&Request::tile,
            {.name = "tile", .form = "I0:I1,J0:J1", .meaning = "A rectangle of the matrix", .group = kWhat});
-  fields.tell_bounds({{"batch", 0, kAnyCount}, {"row", 0, kAnyCount}});
+  fields.give_otherwise({{"head", "0; all where they are averaged"}, {"area", "the whole matrix"}});
+  fields.give_bounds({{"batch", 0, kAnyCount}, {"row", 0, kAnyCount}});
   fields.give_examples({{"head", "1"}, {"map", "4"}, {"area", "0:4,0:4"}, {"tile", "0:2,0:2"}});
 }
 
@@ -116,8 +116,30 @@ void add_numbers(Fields<Request>& fields) {
            .meaning = "Of row and tile: raw, scaled, softcapped, biased, masked, weights or dropped; of these and map: "
                       "dp or ds, the loss's gradient with respect to the weights or the scores",
            .group = kWhat});
-  fields.tell_bounds({{"top_k", 1, kAnyCount}});
+  fields.give_bounds({{"top_k", 1, kAnyCount}});
   fields.give_examples({{"stage", "raw"}});
+}
+
+// q and k come from files, are drawn, or are a model's own, which has all else but `threads` and `target`, too.
+void declare_company(Fields<Request>& fields) {
+  const auto on = [&](const char* name) -> FieldInfo& { return fields.info(name); };
+  on("q").needs = {"k"};
+  on("k").needs = {"q"};
+  on("q").one_of = {"random", "planted", "model"};
+  for (const char* const of_files : {"k", "v", "past_k", "past_v", "heads", "kv_heads", "lse"}) {
+    on(of_files).excludes = {"random", "planted"};
+  }
+  for (const FieldInfo& field : problem_fields().infos()) {
+    const bool is_run = field.name == "threads" || field.name == "target";
+    if (!is_run && field.name != "q") on(field.name.c_str()).excludes.emplace_back("model");
+  }
+  on("lse").excludes.emplace_back("model");
+  on("model").needs_one = {"text", "text_file", "picture", "example"};
+  on("text_file").excludes = {"text"};
+  on("picture").excludes = {"text", "text_file"};
+  on("example").excludes = {"text", "text_file", "picture"};
+  on("seed").needs = {};
+  on("seed").needs_one = {"random", "planted", "dropout", "d_out"};
 }
 
 }  // namespace
@@ -130,8 +152,9 @@ const Fields<ProbeRequest>& probe_fields() {
     add_model(fields);
     add_places(fields);
     add_numbers(fields);
-    fields.info("seed").needs = {};
-    fields.info("seed").meaning = "Of what is drawn, and of the dropout [0]";
+    declare_company(fields);
+    fields.info("seed").meaning = "Of what is drawn, and of the dropout";
+    fields.give_otherwise({{"seed", "0; 1 of a planted text"}});
     fields.info("d_out").form = "FILE|random";
     return fields;
   }();

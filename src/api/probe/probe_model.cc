@@ -1,6 +1,5 @@
 // A probe's inputs out of a model that reads a text: what its attention was given, and the gradient that it got.
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "api/fields/refuse.h"
@@ -69,34 +68,7 @@ void run_for_gradients(const TextModel& trained, const HeadText& text, const Bat
   backward(cross_entropy(trained.model().forward(input_of(batch), {.trace = &trace}), targets));
 }
 
-void require_alone(const ProbeRequest& request) {
-  const auto require_default = [](const std::string& field, bool is_default) {
-    if (!is_default) refuse(field, "nothing of it beside `model`, which has its own", "one");
-  };
-  const ProblemRequest usual;
-  const Fields<ProblemRequest>& fields = problem_fields();
-  for (std::size_t n = 0; n < fields.infos().size(); ++n) {
-    const std::string& field = fields.infos()[n].name;
-    if (field == "threads" || field == "target") continue;
-    require_default(field, fields.is_equal(static_cast<const ProblemRequest*>(&request), &usual, n));
-  }
-  require_default("lse", request.lse.empty());
-  require_default("random", request.random.empty());
-  require_default("planted", !request.planted);
-}
-
 }  // namespace
-
-void api_detail::check_model(const ProbeRequest& request) {
-  require_alone(request);
-  const auto given = std::ranges::count(std::array{!request.text.empty(), !request.text_file.empty(),
-                                                   !request.picture.empty(), request.example.has_value()},
-                                        true);
-  if (given != 1) {
-    refuse("model", "`text`, `text_file`, `picture` or `example` beside it, one of them",
-           given == 0 ? "none" : "several");
-  }
-}
 
 ProbeInputs api_detail::load_model_inputs(const ProbeRequest& request, const ProbeChoice& choice) {
   const OpenedModel model = open_model(request.model);

@@ -16,9 +16,6 @@ void fit(ProbeChoice& choice, const MaskShape& shape);
 /// "3", "0,2,5" or "all" of `count` heads; without a text all of them where they are averaged, else the first.
 [[nodiscard]] std::vector<std::int64_t> heads_of(const ProbeRequest& request, std::int64_t count);
 
-/// Whether the fields beside `model` have a meaning there. Throws InvalidArgument naming the field.
-void check_model(const ProbeRequest& request);
-
 /// load_probe_inputs() of a model.
 [[nodiscard]] ProbeInputs load_model_inputs(const ProbeRequest& request, const ProbeChoice& choice);
 

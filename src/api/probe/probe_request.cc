@@ -76,33 +76,19 @@ void check_stage(const ProbeRequest& request, const ProbeChoice& choice) {
   }
 }
 
-// What is drawn, and what is read.
+// What depends on values.
 void check_sources(const ProbeRequest& request, const ProbeChoice& choice) {
-  if (!request.model.empty()) return api_detail::check_model(request);
-  const bool both = !request.q.empty() && !request.k.empty();
-  const bool made_up = !request.random.empty() || request.planted;
-  if (!both && !made_up) {
-    refuse("q, k", "both, `random`, `planted` or `model`", given_of("q", request.q, "k", request.k));
-  }
-  if (!request.random.empty() && request.planted) refuse("planted", "no `random` beside it", "both");
-  if (request.planted && choice.stage.gradient)
+  if (request.planted && choice.stage.gradient) {
     refuse("stage", "one of the scores or weights of `planted`", request.stage);
-  if (made_up) {
-    const bool alone = request.q.empty() && request.k.empty() && request.v.empty() && request.past_k.empty() &&
-                       request.lse.empty() && !request.heads && !request.kv_heads;
-    if (!alone)
-      refuse(request.planted ? "planted" : "random", "no file of q, k, v or lse, and no count of heads beside it",
-             "one");
   }
-  const bool drawn = made_up || request.d_out == kDrawn;
-  if (!drawn && !request.dropout && request.seed) {
-    refuse("seed", "`random`, `dropout` or a random `d_out` beside it", "none");
-  }
+  const bool is_drawn = !request.random.empty() || request.planted || request.dropout || request.d_out == kDrawn;
+  if (request.seed && !is_drawn) refuse("seed", "`random`, `dropout` or a random `d_out` beside it", "none");
 }
 
 }  // namespace
 
 ProbeChoice probe_choice(const ProbeRequest& request) {
+  probe_fields().require_company(request);
   ProbeChoice choice;
   choice.reduce = request.reduce == "max" ? Reduce::max : Reduce::mean;
   choice.average = request.average;

@@ -18,9 +18,9 @@ void add_inputs(Fields<Problem>& fields) {
       .add(&Problem::k, {.name = "k", .form = "FILE", .meaning = "Keys", .group = kInputs})
       .add(&Problem::v, {.name = "v", .form = "FILE", .meaning = "Values", .group = kInputs})
       .add(&Problem::heads,
-           {.name = "heads", .form = "N", .meaning = "Heads packed into the last axis of q [1]", .group = kInputs})
+           {.name = "heads", .form = "N", .meaning = "Heads packed into the last axis of q", .group = kInputs})
       .add(&Problem::kv_heads,
-           {.name = "kv_heads", .form = "N", .meaning = "Those of the keys and values [heads]", .group = kInputs})
+           {.name = "kv_heads", .form = "N", .meaning = "Those of the keys and values", .group = kInputs})
       .add(&Problem::past_k,
            {.name = "past_k", .form = "FILE", .meaning = "Keys of earlier steps, put in front of k", .group = kInputs})
       .add(&Problem::past_v, {.name = "past_v",
@@ -28,7 +28,9 @@ void add_inputs(Fields<Problem>& fields) {
                               .meaning = "Values of earlier steps, put in front of v",
                               .group = kInputs,
                               .needs = {"v", "past_k"}});
-  fields.tell_bounds({{"heads", 1, kAnyCount}, {"kv_heads", 1, kAnyCount}});
+  fields.give_bounds({{"heads", 1, kAnyCount}, {"kv_heads", 1, kAnyCount}});
+  fields.give_fallbacks({{"heads", "1"}});
+  fields.give_otherwise({{"kv_heads", "heads"}});
   fields.give_examples(
       {{"q", "[[1,0],[0,1]]"}, {"k", "[[1,0],[1,1]]"}, {"v", "[[1],[2]]"}, {"past_k", "[[0,1]]"}, {"past_v", "[[3]]"}});
 }
@@ -61,7 +63,7 @@ void add_mask(Fields<Problem>& fields) {
 }
 
 void add_scores(Fields<Problem>& fields) {
-  fields.add(&Problem::scale, {.name = "scale", .form = "X", .meaning = "Factor of q.k [1/sqrt(D)]", .group = kScores})
+  fields.add(&Problem::scale, {.name = "scale", .form = "X", .meaning = "Factor of q.k", .group = kScores})
       .add(&Problem::softcap, {.name = "softcap", .form = "C", .meaning = "c * tanh(x / c)", .group = kScores})
       .add(&Problem::bias, {.name = "bias", .form = "EXPR", .meaning = "A bias, e.g. \"alibi\"", .group = kScores})
       .add(&Problem::bias_file,
@@ -72,13 +74,15 @@ void add_scores(Fields<Problem>& fields) {
       .add(&Problem::dropout,
            {.name = "dropout", .form = "P", .meaning = "Drop weights with probability P", .group = kScores})
       .add(&Problem::seed,
-           {.name = "seed", .form = "N", .meaning = "Seed of the dropout [0]", .group = kScores, .needs = {"dropout"}})
+           {.name = "seed", .form = "N", .meaning = "Seed of the dropout", .group = kScores, .needs = {"dropout"}})
       .add(&Problem::sinks,
            {.name = "sinks",
             .form = "FILE|X,…",
             .meaning = "A logit for each query head that takes weight and has no value: a file [Hq], or 0.5,-1,…",
             .group = kScores});
-  fields.tell_bounds({{"scale", -kAnyNumber, kAnyNumber}, {"softcap", 0, kAnyNumber}, {"dropout", 0, 1}});
+  fields.give_bounds({{"scale", -kAnyNumber, kAnyNumber}, {"softcap", above(0), kAnyNumber}, {"dropout", 0, below(1)}});
+  fields.give_fallbacks({{"seed", "0"}});
+  fields.give_otherwise({{"scale", "1/sqrt(D)"}});
   fields.give_examples({{"bias", "alibi"}, {"bias_file", "[[0,1],[1,0]]"}, {"sinks", "0.5"}});
 }
 
@@ -90,18 +94,18 @@ void add_backward(Fields<Problem>& fields) {
                              .group = kBackward})
       .add(&Problem::d_lse, {.name = "d_lse",
                              .form = "FILE",
-                             .meaning = "The same with respect to lse [zeros]",
+                             .meaning = "The same with respect to lse",
                              .group = kBackward,
                              .needs = {"d_out"}});
+  fields.give_otherwise({{"d_lse", "zeros"}});
   fields.give_examples({{"d_out", "[[1],[2]]"}, {"d_lse", "[1,2]"}});
 }
 
 void add_run(Fields<Problem>& fields) {
   fields.add(&Problem::threads, threads_field(kRun))
-      .add(&Problem::target, {.name = "target",
-                              .form = "NAME",
-                              .meaning = "One that `qkv info` lists as ready [the chosen one]",
-                              .group = kRun});
+      .add(&Problem::target,
+           {.name = "target", .form = "NAME", .meaning = "One that `qkv info` lists as ready", .group = kRun});
+  fields.give_otherwise({{"target", "the chosen one"}});
   fields.give_examples({{"target", "reference"}});
 }
 

@@ -3,10 +3,10 @@
 
 #include <utility>
 
-#include "api/fields/refuse.h"
 #include "qkv/api/field.h"
 #include "qkv/api/given.h"
 #include "qkv/api/member.h"
+#include "qkv/api/refusal.h"
 
 namespace qkv::api_detail {
 
@@ -16,11 +16,13 @@ AnyReply as_any(Reply reply) {
   return any_reply(std::move(reply));
 }
 
-/// answer(request), or answer(request, given) where the answer depends on which fields were given.
+/// answer(request), or answer(request, given) where the answer depends on which fields were given. `require` may refuse
+/// more than the answer does.
 template <class Request>
-AnyReply answered(const Fields<Request>& fields, const FieldValues& values) {
-  return of_fields([&] {
+AnyReply answered(const Fields<Request>& fields, const FieldValues& values, void (*require)(const Request&) = nullptr) {
+  return answered_for(fields.infos(), values, [&] {
     const Request request = fields.from_values(values);
+    if (require != nullptr) require(request);
     if constexpr (requires { answer(request, Given(fields.infos(), values)); }) {
       return as_any(answer(request, Given(fields.infos(), values)));
     } else {

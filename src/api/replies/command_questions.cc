@@ -15,6 +15,7 @@
 #include "qkv/api/mask.h"
 #include "qkv/api/match.h"
 #include "qkv/api/probe.h"
+#include "qkv/api/refusal.h"
 #include "qkv/api/roles.h"
 #include "qkv/api/study.h"
 #include "qkv/api/task.h"

@@ -7,14 +7,13 @@ const Fields<RolesRequest>& roles_fields() {
   static const Fields<RolesRequest> kFields = [] {
     constexpr std::int64_t kMost = 1000;
     Fields<RolesRequest> fields;
-    fields.add(&RolesRequest::model, {.name = "model", .form = "MODEL", .meaning = "Whose heads"});
-    fields.add(&RolesRequest::texts,
-               {.name = "texts",
-                .form = "TEXT",
-                .meaning = "Texts, a line each [held-out examples of its task, or English sentences]"});
-    fields.add(
-        &RolesRequest::count,
-        {.name = "count", .meaning = "Examples or sentences, where `texts` are not given", .least = 1, .most = kMost});
+    fields.add(&RolesRequest::model, {.name = "model", .form = "MODEL", .meaning = "Whose heads", .required = true});
+    fields.add(&RolesRequest::texts, {.name = "texts",
+                                      .form = "TEXT",
+                                      .meaning = "Texts, a line each",
+                                      .otherwise = "held-out examples of its task, or English sentences"});
+    fields.add(&RolesRequest::count,
+               {.name = "count", .meaning = "Examples or sentences", .least = 1, .most = kMost, .excludes = {"texts"}});
     fields.add(
         &RolesRequest::importance,
         {.name = "importance", .meaning = "Texts on which each head is removed; 0: none", .least = 0, .most = kMost});

@@ -16,7 +16,7 @@ namespace {
 void require_short_mask(const MaskRequest& request) {
   constexpr std::int64_t kLongest = std::int64_t{1} << 17;
   const auto within = [&](std::string_view field, std::int64_t extent) {
-    if (extent > kLongest) refuse(field, fmt::format("a whole number from 0 to {}", kLongest), std::to_string(extent));
+    if (extent > kLongest) refuse(field, fmt::format("a whole number from 1 to {}", kLongest), std::to_string(extent));
   };
   within("tq", request.tq);
   within("tk", request.tk);

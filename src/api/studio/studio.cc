@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "api/fields/refuse.h"
 #include "api/models/models.h"
 #include "api/replies/reply_json.h"
 #include "api/studio/question_watch.h"
@@ -15,7 +14,7 @@
 #include "core/shortened.h"
 #include "files/reading.h"
 #include "model/box_directories.h"
-#include "qkv/mask.h"
+#include "qkv/api/refusal.h"
 #include "qkv/model/box.h"
 #include "qkv/nearest_word.h"
 
@@ -116,9 +115,7 @@ StudioState::StudioState(StudioOptions options)
       bottleneck_({.count = 1, .bytes = options_.limits.model_bytes},
                   [](const BottleneckModels& /*small*/) { return std::size_t{0}; }) {}
 
-std::string StudioState::model_key(const std::string& name) const {
-  return api_detail::of_model([&] { return key_of_path(trained_model_path(name)); });
-}
+std::string StudioState::model_key(const std::string& name) const { return key_of_path(trained_model_path(name)); }
 
 std::shared_ptr<const TextModel> StudioState::model(const std::string& name) {
   return models_.get(model_key(name), [&] { return api_detail::read_model(name); });
@@ -166,8 +163,8 @@ const Fields<StudioOptions>& studio_fields() {
     add(&StudioOptions::text, "text", "TEXT", "What it reads first");
     add(&StudioOptions::file, "file", "FILE", "A long text, for the page Far");
     add(&StudioOptions::mask, "mask", "EXPR", "A mask to look at first");
-    add(&StudioOptions::root, "root", "DIR",
-        "Read files below this folder alone, for whoever has the address [all that you can read]");
+    add(&StudioOptions::root, "root", "DIR", "Read files below this folder alone, for whoever has the address");
+    fields.give_otherwise({{"root", "all that you can read"}});
     fields.give_examples({{"model", "induction"},
                           {"text", "abcxyzab"},
                           {"file", "book.txt"},
@@ -236,18 +233,11 @@ StudioReply studio_reply(const std::function<void(ReplyWriter&)>& write) {
 }
 
 std::string error_as_json(const std::exception& error) {
-  Json json{{"message", error.what()}, {"field", ""}, {"column", nullptr}};
-  if (const auto* invalid = dynamic_cast<const InvalidArgument*>(&error)) {
-    json["field"] = api_detail::field_of(*invalid);
-    json["message"] = invalid->fault();
-  }
-  if (const auto* missing = dynamic_cast<const api_detail::NotThere*>(&error)) json["field"] = missing->field();
-  if (const auto* syntax = dynamic_cast<const MaskSyntaxError*>(&error)) {
-    const std::string field = syntax->function() == "parse_bias" ? "bias" : "mask";
-    json["field"] = field;
-    // The reader wrote a mask, and called no parse_mask.
-    json["message"] = field + std::string(syntax->what()).substr(syntax->function().size());
-    json["column"] = syntax->column();
+  const Refusal refusal = refusal_of(error);
+  Json json{{"message", refusal.message}, {"field", refusal.field}, {"column", nullptr}};
+  if (refusal.column > 0) {
+    json["message"] = refusal.field + ": " + refusal.message;
+    json["column"] = refusal.column;
   }
   constexpr std::size_t kLongest = 4096;  // a request may have megabytes, of which a message may name a part
   json["message"] = core::shortened_between(json["message"].get_ref<const std::string&>(), kLongest);

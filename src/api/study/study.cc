@@ -64,18 +64,21 @@ void add_question(Fields<PositionsBench>& fields) {
   of_setup.add(&S::seed, {.name = "seed", .form = "N", .meaning = "Of the models and the examples"});
   fields.add(&PositionsBench::kinds, {.name = "kinds",
                                       .form = "KIND,…",
-                                      .meaning = "Of none, sinusoidal, learned, rotary, alibi, t5 [all]",
-                                      .words = all_kinds()});
+                                      .meaning = "Of none, sinusoidal, learned, rotary, alibi, t5",
+                                      .words = all_kinds(),
+                                      .otherwise = "all"});
   fields.add(&PositionsBench::train_length, {.name = "train_length",
                                              .form = "N",
-                                             .meaning = "Of the examples in training [the task's own]",
+                                             .meaning = "Of the examples in training",
                                              .least = 1,
-                                             .most = kLargest});
+                                             .most = kLargest,
+                                             .otherwise = "the task's own"});
   fields.add(&PositionsBench::test_lengths, {.name = "test_lengths",
                                              .form = "N,…",
-                                             .meaning = "Of the examinations [1, 2, 4 and 8 times that]",
+                                             .meaning = "Of the examinations",
                                              .least = 1,
-                                             .most = kLargest});
+                                             .most = kLargest,
+                                             .otherwise = "1, 2, 4 and 8 times that"});
   fields.add(&PositionsBench::setup, of_setup);
 }
 
@@ -94,7 +97,7 @@ void add_training(Fields<PositionsBench>& fields) {
   of_setup.add(
       &S::learning_rate,
       {.name = "learning_rate", .form = "X", .meaning = "The highest; half a cosine down to 0", .group = group});
-  of_setup.tell_bounds({{"learning_rate", 0, kAnyNumber}});
+  of_setup.give_bounds({{"learning_rate", above(0), kAnyNumber}});
   fields.add(&PositionsBench::setup, of_setup);
 }
 
@@ -111,7 +114,7 @@ Fields<BottleneckSetup> bottleneck_training_fields() {
   fields.add(
       &S::learning_rate,
       {.name = "learning_rate", .form = "X", .meaning = "The highest; half a cosine down to 0", .needs = {"out"}});
-  fields.tell_bounds({{"learning_rate", 0, kAnyNumber}});
+  fields.give_bounds({{"learning_rate", above(0), kAnyNumber}});
   return fields;
 }
 
@@ -151,12 +154,11 @@ const Fields<BottleneckBench>& bottleneck_bench_fields() {
     const auto whole = [&](std::int64_t R::* place, const char* name, const char* meaning) {
       fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = 1, .most = kLargest});
     };
-    fields.add(
-        &R::out,
-        {.name = "out", .form = "DIR", .meaning = "Train both models and write them there [measure those of the box]"});
+    fields.add(&R::out, {.name = "out", .form = "DIR", .meaning = "Train both models and write them there"});
     whole(&R::to, "to", "Letters of the longest texts that are measured");
     whole(&R::texts, "texts", "Random texts of each length");
     fields.add(&R::training, bottleneck_training_fields());
+    fields.give_otherwise({{"out", "measure those of the box"}});
     fields.give_examples({{"out", "bottleneck"}});
     return fields;
   }();

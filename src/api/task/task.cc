@@ -9,7 +9,7 @@ const Fields<TaskRequest>& task_fields() {
     using R = TaskRequest;
     constexpr std::int64_t kMostExamples = std::int64_t{1} << 20;
     Fields<R> fields;
-    fields.add(&R::task, {.name = "task", .form = "NAME", .meaning = "The task; without one, all are listed"});
+    fields.add(&R::task, {.name = "task", .form = "NAME", .meaning = "The task", .otherwise = "all are listed"});
     fields.add(&R::examples,
                {.name = "examples", .form = "N", .meaning = "How many to show", .least = 0, .most = kMostExamples});
     fields.add(&R::from,
@@ -18,7 +18,10 @@ const Fields<TaskRequest>& task_fields() {
     fields.add(&R::seed, {.name = "seed", .form = "N", .meaning = "Another seed, other examples"});
     fields.add(&R::length, {.name = "length", .form = "N", .meaning = "How long examples get, where the task says so"});
     fields.info("from").python = "first";
-    fields.tell_bounds({{"length", 1, 1048576}});
+    fields.give_bounds({{"length", 1, 1048576}});
+    fields.give_otherwise({{"length", "the task's own"}});
+    for (const char* const of_one : {"examples", "from", "split", "seed", "length"})
+      fields.info(of_one).needs = {"task"};
     fields.give_examples({{"task", "copy"}});
     return fields;
   }();

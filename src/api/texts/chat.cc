@@ -44,7 +44,7 @@ const Fields<ChatRequest>& chat_fields() {
     fields.add(&R::chat, {.name = "chat",
                           .meaning = "Talk with the model in its chat template",
                           .group = group,
-                          .excludes = {"text", "samples"}});
+                          .excludes = {"samples"}});
     fields.add(&R::system, {.name = "system",
                             .form = "TEXT",
                             .meaning = "What the model is told first",

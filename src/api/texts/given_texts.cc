@@ -95,9 +95,6 @@ std::optional<std::string> Texts::place_of(std::string_view argument) const {
 }
 
 Texts given_texts(const std::optional<std::string>& text, const FileOfTexts& file) {
-  if (text.has_value() != file.path.empty()) {
-    api_detail::refuse("text", "one of `text` and `file`", text ? "both" : "none");
-  }
   return text ? Texts{.texts = {*text}} : texts_of(file);
 }
 

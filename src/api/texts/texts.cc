@@ -108,11 +108,11 @@ Fields<GenerateOptions> draw_fields() {
                          .least = 1,
                          .most = kMostBeams});
   number("length_penalty", &O::length_penalty, "Of beams: scores divided by their length to the power X");
-  fields.tell_bounds({{"temperature", 0, kAnyNumber},
+  fields.give_bounds({{"temperature", 0, kAnyNumber},
                       {"top_k", 0, kAnyCount},
-                      {"top_p", 0, 1},
+                      {"top_p", above(0), 1},
                       {"min_p", 0, 1},
-                      {"repetition_penalty", 0, kAnyNumber},
+                      {"repetition_penalty", above(0), kAnyNumber},
                       {"length_penalty", -kAnyNumber, kAnyNumber}});
   return fields;
 }
@@ -126,23 +126,26 @@ const Fields<EmbedRequest>& embed_fields() {
     fields.add(&R::model, {.name = "model", .meaning = "Whose vectors", .required = true});
     fields.add(&R::text, text_field("What to embed"));
     fields.add(&R::file, file_fields("A text on each line of a file"));
+    fields.info("text").one_of = {"file"};
     fields.add(&R::pooling,
                {.name = "pooling",
                 .form = "NAMES",
                 .meaning = "mean, first, last, max, weightedmean or mean_sqrt_len_tokens of the states, or several "
-                           "with commas between them, end to end [the folder's, or mean]"});
+                           "with commas between them, end to end"});
     fields.add(&R::prompt_name, {.name = "prompt_name",
                                  .form = "NAME",
-                                 .meaning = "The folder's prompt of this name before each text [its default, or none]",
+                                 .meaning = "The folder's prompt of this name before each text",
                                  .excludes = {"prompt"}});
     fields.add(&R::prompt, {.name = "prompt",
                             .form = "[TEXT]",
                             .meaning = "Before each text; \"\" leaves out the folder's default",
                             .excludes = {"prompt_name"}});
     fields.add(&R::normalise,
-               {.name = "normalise",
-                .meaning = "Vectors of length 1, or not even where the folder has them so [as the folder says]"});
+               {.name = "normalise", .meaning = "Vectors of length 1, or not even where the folder has them so"});
     fields.add(&R::dtype, dtype_field());
+    fields.give_otherwise({{"pooling", "the folder's, or mean"},
+                           {"prompt_name", "its default, or none"},
+                           {"normalise", "as the folder says"}});
     fields.give_examples({{"model", "english"},
                           {"text", "the cats are small"},
                           {"pooling", "max"},
@@ -162,8 +165,9 @@ const Fields<WriteRequest>& write_fields() {
     fields.add(&R::dtype, dtype_field());
     fields.add(&R::cache_type, {.name = "cache_type",
                                 .form = "TYPE",
-                                .meaning = "What keys and values are kept in: f32, bf16, f16 or i8 [the dtype]",
+                                .meaning = "What keys and values are kept in: f32, bf16, f16 or i8",
                                 .words = {"f32", "bf16", "f16", "i8"}});
+    fields.give_otherwise({{"cache_type", "the dtype"}});
     fields.give_examples({{"stop", "."}, {"cache_type", "bf16"}});
     return fields;
   }();
@@ -182,6 +186,8 @@ const Fields<GenerateRequest>& generate_fields() {
     fields.add(
         &R::samples,
         {.name = "samples", .form = "N", .meaning = "Texts after each prompt", .least = 1, .most = kMostSamples});
+    fields.info("text").one_of = {"chat"};
+    fields.info("chat").needs_one = {"user", "messages"};
     fields.info("dtype").words = {"file", "f32", "bf16"};
     fields.info("dtype").fallback = "file";
     fields.info("dtype").meaning =
@@ -256,6 +262,7 @@ void require_effect(const GenerateRequest& request, const Given& given) {
 }
 
 EmbedReply embed(const EmbedRequest& request, const Saying& saying) {
+  embed_fields().require_company(request);
   Texts given = given_texts(request.text, request.file);
   const OpenedModel model = open_model(request.model, saying);
   EmbeddedTexts embedded =
@@ -294,7 +301,6 @@ std::vector<WrittenText> write_given(const TextModel& model, const Texts& prompt
 namespace {
 
 GenerateFigures answer_in_chat(const GenerateRequest& request, const Given& given) {
-  if (!request.user && request.messages.empty()) refuse("user", "a message to be answered, or `messages`", "none");
   const std::vector<ChatMessage> messages = messages_of(request);
   const OpenedModel model = open_model(request.model, {}, weights_for(request));
   return api_detail::of_fields(
@@ -311,9 +317,9 @@ GenerateFigures answer_in_chat(const GenerateRequest& request, const Given& give
 }  // namespace
 
 std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given) {
+  generate_fields().require_company(request);
   require_effect(request, given);
   if (request.chat) return {answer_in_chat(request, given)};
-  if (!request.text) refuse("text", "a text", "none");
   const OpenedModel model = open_model(request.model, {}, weights_for(request));
   const Texts prompts{.texts = std::vector<std::string>(static_cast<std::size_t>(request.samples), *request.text)};
   std::vector<GenerateFigures> all;

@@ -61,7 +61,7 @@ bool holds(const Tokenizer& tokenizer, std::int32_t id, std::string_view text) {
 std::shared_ptr<const Tokenizer> tokenizer_of(const TokensRequest& request, const Saying& saying) {
   const std::string& name = request.tokenizer;
   const bool is_path = name.find_first_of("/.") != std::string::npos;
-  const bool is_model = !is_path || name.ends_with(".safetensors") || name.ends_with(".gguf");
+  const bool is_model = !is_path || name.ends_with(".safetensors") || (name.ends_with(".gguf") && request.source);
   if (!is_model || (is_path && is_directory(name))) {
     std::vector<std::string> cautions;
     auto tokenizer = read_tokenizer(name, &cautions);
@@ -102,16 +102,6 @@ Encoding encoded(const TokensRequest& request, const Tokenizer& tokenizer) {
   return api_detail::of_field("text", [&] { return tokenizer.encode(*request.text, options); });
 }
 
-// Exactly one thing is asked for.
-void require_one(const TokensRequest& request) {
-  const auto asked = (request.text ? 1 : 0) + (request.file.path.empty() ? 0 : 1) + (request.ids ? 1 : 0) +
-                     (request.list || request.search ? 1 : 0);
-  if (asked != 1) {
-    refuse("text", "one of `text`, `file`, `ids`, `list` and `search`", asked == 0 ? "none" : "several");
-  }
-  if (request.pair && !request.text) refuse("pair", "a `text` beside it", "none");
-}
-
 }  // namespace
 
 const Fields<TokensRequest>& tokens_fields() {
@@ -121,12 +111,14 @@ const Fields<TokensRequest>& tokens_fields() {
     fields.add(&R::tokenizer, {.name = "tokenizer", .meaning = "Whose tokens", .required = true});
     fields.add(&R::text, {.name = "text", .meaning = "What to cut"});
     fields.add(&R::file, file_fields("Cut each line of a file"));
-    fields.add(&R::pair, {.name = "pair", .form = "TEXT", .meaning = "A second text, such as an answer"});
+    fields.add(&R::pair,
+               {.name = "pair", .form = "TEXT", .meaning = "A second text, such as an answer", .needs = {"text"}});
     fields.add(&R::ids, {.name = "ids", .form = "IDS", .meaning = "The text of these tokens, such as \"12 7\""});
     fields.add(&R::list, {.name = "list", .meaning = "The whole vocabulary"});
     fields.add(&R::search, {.name = "search", .form = "TEXT", .meaning = "The pieces that hold a text"});
     fields.add(&R::source, {.name = "source", .meaning = "Of an encoder-decoder: the source's own pieces"});
     fields.add(&R::no_specials, {.name = "no_specials", .meaning = "Without the special tokens of the template"});
+    fields.info("text").one_of = {"file", "ids", "list", "search"};
     fields.give_examples({{"tokenizer", "english"},
                           {"text", "the cats are small"},
                           {"pair", "a dog runs"},
@@ -138,7 +130,8 @@ const Fields<TokensRequest>& tokens_fields() {
 }
 
 TokensFound found_tokens(const TokensRequest& request, const Saying& saying) {
-  require_one(request);
+  tokens_fields().require_company(request);
+  if (request.text && request.text->empty()) refuse("text", "a text", "");
   const auto tokenizer = tokenizer_of(request, saying);
   if (request.ids) return decoded(request, tokenizer);
   if (request.list || request.search) return vocabulary_of(request, *tokenizer);
