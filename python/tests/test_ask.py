@@ -246,4 +246,4 @@ def test_functions_tell_the_fields_of_their_questions():
     assert "importance          Measure the loss without each head" in inspect.getdoc(insight.heads)
     generate = inspect.signature(qkv.Model.generate).parameters
     assert generate["tokens"].default == 64 and generate["top_p"].default == 1.0 and generate["stop"].default == ()
-    assert inspect.signature(qkv.train).parameters["stored"].annotation == "Literal['f32', 'bf16', 'f16'] | None"
+    assert inspect.signature(qkv.train).parameters["stored"].annotation == "Literal['f32', 'bf16', 'f16']"
