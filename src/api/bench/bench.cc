@@ -13,9 +13,9 @@
 #include "api/heads/head_weights.h"
 #include "api/probe/probe_parts.h"
 #include "api/studio/studio_questions.h"
+#include "core/place_text.h"
 #include "explain/words.h"
 #include "qkv/mask.h"
-#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
@@ -223,21 +223,16 @@ BenchInputs own_inputs(const BenchRequest& request) {
 /// "k:2,5:0.7"
 void set_number(const std::string& change, BenchInputs& inputs) {
   const auto said = [&](const std::string& expected) { refuse("set", expected, "\"" + change + "\""); };
-  const std::size_t first = change.find(':');
-  const std::size_t last = change.rfind(':');
-  const std::string name = change.substr(0, first);
+  const auto written = core::number_at_place_from(change);
+  const std::string name(written ? written->place.name : "");
   Tensor* const matrix = name == "q" ? &inputs.q : name == "k" ? &inputs.k : name == "v" ? &inputs.v : nullptr;
-  const auto to = first == last ? std::nullopt : number_from<double>(std::string_view(change).substr(last + 1));
-  const auto place =
-      first == last ? std::nullopt
-                    : numbers_from<std::int64_t>(std::string_view(change).substr(first + 1, last - first - 1), ',');
-  if (matrix == nullptr || !to || !place || place->size() != 2) said("q, k or v:ROW,COLUMN:NUMBER, such as k:2,5:0.7");
-  const std::int64_t row = place->front();
-  const std::int64_t column = place->back();
-  if (row < 0 || column < 0 || row >= matrix->dim(2) || column >= matrix->dim(3)) {
+  if (matrix == nullptr) said("q, k or v:ROW,COLUMN:NUMBER, such as k:2,5:0.7");
+  const std::int64_t row = written->place.row;
+  const std::int64_t column = written->place.column;
+  if (row >= matrix->dim(2) || column >= matrix->dim(3)) {
     said(fmt::format("a number of {} up to {}:{},{}", name, name, matrix->dim(2) - 1, matrix->dim(3) - 1));
   }
-  matrix->set({0, inputs.head / (inputs.q.dim(1) / matrix->dim(1)), row, column}, *to);
+  matrix->set({0, inputs.head / (inputs.q.dim(1) / matrix->dim(1)), row, column}, written->to);
 }
 
 BenchInputs model_inputs(StudioState& state, const BenchRequest& request) {
@@ -310,11 +305,9 @@ Bench laid_out(StudioState& state, const BenchRequest& request) {
 }
 
 BenchNudge nudge_of(const Bench& bench, const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  const auto step =
-      colon == std::string::npos ? std::nullopt : number_from<double>(std::string_view(text).substr(colon + 1));
-  if (!step) refuse("nudge", "NAME:STEP, such as q:1,1:0.01", "\"" + text + "\"");
-  return bench_nudge(bench, std::string_view(text).substr(0, colon), *step);
+  const auto written = core::number_at_place_from(text);
+  if (!written) refuse("nudge", "NAME:STEP, such as q:1,1:0.01", "\"" + text + "\"");
+  return bench_nudge(bench, std::string_view(text).substr(0, text.rfind(':')), written->to);
 }
 
 bool is_the_chapter(const BenchRequest& request) {
