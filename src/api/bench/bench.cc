@@ -51,6 +51,7 @@ void add_matrices(Fields<BenchRequest>& fields) {
                          {"v", "the chapter's"},
                          {"source", "x"}});
   fields.info("x").needs = {"w_q", "w_k", "w_v"};
+  for (const char* const of_x : {"source", "w_q", "w_k", "w_v"}) fields.info(of_x).needs = {"x"};
   fields.give_examples({{"tokens", "a b c"},
                         {"context", "le chat dort"},
                         {"q", "1,1;0,1;1,0"},
@@ -109,6 +110,7 @@ void add_gradients(Fields<BenchRequest>& fields) {
               .group = "mistakes",
               .least = 0,
               .most = api_detail::kWidest});
+  fields.info("wrong_d").needs = {"wrong"};
   fields.give_examples({{"d_out", "1,0;0,1;1,1"}, {"move", "1,0"}, {"nudge", "q:1,1:0.01"}});
 }
 
@@ -137,6 +139,10 @@ void add_model(Fields<BenchRequest>& fields) {
                                    .least = 0,
                                    .most = api_detail::kMostHeads});
   fields.info("model").needs_one = {"text", "example"};
+  for (const char* const of_model : {"text", "set", "example", "site", "layer"})
+    fields.info(of_model).needs = {"model"};
+  fields.info("second").needs = {"text"};
+  fields.info("head").needs_one = {"model", "seed"};
   fields.info("example").excludes = {"text"};
   fields.give_otherwise({{"site", "cross, else tokens"}});
   fields.give_examples({{"model", "induction"},
@@ -160,8 +166,11 @@ void add_drawn(Fields<BenchRequest>& fields) {
   count(&BenchRequest::d_k, "d_k", "Width of a head's queries and keys", api_detail::kWidest);
   count(&BenchRequest::d_v, "d_v", "Width of a head's values", api_detail::kWidest);
   add(&BenchRequest::positions, "positions", "sinusoidal, learned, rotary, alibi, t5 or none");
+  for (const char* const of_drawn : {"heads", "kv_heads", "d_model", "d_k", "d_v", "positions"}) {
+    fields.info(of_drawn).needs = {"seed"};
+  }
   fields.give_otherwise({{"kv_heads", "heads"}, {"d_k", "d_model / heads"}, {"d_v", "d_k"}});
-  fields.give_examples({{"positions", "rotary"}});
+  fields.give_examples({{"kv_heads", "1"}, {"positions", "rotary"}});
 }
 
 std::vector<std::string> words_for(std::string_view field, const std::string& text, std::int64_t count) {
@@ -384,8 +393,10 @@ const Fields<BenchRequest>& bench_fields() {
 
 const Fields<NumberRequest>& number_fields() {
   static const Fields<NumberRequest> kFields = [] {
+    constexpr std::string_view kBeside[] = {"nudge", "wrong", "wrong_d"};  // a number is the same whatever they are
     Fields<NumberRequest> fields;
     fields.add(bench_fields());
+    fields.remove(kBeside);
     fields.add(&NumberRequest::of,
                {.name = "of", .form = "NAME", .meaning = "Which number: weights:1,2", .example = "weights:1,2"});
     return fields;
