@@ -231,7 +231,7 @@ def test_what_is_wrong_names_the_argument(tmp_path):
         ("generate", {"model": "gpt", "top_p": float("nan")}, ValueError, "generate: top_p: expected a finite number"),
         ("analyze", {"model": "induction", "syntax": "english", "importance": 4}, ValueError, "none beside `"),
         ("mask", {"mask": "cuasal"}, ValueError, "mask: mask: column 1"),
-        ("lens", {"model": tmp_path}, qkv.Error, str(tmp_path)),
+        ("lens", {"model": tmp_path, "text": "abc"}, qkv.Error, str(tmp_path)),
     ]:
         with pytest.raises(error, match=message):
             qkv.ask(question, **given)
