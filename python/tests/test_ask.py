@@ -231,7 +231,7 @@ def test_what_is_wrong_names_the_argument(tmp_path):
         ("generate", {"model": "gpt", "top_p": float("nan")}, ValueError, "generate: top_p: expected a finite number"),
         ("analyze", {"model": "induction", "syntax": "english", "importance": 4}, ValueError, "none beside `"),
         ("mask", {"mask": "cuasal"}, ValueError, "mask: mask: column 1"),
-        ("lens", {"model": tmp_path}, qkv.Error, str(tmp_path)),
+        ("lens", {"model": tmp_path, "text": "abc"}, qkv.Error, str(tmp_path)),
     ]:
         with pytest.raises(error, match=message):
             qkv.ask(question, **given)
@@ -246,4 +246,4 @@ def test_functions_tell_the_fields_of_their_questions():
     assert "importance          Measure the loss without each head" in inspect.getdoc(insight.heads)
     generate = inspect.signature(qkv.Model.generate).parameters
     assert generate["tokens"].default == 64 and generate["top_p"].default == 1.0 and generate["stop"].default == ()
-    assert inspect.signature(qkv.train).parameters["stored"].annotation == "Literal['f32', 'bf16', 'f16'] | None"
+    assert inspect.signature(qkv.train).parameters["stored"].annotation == "Literal['f32', 'bf16', 'f16']"

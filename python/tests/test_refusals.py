@@ -1,7 +1,6 @@
 """Every field of every question with a wrong value: the command, Python and the pages say the same of it."""
 
 import json
-import math
 import re
 import struct
 import subprocess
@@ -39,40 +38,44 @@ OTHERWISE = {("match", "images"), ("mask", "mask")}
 
 
 def options():
-    """(command, option, its type) of every row that the command describes."""
+    """(command, option, its type and its bounds) of every row that the command describes."""
     told = subprocess.run([COMMAND, "help", "--describe"], check=True, capture_output=True, text=True).stdout
     command = ""
     for line in told.splitlines():
         if line.startswith("### `qkv "):
             command = line.removeprefix("### `qkv ").removesuffix("`")
         elif line.startswith("| `"):
-            option, kind, *_ = (cell.strip(" `") for cell in re.split(r"(?<!\\)\|", line)[1:])
-            yield command, option, kind
+            option, kind, bounds, *_ = (cell.strip(" `") for cell in re.split(r"(?<!\\)\|", line)[1:])
+            yield command, option, (kind, bounds)
 
 
-TYPES = {(command, option): kind for command, option, kind in options()}
+TYPES = {(command, option): told for command, option, told in options()}
 
 
 def type_of(question, field):
-    """What the command says of a field's type; None where it has no such option."""
+    """What the command says of a field's type and bounds; None where it has no such option."""
     name = NAMES.get(field, field)
     return TYPES.get((question, "--" + name.replace("_", "-"))) or TYPES.get((question, name.upper().replace("_", " ")))
 
 
-def wrong_value(field, kind):
-    """A value without a meaning for a field of this type; None where any text may have one."""
-    if bounds := re.fullmatch(r"(whole number|number) from (\S+?)(?: to (\S+))?", kind):
-        least, most = float(bounds[2]), float(bounds[3] or math.inf)
-        if bounds[1] == "number":
-            return None if least <= -1e18 else least - 1
-        return int(least) - 1 if least > -(2**40) else int(most) + 1
-    if kind.startswith(("text", "list of")):
-        return TEXTS.get(field)
-    return None if kind in ("true or false", "number of bytes") else "x7"
+def wrong_value(field, told):
+    """A value without a meaning for a field of this type and bounds; None where any text may have one."""
+    kind, bounds = told
+    if kind in ("whole number", "number"):
+        end = re.match(r"(above |from )?(-?[0-9.e]+)", bounds)
+        least = float(end[2])
+        if end[1] == "above ":
+            return least
+        return None if least <= -1e38 else least - 1 if kind == "number" else int(least) - 1
+    if kind == "text" and bounds:
+        return "x7"
+    return TEXTS.get(field) if kind.startswith(("text", "list of")) else None
 
 
 def base_of(question, field):
     """A request to which a wrong value of this field is added: one that has the field, if there is one."""
+    if field == "random":
+        return {"row": 0}
     if question in REQUESTS:
         return dict(REQUESTS[question])
     examples = [json.loads(example) for example in QUESTIONS[question][1]]
@@ -109,7 +112,7 @@ WRONG = [
     (question, field, wrong)
     for question in OF_COMMANDS
     for field, *_ in QUESTIONS[question][0]
-    if (question, field) not in OTHERWISE and (wrong := wrong_value(field, type_of(question, field) or "")) is not None
+    if (question, field) not in OTHERWISE and (wrong := wrong_value(field, type_of(question, field) or ("", ""))) is not None
 ]
 
 
@@ -153,8 +156,8 @@ def wrong_in_page(fields):
     for field in fields:
         if field["type"].startswith("whole number"):
             yield field["name"], field["least"] - 1 if "least" in field else -1
-        elif field["type"] == "number" and field.get("least", -1e18) > -1e18:
-            yield field["name"], field["least"] - 1
+        elif field["type"] == "number" and field["least"] > -1e38:
+            yield field["name"], field["least"] if field.get("above") else field["least"] - 1
         elif "words" in field:
             yield field["name"], "x7"
 

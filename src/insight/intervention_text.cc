@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
+#include "core/place_text.h"
 #include "qkv/insight/interventions.h"
 #include "qkv/number_text.h"
 
@@ -117,19 +117,14 @@ Intervention read_number(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) refuse_text("set", expected, text);
   SetNumber number{.at = read_heads("set", text.substr(0, equals))};
-  const std::string_view rest = text.substr(equals + 1);
-  const std::size_t first = rest.find(':');
-  const std::size_t last = rest.rfind(':');
-  if (!number.at.layer || !number.at.head || first == last) refuse_text("set", expected, text);
-  const auto word = std::ranges::find(kValueWords, rest.substr(0, first), [](const auto& one) { return one.first; });
-  const auto places = numbers_from<std::int64_t>(rest.substr(first + 1, last - first - 1), ',');
-  const auto to = number_from<double>(rest.substr(last + 1));
-  const bool has_place = places && places->size() == 2 && places->front() >= 0 && places->back() >= 0;
-  if (word == kValueWords.end() || !has_place || !to || !std::isfinite(*to)) refuse_text("set", expected, text);
+  const auto written = core::number_at_place_from(text.substr(equals + 1));
+  if (!number.at.layer || !number.at.head || !written) refuse_text("set", expected, text);
+  const auto word = std::ranges::find(kValueWords, written->place.name, [](const auto& one) { return one.first; });
+  if (word == kValueWords.end()) refuse_text("set", expected, text);
   number.value = word->second;
-  number.place = places->front();
-  number.column = places->back();
-  number.to = *to;
+  number.place = written->place.row;
+  number.column = written->place.column;
+  number.to = written->to;
   return number;
 }
 

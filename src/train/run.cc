@@ -9,6 +9,7 @@
 #include <memory>
 #include <system_error>
 
+#include "core/dtype_named.h"
 #include "core/watched.h"
 #include "qkv/number_text.h"
 #include "qkv/train/checkpoint.h"
@@ -117,7 +118,7 @@ class Run {
   }
 
   [[nodiscard]] BatchLoss loss_of(std::int64_t n) const {
-    ModelCall call{.dtype = settings_.dtype == "bf16" ? DType::bf16 : DType::f32};
+    ModelCall call{.dtype = core::dtype_named(settings_.dtype)};
     if (settings_.dropout > 0) {
       call.dropout =
           Dropout{.p = settings_.dropout, .seed = settings_.seed * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(n)};

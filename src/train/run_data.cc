@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/dtype_named.h"
 #include "core/said_of.h"
 #include "qkv/files.h"
 #include "qkv/nearest_word.h"
@@ -109,9 +110,7 @@ Model model_of(const TrainSettings& settings, const Task& task) {
 
 DType training::stored_dtype(const TrainSettings& settings) {
   const std::string name = settings.stored.value_or("f32");
-  for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
-    if (name == name_of(dtype)) return dtype;
-  }
+  if (const auto dtype = core::dtype_named(name); dtype && is_floating(*dtype) && dtype != DType::f64) return *dtype;
   throw InvalidArgument("train", "store", "f32, bf16 or f16", "\"" + name + "\"");
 }
 

@@ -223,7 +223,7 @@ TEST(Fields, OfNumbersTakeWhatIsWithinTheirBoundsAndNothingElse) {
     EXPECT_THAT(expected_of(field), HasSubstr(bounds_of(field))) << name << ": in the words of the document";
     EXPECT_TRUE(checked_value(field, field_value(field, field.example), "") == field_value(field, field.example));
   });
-  EXPECT_GT(walked, 250);
+  EXPECT_GT(walked, 200);
 }
 
 // Outside of its bounds, a number is refused by whoever is asked, whatever else is missing.

@@ -13,9 +13,9 @@
 #include "api/heads/head_weights.h"
 #include "api/probe/probe_parts.h"
 #include "api/studio/studio_questions.h"
+#include "core/place_text.h"
 #include "explain/words.h"
 #include "qkv/mask.h"
-#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
@@ -51,6 +51,7 @@ void add_matrices(Fields<BenchRequest>& fields) {
                          {"v", "the chapter's"},
                          {"source", "x"}});
   fields.info("x").needs = {"w_q", "w_k", "w_v"};
+  for (const char* const of_x : {"source", "w_q", "w_k", "w_v"}) fields.info(of_x).needs = {"x"};
   fields.give_examples({{"tokens", "a b c"},
                         {"context", "le chat dort"},
                         {"q", "1,1;0,1;1,0"},
@@ -109,6 +110,7 @@ void add_gradients(Fields<BenchRequest>& fields) {
               .group = "mistakes",
               .least = 0,
               .most = api_detail::kWidest});
+  fields.info("wrong_d").needs = {"wrong"};
   fields.give_examples({{"d_out", "1,0;0,1;1,1"}, {"move", "1,0"}, {"nudge", "q:1,1:0.01"}});
 }
 
@@ -137,6 +139,10 @@ void add_model(Fields<BenchRequest>& fields) {
                                    .least = 0,
                                    .most = api_detail::kMostHeads});
   fields.info("model").needs_one = {"text", "example"};
+  for (const char* const of_model : {"text", "set", "example", "site", "layer"})
+    fields.info(of_model).needs = {"model"};
+  fields.info("second").needs = {"text"};
+  fields.info("head").needs_one = {"model", "seed"};
   fields.info("example").excludes = {"text"};
   fields.give_otherwise({{"site", "cross, else tokens"}});
   fields.give_examples({{"model", "induction"},
@@ -160,8 +166,11 @@ void add_drawn(Fields<BenchRequest>& fields) {
   count(&BenchRequest::d_k, "d_k", "Width of a head's queries and keys", api_detail::kWidest);
   count(&BenchRequest::d_v, "d_v", "Width of a head's values", api_detail::kWidest);
   add(&BenchRequest::positions, "positions", "sinusoidal, learned, rotary, alibi, t5 or none");
+  for (const char* const of_drawn : {"heads", "kv_heads", "d_model", "d_k", "d_v", "positions"}) {
+    fields.info(of_drawn).needs = {"seed"};
+  }
   fields.give_otherwise({{"kv_heads", "heads"}, {"d_k", "d_model / heads"}, {"d_v", "d_k"}});
-  fields.give_examples({{"positions", "rotary"}});
+  fields.give_examples({{"kv_heads", "1"}, {"positions", "rotary"}});
 }
 
 std::vector<std::string> words_for(std::string_view field, const std::string& text, std::int64_t count) {
@@ -223,21 +232,16 @@ BenchInputs own_inputs(const BenchRequest& request) {
 /// "k:2,5:0.7"
 void set_number(const std::string& change, BenchInputs& inputs) {
   const auto said = [&](const std::string& expected) { refuse("set", expected, "\"" + change + "\""); };
-  const std::size_t first = change.find(':');
-  const std::size_t last = change.rfind(':');
-  const std::string name = change.substr(0, first);
+  const auto written = core::number_at_place_from(change);
+  const std::string name(written ? written->place.name : "");
   Tensor* const matrix = name == "q" ? &inputs.q : name == "k" ? &inputs.k : name == "v" ? &inputs.v : nullptr;
-  const auto to = first == last ? std::nullopt : number_from<double>(std::string_view(change).substr(last + 1));
-  const auto place =
-      first == last ? std::nullopt
-                    : numbers_from<std::int64_t>(std::string_view(change).substr(first + 1, last - first - 1), ',');
-  if (matrix == nullptr || !to || !place || place->size() != 2) said("q, k or v:ROW,COLUMN:NUMBER, such as k:2,5:0.7");
-  const std::int64_t row = place->front();
-  const std::int64_t column = place->back();
-  if (row < 0 || column < 0 || row >= matrix->dim(2) || column >= matrix->dim(3)) {
+  if (matrix == nullptr) said("q, k or v:ROW,COLUMN:NUMBER, such as k:2,5:0.7");
+  const std::int64_t row = written->place.row;
+  const std::int64_t column = written->place.column;
+  if (row >= matrix->dim(2) || column >= matrix->dim(3)) {
     said(fmt::format("a number of {} up to {}:{},{}", name, name, matrix->dim(2) - 1, matrix->dim(3) - 1));
   }
-  matrix->set({0, inputs.head / (inputs.q.dim(1) / matrix->dim(1)), row, column}, *to);
+  matrix->set({0, inputs.head / (inputs.q.dim(1) / matrix->dim(1)), row, column}, written->to);
 }
 
 BenchInputs model_inputs(StudioState& state, const BenchRequest& request) {
@@ -310,11 +314,9 @@ Bench laid_out(StudioState& state, const BenchRequest& request) {
 }
 
 BenchNudge nudge_of(const Bench& bench, const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  const auto step =
-      colon == std::string::npos ? std::nullopt : number_from<double>(std::string_view(text).substr(colon + 1));
-  if (!step) refuse("nudge", "NAME:STEP, such as q:1,1:0.01", "\"" + text + "\"");
-  return bench_nudge(bench, std::string_view(text).substr(0, colon), *step);
+  const auto written = core::number_at_place_from(text);
+  if (!written) refuse("nudge", "NAME:STEP, such as q:1,1:0.01", "\"" + text + "\"");
+  return bench_nudge(bench, std::string_view(text).substr(0, text.rfind(':')), written->to);
 }
 
 bool is_the_chapter(const BenchRequest& request) {
@@ -391,8 +393,10 @@ const Fields<BenchRequest>& bench_fields() {
 
 const Fields<NumberRequest>& number_fields() {
   static const Fields<NumberRequest> kFields = [] {
+    constexpr std::string_view kBeside[] = {"nudge", "wrong", "wrong_d"};  // a number is the same whatever they are
     Fields<NumberRequest> fields;
     fields.add(bench_fields());
+    fields.remove(kBeside);
     fields.add(&NumberRequest::of,
                {.name = "of", .form = "NAME", .meaning = "Which number: weights:1,2", .example = "weights:1,2"});
     return fields;

@@ -5,6 +5,7 @@
 
 #include "api/fields/refuse.h"
 #include "api/fields/text_file.h"
+#include "core/dtype_named.h"
 #include "qkv/api/models.h"
 
 namespace qkv {
@@ -18,10 +19,7 @@ OpenedModel opened_as(const std::string& letter, const std::string& name, const 
   return open_model(name, of_one, quantised);
 }
 
-std::optional<DType> asked_dtype(const ModelsText& read) {
-  if (!read.dtype || read.dtype == "file") return std::nullopt;
-  return *read.dtype == "f64" ? DType::f64 : DType::f32;
-}
+std::optional<DType> asked_dtype(const ModelsText& read) { return core::dtype_named(read.dtype.value_or("")); }
 
 const Fields<ModelsText>& models_text_fields() {
   using R = ModelsText;

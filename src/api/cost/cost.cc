@@ -7,6 +7,7 @@
 
 #include "api/fields/refuse.h"
 #include "api/replies/lines.h"
+#include "core/dtype_named.h"
 #include "qkv/picture/terminal.h"
 
 namespace qkv {
@@ -16,9 +17,7 @@ using api_detail::prose;
 using api_detail::refuse;
 
 DType dtype_named(const std::string& name) {
-  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
-    if (name == name_of(dtype)) return dtype;
-  }
+  if (const auto dtype = core::dtype_named(name); dtype && is_floating(*dtype)) return *dtype;
   refuse("dtype", "f64, f32, f16 or bf16", "\"" + name + "\"");
 }
 

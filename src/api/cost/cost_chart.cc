@@ -91,10 +91,10 @@ const Fields<CostRange>& cost_range_fields() {
                                 .form = "N",
                                 .meaning = "Shortest sequence",
                                 .group = kGroup,
-                                .least = 0,
+                                .least = 1,
                                 .most = kLongest})
         .add(&CostRange::to,
-             {.name = "to", .form = "N", .meaning = "Longest sequence", .group = kGroup, .least = 0, .most = kLongest});
+             {.name = "to", .form = "N", .meaning = "Longest sequence", .group = kGroup, .least = 2, .most = kLongest});
     return fields;
   }();
   return kFields;

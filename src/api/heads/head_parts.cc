@@ -51,11 +51,22 @@ HeadPartsReply answer_head_parts(StudioState& state, const HeadRequest& request,
   return reply;
 }
 
+// All parts are sent, with special tokens; whoever draws them leaves these out.
+const Fields<HeadRequest>& head_parts_fields() {
+  static const Fields<HeadRequest> kFields = [] {
+    constexpr std::string_view kOfDrawing[] = {"hide_special"};
+    Fields<HeadRequest> fields = head_fields();
+    fields.remove(kOfDrawing);
+    return fields;
+  }();
+  return kFields;
+}
+
 }  // namespace
 
 api_detail::Answerer api_detail::head_parts_question() {
   return answerer<HeadRequest, HeadPartsReply>(
-      "head_parts", "What the replies `head` and `pair` of a head follow from.", head_fields(), answer_head_parts,
+      "head_parts", "What the replies `head` and `pair` of a head follow from.", head_parts_fields(), answer_head_parts,
       {R"({"model": "induction", "text": "abcxyzab", "layer": 1})"});
 }
 

@@ -28,7 +28,7 @@ const Fields<TrainRun>& train_run_fields() {
     fields.add(&TrainRun::reporting, train_reporting_fields());
     fields.add(&TrainRun::resume,
                {.name = "resume", .meaning = "Go on from the checkpoint in DIR, bit for bit", .group = "The run"});
-    fields.give_bounds({{"size", 1, kAnyCount}});
+    fields.give_bounds({{"size", 257, 1 << 24}});
     fields.give_examples({{"out", "copy"}});
     return fields;
   }();

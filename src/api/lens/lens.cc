@@ -19,6 +19,7 @@ Fields<TextQuestion> text_fields() {
   token("query", &TextQuestion::query, "A token or its number");
   token("token", &TextQuestion::token, "The answer");
   token("against", &TextQuestion::against, "Its contrast: parts of the difference");
+  fields.info("text").one_of = {"example"};
   fields.give_otherwise({{"query", "the last that is asked"}, {"token", "the expected token, or the likeliest"}});
   fields.give_examples({{"text", "abcxyzab"}, {"query", "3"}, {"token", "c"}, {"against", "x"}});
   return fields;

@@ -40,7 +40,9 @@ const Fields<PicturesRequest>& pictures_fields() {
   using R = PicturesRequest;
   static const Fields<R> kFields = [] {
     Fields<R> fields;
+    constexpr std::string_view kOfSteps[] = {"d_out", "move", "nudge", "wrong", "wrong_d"};
     fields.add(bench_fields());
+    fields.remove(kOfSteps);
     fields.add(&R::key, {.name = "key",
                          .meaning = "Which key, from 0, the chosen query is multiplied with",
                          .least = 0,

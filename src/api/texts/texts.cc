@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
+#include "core/dtype_named.h"
 #include "qkv/api/explain.h"
 #include "qkv/api/models.h"
 #include "qkv/model/box.h"
@@ -18,14 +19,8 @@ namespace {
 using api_detail::of_field;
 using api_detail::refuse;
 
-DType computed_in(const std::string& name) { return name == "bf16" ? DType::bf16 : DType::f32; }
-
-std::optional<DType> kept_in(const std::string& name) {
-  for (const DType dtype : {DType::f32, DType::bf16, DType::f16, DType::i8}) {
-    if (name == name_of(dtype)) return dtype;
-  }
-  return std::nullopt;
-}
+// "file" is f32 as well.
+DType computed_in(std::string_view name) { return core::dtype_named(name).value_or(DType::f32); }
 
 // The folder's own, and what the request says beside it.
 EmbedOptions embed_options(const EmbedRequest& request, const std::string& path) {
@@ -238,7 +233,7 @@ QuantisedWeights weights_for(const GenerateRequest& request) {
 WriteOptions write_options(const WriteRequest& request, const Model& model) {
   WriteOptions options{.draw = request.draw, .stops = request.stops};
   options.draw.dtype = computed_in(request.dtype);
-  options.draw.cache_dtype = kept_in(request.cache_type.value_or(""));
+  options.draw.cache_dtype = core::dtype_named(request.cache_type.value_or(""));
   if (model.dtype() == DType::f64) options.draw.dtype = std::nullopt;
   return options;
 }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "qkv/number_text.h"
+#include "core/place_text.h"
 
 namespace qkv::explain_detail {
 namespace {
@@ -126,21 +126,17 @@ BenchPlace place_named(const Bench& bench, std::string_view name) {
   const auto refuse = [&](const std::string& expected) {
     throw InvalidArgument("bench", "of", expected, "\"" + std::string(name) + "\"");
   };
-  const std::size_t colon = name.find(':');
-  const std::size_t comma = name.find(',', colon == std::string_view::npos ? 0 : colon);
-  if (colon == std::string_view::npos || comma == std::string_view::npos) {
-    refuse("MATRIX:ROW,COLUMN, such as weights:1,2");
-  }
-  const BenchMatrix& matrix = bench.matrix(name.substr(0, colon));
-  const auto row = number_from<std::int64_t>(name.substr(colon + 1, comma - colon - 1));
-  const auto column = number_from<std::int64_t>(name.substr(comma + 1));
+  const auto written = core::place_from(name);
+  if (!written) refuse("MATRIX:ROW,COLUMN, such as weights:1,2");
+  const auto& [matrix_name, row, column] = *written;
+  const BenchMatrix& matrix = bench.matrix(matrix_name);
   const std::int64_t from = matrix.first_row;
   const std::int64_t to = from + matrix.values.dim(0);
-  if (!row || !column || *row < from || *row >= to || *column < 0 || *column >= matrix.values.dim(1)) {
+  if (row < from || row >= to || column >= matrix.values.dim(1)) {
     refuse(fmt::format("a row from {} to {} and a column from 0 to {} of {}", from, to - 1, matrix.values.dim(1) - 1,
                        matrix.name));
   }
-  return {matrix.name, *row, *column};
+  return {matrix.name, row, column};
 }
 
 std::vector<std::string> sources_of(const Bench& bench, const BenchPlace& place) {

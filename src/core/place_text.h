@@ -1,0 +1,41 @@
+// A number of a matrix as people write its place, "k:2,5", and what it becomes, "k:2,5:0.7".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "qkv/number_text.h"
+
+namespace qkv::core {
+
+struct PlaceText {
+  std::string_view name;  // of the matrix; of the text that was read
+  std::int64_t row = 0, column = 0;
+};
+
+struct NumberText {
+  PlaceText place;
+  double to = 0;
+};
+
+/// NAME:ROW,COLUMN; nullopt for another text, and for a place below 0.
+[[nodiscard]] inline std::optional<PlaceText> place_from(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto place = numbers_from<std::int64_t>(text.substr(colon + 1), ',');
+  if (!place || place->size() != 2 || place->front() < 0 || place->back() < 0) return std::nullopt;
+  return PlaceText{.name = text.substr(0, colon), .row = place->front(), .column = place->back()};
+}
+
+/// NAME:ROW,COLUMN:NUMBER, whose number is finite.
+[[nodiscard]] inline std::optional<NumberText> number_at_place_from(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto place = place_from(text.substr(0, colon));
+  const auto to = number_from<double>(text.substr(colon + 1));
+  if (!place || !to || !(*to - *to == 0)) return std::nullopt;
+  return NumberText{.place = *place, .to = *to};
+}
+
+}  // namespace qkv::core

@@ -1,0 +1,66 @@
+// What each command is asked, as effects.txt has it, in a folder of files that it may read.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../hub/hub_server.h"
+#include "cli/described_options.h"
+#include "files/temporary_directory.h"
+
+namespace qkv::tests {
+
+using Words = std::vector<std::string>;
+
+struct Effect {
+  std::optional<Words> before;
+  Words added;
+  bool is_whole = false;  // added is the whole request
+  int code = 0;
+};
+
+struct Effects {
+  std::map<std::string, Words> requests;    // by command
+  std::map<std::string, Effect> of_option;  // by "command --option"
+
+  /// How the option is tried: as its row says, or with its example.
+  [[nodiscard]] Effect of(const DescribedOption& option) const;
+  /// The words to which it is added.
+  [[nodiscard]] Words before(const DescribedOption& option) const;
+};
+
+[[nodiscard]] Effects read_effects();
+
+/// Those that it asks, and each as a part of a test's name.
+[[nodiscard]] std::vector<std::string> commands();
+[[nodiscard]] std::string name_of_command(const testing::TestParamInfo<std::string>& command);
+
+struct Reply {
+  int code = 0;
+  std::string out, err;
+  std::map<std::string, std::string> files;
+  bool operator==(const Reply&) const = default;
+};
+
+/// Works in a folder of its own, with a hub.
+class Asked : public testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  /// What a request gives, in a fresh copy of the folder; times are left out.
+  Reply reply_of(const std::string& command, const Words& words);
+
+ private:
+  HubServer hub_;
+  std::filesystem::path home_;
+  const TemporaryDirectory directory_;
+  const std::filesystem::path given_ = directory_ / "given", here_ = directory_ / "here";
+};
+
+}  // namespace qkv::tests
