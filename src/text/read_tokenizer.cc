@@ -94,7 +94,10 @@ fs::path tokenizer_in(const std::string& folder) {
 bool has_tokenizer(const std::string& folder) { return !tokenizer_in(folder).empty(); }
 
 std::shared_ptr<const Tokenizer> read_tokenizer(const std::string& path, std::vector<std::string>* cautions) {
-  if (!files::is_folder(path)) return read_one_file(path, cautions);
+  if (!files::is_folder(path)) {
+    if (!files::is_there(path)) throw Error("cannot read " + path + ": No such file or directory");
+    return read_one_file(path, cautions);
+  }
   if (const fs::path file = tokenizer_in(path); !file.empty()) return read_one_file(file, cautions);
   std::string names;
   for (const char* name : kNames) {

@@ -50,21 +50,23 @@ std::vector<std::string> texts_of(const FieldInfo& field, const FieldValue& valu
   return {};
 }
 
-// The field with the longest of the paths that the message begins with: "a" is not what "a/b: …" is about.
-std::string field_of_path(std::string_view message, std::span<const FieldInfo> fields, const FieldValues& values) {
-  std::string field;
+// The fields with the longest of the paths that the message begins with: "a" is not what "a/b: …" is about.
+std::string fields_of_path(std::string_view message, std::span<const FieldInfo> fields, const FieldValues& values) {
+  std::string names;
   std::size_t longest = 0;
   for (const auto& [n, value] : values) {
     for (const std::string& text : texts_of(fields[n], value)) {
       if (text.empty()) continue;
       for (const std::string& path : paths_of(text)) {
-        if (path.size() <= longest || !begins_with_path(message, path)) continue;
+        if (path.size() < longest || !begins_with_path(message, path)) continue;
+        const std::string& name = fields[n].name;
+        const bool is_first = path.size() > longest || names.empty();
+        if (is_first || !names.ends_with(name)) names = is_first ? name : names + ", " + name;
         longest = path.size();
-        field = fields[n].name;
       }
     }
   }
-  return field;
+  return names;
 }
 
 }  // namespace
@@ -84,7 +86,7 @@ void rethrow_for(std::span<const FieldInfo> fields, const FieldValues& values) {
   } catch (const Cancelled&) {
     throw;
   } catch (const Error& error) {
-    const std::string field = field_of_path(error.what(), fields, values);
+    const std::string field = fields_of_path(error.what(), fields, values);
     if (field.empty()) throw;
     throw NotThere(field, error.what());
   }

@@ -52,10 +52,10 @@ MatchQuestion match_question(const MatchRequest& request) {
 // The reader's own picture or text for an argument of match_pairs().
 std::string named_in(const MatchQuestion& question, const std::string& argument) {
   for (std::size_t n = 0; n < question.names.size(); ++n) {
-    if (argument == fmt::format("pictures[{}]", n)) return question.names[n];
+    if (argument == fmt::format("pictures[{}]", n)) return "images: " + question.names[n];
   }
   for (std::size_t n = 0; n < question.captions.size(); ++n) {
-    if (argument == fmt::format("texts[{}]", n)) return "CAPTION \"" + question.captions[n] + "\"";
+    if (argument == fmt::format("texts[{}]", n)) return "captions: \"" + question.captions[n] + "\"";
   }
   return argument;
 }
