@@ -43,6 +43,7 @@ struct FieldInfo {
   std::string ending = {};   // of a file's name, ".png": one that ends as another kind of file does is refused
   std::string example = {};  // a value as on the command line, other than the default
   bool only_told = false;    // of the bounds: what reads the field refuses other values in words of its own
+  std::vector<std::string> arguments = {};  // what the library calls its value otherwise: "most" for tokens
 };
 
 using FieldValue = std::variant<bool, std::int64_t, std::uint64_t, double, std::string, std::vector<std::string>,
@@ -138,6 +139,14 @@ class FieldTable {
   };
   /// Bounds of fields that must be there, and that are checked where they are read.
   void tell_bounds(std::initializer_list<Bounds> bounds);
+
+  struct Arguments {
+    std::string_view field;
+    std::vector<std::string> names;
+  };
+  /// What the library calls the values of fields that must be there. Of several fields, an argument is the last one
+  /// that is given.
+  void tell_arguments(std::initializer_list<Arguments> all);
 
   /// Leaves fields out, which must be there.
   void remove(std::span<const std::string_view> names);

@@ -15,13 +15,6 @@
 
 namespace qkv {
 
-/// A word of the mask or bias language, and the field that has it.
-struct LanguageWord {
-  std::string_view word, field;
-};
-/// The word that stands for a function of the library; nullopt if there is none. Views into `function`.
-[[nodiscard]] std::optional<LanguageWord> language_word(std::string_view function);
-
 struct MaskRequest {
   std::string mask;
   std::int64_t tq = 512;

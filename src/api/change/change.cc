@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
+#include "api/heads/changes.h"
 #include "qkv/api/models.h"
 #include "qkv/insight/texts.h"
 #include "qkv/model/box.h"
@@ -18,7 +19,7 @@ std::vector<Intervention> interventions_of(const InterventionRequest& request) {
   const auto add = [&](const char* kind, const std::vector<std::string>& texts) {
     for (const std::string& text : texts) all.push_back(parse_intervention(kind + text));
   };
-  api_detail::of_field("changes", [&] { add("", request.changes); });
+  add("", request.changes);
   add("patch ", request.patches);
   add("set ", request.numbers);
   add("remove ", request.removed);
@@ -88,6 +89,7 @@ void add_texts(Fields<InterventionRequest>& fields, std::int64_t last_example) {
              line_file_field(
                  {.name = "file", .form = "FILE", .meaning = "Instead of a text: one on each line, the mean loss"}));
   fields.give_examples({{"model", "induction"}, {"text", "abcxyzab"}, {"file", "texts.txt"}});
+  fields.tell_arguments({{"model", {"trained"}}, {"examples", {"count"}}, {"file", {"texts"}}});
 }
 
 void add_interventions(Fields<InterventionRequest>& fields, std::int64_t last_example) {
@@ -126,6 +128,7 @@ void add_interventions(Fields<InterventionRequest>& fields, std::int64_t last_ex
                         {"patch", "blocks.1"},
                         {"changes", "remove 1.0"},
                         {"from_text", "xyzabcxy"}});
+  fields.tell_arguments({{"changes", api_detail::kinds_of_change()}, {"from_example", {"from_text"}}});
 }
 
 void add_looks(Fields<InterventionRequest>& fields) {
@@ -189,8 +192,8 @@ void look_at_model(const InterventionRequest& request, const TextModel& trained,
 }
 
 HeadTexts many_texts(const InterventionRequest& request, const TextModel& trained) {
-  if (!request.file.path.empty()) return texts_of_lines(trained, "file", request.file);
-  return api_detail::of_field("examples", [&] { return texts_to_look_at(trained, *request.examples); });
+  if (!request.file.path.empty()) return texts_of_lines(trained, request.file);
+  return texts_to_look_at(trained, *request.examples);
 }
 
 void find_change(const InterventionRequest& request, const TextModel& trained, const Saying& saying,
@@ -208,16 +211,9 @@ void find_change(const InterventionRequest& request, const TextModel& trained, c
 }  // namespace
 
 ChangeFound found_change(const InterventionRequest& request, const Saying& saying) {
-  const auto field_for = [&](const std::string& argument) {  // what is wrong with the other text, of what gave it
-    return argument == "from_text" && request.from_example ? std::string("from_example") : argument;
-  };
-  return api_detail::of_fields(
-      [&] {
-        ChangeFound found{.question = change_question(request), .change = {}};
-        find_change(request, *open_model(request.model, saying), saying, found);
-        return found;
-      },
-      field_for);
+  ChangeFound found{.question = change_question(request), .change = {}};
+  find_change(request, *open_model(request.model, saying), saying, found);
+  return found;
 }
 
 AnyReply change_reply(const ChangeFound& found, const std::string& model) {

@@ -175,6 +175,10 @@ void FieldTable::tell_bounds(std::initializer_list<Bounds> bounds) {
   }
 }
 
+void FieldTable::tell_arguments(std::initializer_list<Arguments> all) {
+  for (const Arguments& one : all) info(one.field).arguments = one.names;
+}
+
 std::size_t FieldTable::index_of(std::string_view name) const {
   const auto found = std::ranges::find(infos_, name, &FieldInfo::name);
   if (found == infos_.end()) throw std::logic_error(fmt::format("there is no field {}", name));

@@ -61,6 +61,7 @@ void add_model(Fields<Request>& fields) {
                             .meaning = "Which attention: tokens, source or cross [cross, else tokens]",
                             .group = group,
                             .needs = {"model"}});
+  fields.tell_arguments({{"text_file", {"text"}}});
   fields.give_examples({{"model", "induction"},
                         {"text", "abcxyzab"},
                         {"text_file", "text.txt"},

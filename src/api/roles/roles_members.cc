@@ -1,4 +1,5 @@
 // What the replies about roles hold, and what they are asked.
+#include "api/heads/changes.h"
 #include "qkv/api/roles.h"
 
 namespace qkv {
@@ -19,6 +20,7 @@ const Fields<RolesRequest>& roles_fields() {
         &RolesRequest::importance,
         {.name = "importance", .meaning = "Texts on which each head is removed; 0: none", .least = 0, .most = kMost});
     fields.give_examples({{"model", "induction"}, {"texts", "abcxyzab"}});
+    fields.tell_arguments({{"model", {"trained", "texts"}}});
     return fields;
   }();
   return kFields;
@@ -38,6 +40,7 @@ const Fields<ChangeRequest>& change_fields() {
         "Where it is looked at: a token or its number [the last that is asked]");
     add(&ChangeRequest::token, "token", "TOKEN", "The answer [the expected token, or the likeliest]");
     add(&ChangeRequest::against, "against", "TOKEN", "What the answer is held against");
+    fields.tell_arguments({{"changes", api_detail::kinds_of_change()}});
     fields.give_examples(
         {{"changes", "remove 1.0"}, {"from_text", "xyzabcxy"}, {"query", "3"}, {"token", "c"}, {"against", "x"}});
     return fields;
