@@ -7,6 +7,7 @@
 
 #include "files/place.h"
 #include "qkv/error.h"
+#include "qkv/files.h"
 #include "text/config_words.h"
 #include "text/files_beside.h"
 #include "text/json_field.h"
@@ -95,7 +96,7 @@ bool has_tokenizer(const std::string& folder) { return !tokenizer_in(folder).emp
 
 std::shared_ptr<const Tokenizer> read_tokenizer(const std::string& path, std::vector<std::string>* cautions) {
   if (!files::is_folder(path)) {
-    if (!files::is_there(path)) throw Error("cannot read " + path + ": No such file or directory");
+    require_readable(path);
     return read_one_file(path, cautions);
   }
   if (const fs::path file = tokenizer_in(path); !file.empty()) return read_one_file(file, cautions);
