@@ -32,9 +32,6 @@ WriteOptions write_options_of(const ChatCall& call) {
 
 // A conversation that has become too long is no fault of a field.
 [[noreturn]] void say_of_messages(const InvalidArgument& error) {
-  if (error.argument() != "messages") {
-    throw InvalidArgument(error.function(), field_of_writing(error.argument()), error.expected(), error.got());
-  }
   throw Error(fmt::format("the conversation: expected {}, got {}: begin a new one", error.expected(), error.got()));
 }
 
@@ -59,7 +56,7 @@ void answer(const ChatCall& call, Chat& chat, const WriteOptions& asked) {
     try {
       return chat.answer(write);
     } catch (const InvalidArgument& error) {
-      if (error.function() == "threads") throw;
+      if (error.argument() != "messages") throw;
       say_of_messages(error);
     }
   }();

@@ -86,10 +86,12 @@ void add_errors(nb::module_& module) {
     try {
       std::rethrow_exception(error);
     } catch (const InvalidArgument& invalid) {
-      PyErr_SetString(PyExc_ValueError, said_in_python(invalid).c_str());
+      set_error(PyExc_ValueError, said_in_python(invalid));
+    } catch (const Error& failed) {
+      set_error(static_cast<PyObject*>(type), failed.what());
     } catch (const std::filesystem::filesystem_error& failed) {
-      const std::string said = "cannot read " + failed.path1().string() + ": " + failed.code().message();
-      PyErr_SetString(static_cast<PyObject*>(type), said.c_str());
+      set_error(static_cast<PyObject*>(type),
+                "cannot read " + failed.path1().string() + ": " + failed.code().message());
     }
   };
   nb::register_exception_translator(translate, failure.ptr());

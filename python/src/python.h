@@ -8,9 +8,17 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <string_view>
+
 namespace qkv::python {
 
 namespace nb = nanobind;
+
+/// What came may be no UTF-8, for which Python has a sign.
+inline void set_error(PyObject* type, std::string_view text) {
+  const nb::object said = nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+  PyErr_SetObject(type, said.ptr());
+}
 
 // What each file adds to the module.
 void add_errors(nb::module_& module);

@@ -15,7 +15,8 @@ from qkv import _models
 
 QUESTIONS = {name: (fields, examples) for name, fields, examples in _models.questions()}
 OF_COMMANDS = [name for name in QUESTIONS if not name.startswith("studio ")]
-OF_PAGES = [name.removeprefix("studio ") for name in QUESTIONS if name.startswith("studio ")]
+# Texts of pages that are read by a language or looked up.
+OF_PAGES = {"model": "nosuch", "mask": "cuasal", "bias": "alibbi", "changes": "x"}
 NAMES = OPTIONS | {"images": "images caption"}
 # Requests to which the wrong value is added, in place of the question's first example.
 REQUESTS = {
@@ -31,8 +32,45 @@ TEXTS = {
     "mask": "cuasal", "bias": "alibbi", "target": "abc", "preset": "gpt", "task": "copie", "head": "-",
     "kinds": ["rotory"], "pooling": "men", "tokens": "4:2", "remove": "head", "cut": "x", "pattern": "x", "set": "x",
     "random": "1,2", "window": "x", "area": "x", "tile": "x", "q": "[[1", "past_k": "[[1", "mask_file": "[[1",
-    "kv_lengths": "x", "ids": "x",
+    "kv_lengths": "x", "ids": "x", "sinks": "x", "lse": "[[1", "d_out": "[[1", "d_lse": "[[1", "bias_file": "[[1",
+    "k": "[[1", "v": "[[1", "past_v": "[[1", "row": "x", "dtype": "f12", "sites": ["x"], "stage": "x", "changes": "x", "query": "~", "token": "~",
+    "against": "~", "positions": "x", "step": "~", "map": "x", "why": "x",
 }  # fmt: skip
+# Texts of which any may be meant, or that are no field's alone, with the reason.
+FREE = {
+    "text": "what is read", "second": "what is read", "context": "what is read", "from_text": "what is read",
+    "pair": "what is read", "captions": "what is read", "system": "what is read", "user": "what is read",
+    "messages": "what is read", "prompt": "what is read", "prompt_name": "a folder's own", "stop": "what is written",
+    "separator": "any line", "search": "any text", "title": "any text", "revision": "the hub's", "hub": "the hub's",
+    "name": "the hub's", "site": "a model's own", "worked": "beside nothing else", "model": "read: see READ",
+    "picture": "read: see READ", "text_file": "read: see READ", "start": "train's from, as task's first", "patch": "names of a model's values, beside another text",
+    "out": "written, where the command can", "export": "written, where the command can",
+}  # fmt: skip
+# Requests in which a file is read.
+READ = {
+    ("attend", "q"): {"k": "[[1,0]]", "v": "[[1]]"}, ("attend", "k"): {"q": "[[1,0]]", "v": "[[1]]"},
+    ("attend", "v"): {"q": "[[1,0]]", "k": "[[1,0]]"}, ("probe", "q"): {"k": "[[1,0]]", "row": 0},
+    ("probe", "k"): {"q": "[[1,0]]", "row": 0}, ("probe", "lse"): {"q": "[[1,0]]", "k": "[[1,0]]", "row": 0},
+    ("attend", "mask_file"): {"q": "[[1,0]]", "k": "[[1,0]]", "v": "[[1]]"},
+    ("attend", "bias_file"): {"q": "[[1,0]]", "k": "[[1,0]]", "v": "[[1]]"},
+    ("check", "a"): {"b": "b.npy"}, ("check", "b"): {"a": "a.npy"}, ("check", "text_file"): {"a": "gpt", "b": "gpt"},
+    ("probe", "model"): {"text": "ab", "row": 0},
+    ("probe", "picture"): {"model": "shapes", "row": 0}, ("explain", "picture"): {"model": "shapes"},
+    ("explain", "model"): {"text": "ab"},
+    ("explain", "npz"): {}, ("analyze", "model"): {},
+    ("analyze", "syntax"): {"model": "english"}, ("change", "model"): {"text": "ab", "remove": ["0.0"]},
+    ("change", "file"): {"model": "english", "remove": ["0.0"]}, ("lens", "model"): {"text": "ab"},
+    ("generate", "model"): {"text": "ab"}, ("fill", "model"): {"text": "ab"}, ("embed", "model"): {"text": "ab"},
+    ("embed", "file"): {"model": "english"}, ("match", "model"): {"images": ["a.png"], "captions": ["a"]},
+    ("match", "file"): {"images": ["a.png"]}, ("convert", "model"): {"out": "nowhere.gguf"}, ("info", "file"): {},
+    ("tokens", "tokenizer"): {"text": "a"}, ("tokens", "file"): {"tokenizer": "english"},
+    ("train", "data"): {"task": "text", "out": "nowhere"},
+    ("train", "tokenizer"): {"task": "text", "data": "notes.txt", "out": "nowhere"},
+}  # fmt: skip
+# No such file, a folder, an empty file, a file of another kind; where one of them is what is wanted, it is left out.
+WRONG_FILES = ("./none.npy", "./folder", "./empty.npy", "./picture.npy")
+FITS = {"text": ("./picture.npy",), "text_file": ("./picture.npy", "./empty.npy"), "data": ("./picture.npy",), ("match", "file"): ("./picture.npy",),
+        "picture": ("./picture.npy",)}  # fmt: skip
 # Fields that the question has in another form than the command.
 OTHERWISE = {("match", "images"), ("mask", "mask")}
 
@@ -90,7 +128,7 @@ def said_by_python(question, request):
 
 def said_by_command(question, request):
     done = subprocess.run(
-        [COMMAND, *printed_words(question, dict(request))], capture_output=True, text=True, check=False
+        [COMMAND, *printed_words(question, dict(request))], capture_output=True, text=True, errors="replace", check=False
     )
     assert done.returncode in (1, 2), (request, done.stdout)
     return done.stderr.strip()
@@ -130,6 +168,11 @@ def _inputs(tmp_path, monkeypatch):
     for name in ("a.npy", "b.npy"):
         numpy.save(name, numpy.zeros(2, numpy.float32))
     image.imsave("a.png", numpy.zeros((8, 8, 3), numpy.uint8))
+    image.imsave("picture.png", numpy.zeros((8, 8, 3), numpy.uint8))
+    (tmp_path / "picture.png").rename("picture.npy")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "empty.npy").write_bytes(b"")
+    (tmp_path / "notes.txt").write_text("some text\nand more\n")
 
 
 @pytest.mark.usefixtures("_inputs")
@@ -140,6 +183,32 @@ def test_the_command_and_python_say_the_same(question, field, wrong):
     theirs = without_face(said_by_command(question, request), question)
     assert ours == theirs
     assert ours.startswith(f"{field}: "), ours
+
+
+def test_every_text_has_a_wrong_value_or_a_reason():
+    told = {field for question, field in TYPES_OF if (question, field) not in READ | dict.fromkeys(OTHERWISE)}
+    assert told <= TEXTS.keys() | FREE.keys(), told - TEXTS.keys() - FREE.keys()
+
+
+TYPES_OF = [
+    (question, field)
+    for question in OF_COMMANDS
+    for field, *_ in QUESTIONS[question][0]
+    if re.match(r"text( `|$)|list of texts", type_of(question, field) or "")
+]
+
+
+@pytest.mark.usefixtures("_inputs")
+@pytest.mark.parametrize(("question", "field"), READ)
+def test_a_wrong_file_is_named_by_its_field(question, field):
+    for path in WRONG_FILES:
+        if path in FITS.get((question, field), FITS.get(field, ())):
+            continue
+        request = {**READ[question, field], field: path}
+        ours = without_face(said_by_python(question, request), question)
+        assert ours.startswith(f"{field}: "), ours
+        assert path in ours, ours
+        assert ours == without_face(said_by_command(question, request), question)
 
 
 def error_of_page(question, request):
@@ -160,19 +229,25 @@ def wrong_in_page(fields):
             yield field["name"], field["least"] if field.get("above") else field["least"] - 1
         elif "words" in field:
             yield field["name"], "x7"
+        elif field["name"] in OF_PAGES:
+            yield field["name"], OF_PAGES[field["name"]]
 
 
 def test_a_page_and_python_say_the_same():
     told = subprocess.run([COMMAND, "view", "--describe"], check=True, capture_output=True, text=True).stdout
     walked = 0
     for question in json.loads(told)["questions"]:
-        base = question["examples"][0] if question["examples"] else {}
+        examples = question["examples"] or [{}]
         for field, wrong in wrong_in_page(question["fields"]):
+            base = next((example for example in examples if field in example), examples[0])
+            if field in OF_PAGES and field not in base:
+                continue  # other fields may exclude it
             request = {**base, field: wrong}
             error = error_of_page(question["name"], request)
             assert error["field"] == field, (question["name"], error)
             name = "studio " + question["name"]
             said = said_by_python(name, {"start" if key == "from" else key: value for key, value in request.items()})
-            assert without_face(said, name) == f"{field}: " + without_face(error["message"], name), (name, field)
+            told = error["message"] if error["column"] else f"{field}: {error['message']}"
+            assert without_face(said, name) == without_face(told, name), (name, field)
             walked += 1
     assert walked > 100

@@ -53,7 +53,7 @@ Worked run_worked(std::string_view name) {
   if (found == entries().end()) {
     std::string expected = "one of";
     for (const WorkedExample& example : worked_examples()) expected += " " + example.name;
-    throw InvalidArgument("run_worked", "name", expected, "\"" + std::string(name) + "\"");
+    throw InvalidArgument("run_worked", "worked", expected, "\"" + std::string(name) + "\"");
   }
   Worked worked{found->example, {}, {}};
   found->compute(worked);

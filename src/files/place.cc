@@ -51,6 +51,11 @@ std::string_view other_than_safetensors(const std::string& path) {
   return begin.empty() ? "an empty file" : kAnotherFile;
 }
 
+void require_safetensors(const std::string& path) {
+  const std::string_view other = other_than_safetensors(path);
+  if (!other.empty()) throw Error(path + ": expected a safetensors file, got " + std::string(other));
+}
+
 std::string read_text(const std::string& path) {
   const std::vector<std::byte> bytes = read_file(path);
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());

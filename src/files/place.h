@@ -21,6 +21,9 @@ inline constexpr std::string_view kAnotherFile = "another file";
 /// safetensors, and for what cannot be read, which is left to its reader. Throws as require_fetched().
 [[nodiscard]] std::string_view other_than_safetensors(const std::string& path);
 
+/// Throws Error if the file is another than of safetensors, as above.
+void require_safetensors(const std::string& path);
+
 /// The bytes of a file. Throws Error as read_file() and require_fetched().
 [[nodiscard]] std::string read_text(const std::string& path);
 

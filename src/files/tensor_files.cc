@@ -2,6 +2,7 @@
 #include <array>
 #include <optional>
 
+#include "files/place.h"
 #include "qkv/files.h"
 #include "qkv/npy.h"
 #include "qkv/npz.h"
@@ -32,6 +33,11 @@ std::vector<std::string> names_of(const Safetensors& file) {
   std::vector<std::string> names;
   for (const SafetensorsEntry& entry : file.entries()) names.push_back(entry.name);
   return names;
+}
+
+Safetensors read_safetensors(const std::string& path) {
+  files::require_safetensors(path);
+  return Safetensors::read(path);
 }
 
 Tensor read_npy(const std::string& path) { return decode_npy(read_file(path), path); }
@@ -105,7 +111,7 @@ Tensor read_tensor(const std::string& text) {
       return file.load(only_member(path, file.names()));
     }
     case TensorFormat::safetensors: {
-      const Safetensors file = Safetensors::read(path.file);
+      const Safetensors file = read_safetensors(path.file);
       return file.load(only_member(path, names_of(file)));
     }
   }
@@ -121,7 +127,7 @@ std::vector<NamedTensor> read_tensors(const std::string& text) {
     const Npz file(path.file);
     for (const std::string& name : file.names()) tensors.push_back({.name = name, .tensor = file.load(name)});
   } else {
-    const Safetensors file = Safetensors::read(path.file);
+    const Safetensors file = read_safetensors(path.file);
     for (const std::string& name : names_of(file)) tensors.push_back({.name = name, .tensor = file.load(name)});
   }
   return tensors;

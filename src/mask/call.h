@@ -1,6 +1,7 @@
 // One word of the text form with its arguments, as in `window(left=4, right=0, top_left)`.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <vector>
@@ -19,9 +20,14 @@ struct Value {
 /// The arguments that a word accepts, beside unnamed values, which its maker counts.
 struct Signature {
   std::string_view word;
-  std::string_view form;                // for messages
-  std::vector<std::string_view> names;  // of `name=value` arguments
-  std::vector<std::string_view> flags;  // bare words
+  std::string_view form;                         // for messages
+  std::vector<std::string_view> names;           // of `name=value` arguments
+  std::vector<std::string_view> flags;           // bare words
+  std::vector<std::string_view> functions = {};  // of C++ that have another name
+
+  [[nodiscard]] bool stands_for(std::string_view function) const {
+    return word == function || std::ranges::find(functions, function) != functions.end();
+  }
 };
 
 class Call {

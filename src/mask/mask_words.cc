@@ -116,7 +116,7 @@ const std::vector<MaskWord>& masks() {
        "no query sees any key",
        make_plain<none>,
        [](const MaskShape&) { return std::string("none"); }},
-      {{"causal", "`causal`, `causal(top_left)` or `causal(offset=n)`", {"offset"}, kAligned},
+      {{"causal", "`causal`, `causal(top_left)` or `causal(offset=n)`", {"offset"}, kAligned, {"causal_offsets"}},
        "a query sees the keys up to its own position",
        make_causal,
        [](const MaskShape&) { return std::string("causal"); }},
@@ -135,7 +135,7 @@ const std::vector<MaskWord>& masks() {
        "a query sees the keys of its own document; the lengths sum to the keys",
        make_documents,
        sample_documents},
-      {{"keys", "`keys(length, …)`", {}, {}},
+      {{"keys", "`keys(length, …)`", {}, {}, {"key_lengths"}},
        "every query sees the first `length` keys of its batch entry; the rest is padding",
        make_keys,
        [](const MaskShape& shape) { return fmt::format("keys({})", shape.Tk - shape.Tk / 4); }},
@@ -150,11 +150,15 @@ const std::vector<MaskWord>& masks() {
        "a window of `width` keys to either side with gaps: every `dilation`-th key",
        make_dilated,
        [](const MaskShape& shape) { return fmt::format("dilated({}, 2)", part(shape.Tk, 16)); }},
-      {{"global", "`global(count)` or `global(at=[position, …])`", {"at"}, kAligned},
+      {{"global",
+        "`global(count)` or `global(at=[position, …])`",
+        {"at"},
+        kAligned,
+        {"global_tokens", "global_tokens_at"}},
        "the first `count` tokens, or those at the positions, see all and are seen by all",
        make_global,
        [](const MaskShape& shape) { return fmt::format("global({})", part(shape.Tk, 16)); }},
-      {{"blocks", "`blocks(size, [[0 or 1, …], …])`", {}, {}},
+      {{"blocks", "`blocks(size, [[0 or 1, …], …])`", {}, {}, {"block_sparse"}},
        "the matrix in blocks of `size` x `size`, each kept or not",
        make_blocks,
        sample_blocks},
@@ -170,6 +174,12 @@ const std::vector<MaskWord>& masks() {
 
 const mask_detail::MaskWord* mask_detail::find_mask_word(std::string_view word) {
   const auto at = std::ranges::find_if(masks(), [&](const MaskWord& one) { return one.signature.word == word; });
+  return at == masks().end() ? nullptr : &*at;
+}
+
+const mask_detail::MaskWord* mask_detail::mask_word_for(std::string_view function) {
+  const auto at =
+      std::ranges::find_if(masks(), [&](const MaskWord& one) { return one.signature.stands_for(function); });
   return at == masks().end() ? nullptr : &*at;
 }
 

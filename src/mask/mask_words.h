@@ -14,5 +14,7 @@ struct MaskWord {
 
 /// Null where there is none of that name.
 [[nodiscard]] const MaskWord* find_mask_word(std::string_view word);
+/// The one that makes what this function makes, likewise.
+[[nodiscard]] const MaskWord* mask_word_for(std::string_view function);
 
 }  // namespace qkv::mask_detail

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mask/call.h"
+#include "mask/language_word.h"
 #include "qkv/bias.h"
 #include "qkv/nearest_word.h"
 
@@ -55,10 +56,11 @@ const std::vector<BiasWord>& biases() {
       {{"t5",
         "`t5(table=[[number, …], …], max_distance=n, bidirectional)`",
         {"table", "max_distance"},
-        {"bidirectional", "unidirectional", "top_left", "bottom_right"}},
+        {"bidirectional", "unidirectional", "top_left", "bottom_right"},
+        {"t5_bias"}},
        "a learned number for each bucket of distances and each head",
        make_t5},
-      {{"dense", "`dense([[number, …], …])`", {}, {}},
+      {{"dense", "`dense([[number, …], …])`", {}, {}, {"dense_bias"}},
        "each pair by itself; the array broadcasts to [B, H, Tq, Tk]",
        make_dense_bias},
   };
@@ -93,6 +95,12 @@ Bias term(Scanner& scanner) {
 }
 
 }  // namespace
+
+std::string_view mask_detail::bias_word_for(std::string_view function) {
+  const auto at =
+      std::ranges::find_if(biases(), [&](const BiasWord& one) { return one.signature.stands_for(function); });
+  return at == biases().end() ? std::string_view{} : at->signature.word;
+}
 
 Bias parse_bias(std::string_view text) {
   Scanner scanner("parse_bias", text);

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <utility>
 
 #include "mask/mask_words.h"
@@ -16,9 +15,6 @@ using mask_detail::Token;
 using mask_detail::TokenKind;
 
 constexpr int kDeepest = 200;  // parentheses within parentheses
-// C++ functions that have another name in the text form.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFunctions{
-    {{"block_sparse", "blocks"}, {"key_lengths", "keys"}, {"global_tokens", "global"}, {"global_tokens_at", "global"}}};
 constexpr std::string_view kMask = "a mask (all, none, causal, …)";
 
 class MaskParser {
@@ -86,8 +82,8 @@ class MaskParser {
   static std::string hint(std::string_view typed) {
     std::string lower(typed);
     for (char& letter : lower) letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-    for (const auto& [function, word] : kFunctions) {
-      if (lower == function) return fmt::format("; did you mean `{}`?", word);
+    if (const mask_detail::MaskWord* const word = mask_detail::mask_word_for(lower)) {
+      return fmt::format("; did you mean `{}`?", word->signature.word);
     }
     std::vector<std::string_view> known;
     for (const Word& word : mask_words()) known.push_back(word.word);

@@ -137,7 +137,7 @@ Positions positions_named(std::string_view name) {
     if (name == name_of(positions)) return positions;
     names += (names.empty() ? "" : ", ") + std::string(name_of(positions));
   }
-  throw InvalidArgument("positions_named", "name", "one of " + names, "\"" + std::string(name) + "\"");
+  throw InvalidArgument("positions_named", "positions", "one of " + names, "\"" + std::string(name) + "\"");
 }
 
 std::string_view name_of(SelfAttention self_attention) noexcept {

@@ -7,6 +7,7 @@
 
 #include "files/place.h"
 #include "qkv/error.h"
+#include "qkv/files.h"
 #include "qkv/gguf.h"
 #include "text/config_words.h"
 #include "text/files_beside.h"
@@ -109,7 +110,10 @@ fs::path tokenizer_in(const std::string& folder) {
 bool has_tokenizer(const std::string& folder) { return !tokenizer_in(folder).empty(); }
 
 std::shared_ptr<const Tokenizer> read_tokenizer(const std::string& path, std::vector<std::string>* cautions) {
-  if (!files::is_folder(path)) return read_one_file(path, cautions);
+  if (!files::is_folder(path)) {
+    require_readable(path);
+    return read_one_file(path, cautions);
+  }
   if (const fs::path file = tokenizer_in(path); !file.empty()) return read_one_file(file, cautions);
   std::string names;
   for (const char* name : kNames) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "qkv/api/refusal.h"
 #include "qkv/api/studio.h"
 
 namespace qkv {
@@ -59,7 +60,7 @@ inline std::string refused_field(const std::string& question, const std::string&
     ask(question, request);
     return {};
   } catch (const InvalidArgument& error) {
-    return error.argument();
+    return refusal_of(error).field;
   }
 }
 

@@ -38,7 +38,7 @@ TEST(EmbedCommand, SaysWhichLineItCannotRead) {
   const std::string file = directory / "texts.txt";
   write_file(file, std::string("the cat\n\nthe dog sleeps\n"));
   EXPECT_EQ(run_qkv({"embed", "english", "--file", file}).err,
-            "qkv embed: " + file + ", line 2: expected a token or more, got none\n");
+            "qkv embed: --file: " + file + ", line 2: expected a token or more, got none\n");
 }
 
 TEST(EmbedCommand, WritesAsManyDigitsAsAFloatHas) {
@@ -139,7 +139,7 @@ TEST(EmbedCommand, NamesTheLineOfATextThatItCannotCut) {
   const std::string file = directory / "texts.txt";
   write_file(file, std::string("the cat sees the dog\nthe wombat\n"));
   EXPECT_THAT(run_qkv({"embed", "english", "--file", file}).err,
-              testing::StartsWith("qkv embed: " + file + ", line 2: expected a piece of the vocabulary"));
+              testing::StartsWith("qkv embed: --file: " + file + ", line 2: expected a piece of the vocabulary"));
 }
 
 TEST(EmbedCommand, NamesWhatHasNoMeaning) {

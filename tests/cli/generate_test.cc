@@ -39,7 +39,7 @@ TEST(GenerateCommand, WritesAnObjectForEachLineOfAFile) {
   EXPECT_EQ(second["tokens"].size(), 8U);
   write_file(file, "abxkcdef\n\nqwertyui\n");
   EXPECT_EQ(run_qkv({"generate", "reverse", "--file", file}).err,
-            "qkv generate: " + file + ", line 2: expected a token or more, got none\n");
+            "qkv generate: --file: " + file + ", line 2: expected a token or more, got none\n");
 }
 
 TEST(GenerateCommand, ReadsQuantisedWeightsAsTheyAreInTheirFile) {

@@ -88,7 +88,7 @@ TEST(Worked, AnUnknownNameListsTheKnown) {
     (void)run_worked("lab-toys");
     FAIL();
   } catch (const InvalidArgument& error) {
-    EXPECT_EQ(error.argument(), "name");
+    EXPECT_EQ(error.argument(), "worked");
     EXPECT_THAT(error.what(), HasSubstr("lab-toy "));
     EXPECT_THAT(error.what(), HasSubstr("got \"lab-toys\""));
   }

@@ -300,7 +300,7 @@ TEST(Decoder, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(message({.vocabulary = 9, .positions = Positions::learned}),
             "Decoder: length: expected more than 0, for learned positions, got 0");
   EXPECT_EQ(error_message([] { static_cast<void>(positions_named("rope")); }),
-            "positions_named: name: expected one of none, sinusoidal, learned, rotary, alibi, t5, got \"rope\"");
+            "positions_named: positions: expected one of none, sinusoidal, learned, rotary, alibi, t5, got \"rope\"");
   Generator generator(1);
   const Decoder decoder(small(Positions::learned), generator);
   EXPECT_EQ(error_message([&] { static_cast<void>(decoder.forward(Tensor(DType::i64, {1, 8}))); }),

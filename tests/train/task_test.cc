@@ -183,7 +183,7 @@ TEST(MakeTask, RefusesWhatHasNoMeaning) {
     return error_message([&] { static_cast<void>(make_task(name, options)); });
   };
   EXPECT_THAT(message("inductoin", {}),
-              testing::AllOf(testing::StartsWith("make_task: name: expected one of copy, "),
+              testing::AllOf(testing::StartsWith("make_task: task: expected one of copy, "),
                              testing::EndsWith(", got \"inductoin\"; did you mean induction?")));
   EXPECT_THAT(message("xyz", {}), testing::EndsWith(", got \"xyz\""));
   EXPECT_EQ(message("sort", {.length = 27}), "make_task: length: expected from 2 to 26 letters for sort, got 27");

@@ -166,7 +166,8 @@ TEST(TrainedModel, RefusesAFileOfAnotherKind) {
   for (const char* content : {"# a text, not a model", "short", ""}) {
     write_file(directory / "notes.txt", std::string_view(content));
     EXPECT_EQ(error_message<Error>([&] { static_cast<void>(TrainedModel::read(directory / "notes.txt")); }),
-              directory / "notes.txt" + ": expected a safetensors file, got another file");
+              directory / "notes.txt" + ": expected a safetensors file, got " +
+                  (*content == 0 ? "an empty file" : "another file"));
   }
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(TrainedModel::read(directory / "none")); }),
               testing::Not(HasSubstr("safetensors")));

@@ -68,6 +68,7 @@ struct FieldInfo {
   std::string ending = {};     // of a file's name, ".png": one that ends as another kind of file does is refused
   std::string example = {};    // a value as on the command line, other than the default
   bool empty_is_none = false;  // of a text and a list, as its table sets it: an empty one was not given
+  std::vector<std::string> arguments = {};  // what the library calls its value otherwise: "most" for tokens
 };
 
 using FieldValue = std::variant<bool, std::int64_t, std::uint64_t, double, std::string, std::vector<std::string>,
@@ -182,6 +183,14 @@ class FieldTable {
   void give_fallbacks(std::initializer_list<Default> fallbacks);
   /// Likewise the phrase of what follows from other things.
   void give_otherwise(std::initializer_list<Default> otherwise);
+
+  struct Arguments {
+    std::string_view field;
+    std::vector<std::string> names;
+  };
+  /// What the library calls the values of fields that must be there. Of several fields, an argument is the last one
+  /// that is given.
+  void tell_arguments(std::initializer_list<Arguments> all);
 
   /// Leaves fields out, which must be there, and what others say of them: a face that gives them in another way sees to
   /// it.

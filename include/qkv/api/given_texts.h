@@ -35,6 +35,9 @@ struct Texts {
   /// What an error about the argument "texts[3]" or "prompts[3]" names: "FILE, line 5", or `text`; nullopt for any
   /// other argument.
   [[nodiscard]] std::optional<std::string> place_of(std::string_view argument) const;
+  [[nodiscard]] auto places() const {
+    return [this](std::string_view argument) { return place_of(argument); };
+  }
 };
 
 /// The text, or where there is none the texts of the file. Throws as texts_of().

@@ -16,13 +16,6 @@
 
 namespace qkv {
 
-/// A word of the mask or bias language, and the field that has it.
-struct LanguageWord {
-  std::string_view word, field;
-};
-/// The word that stands for a function of the library; nullopt if there is none. Views into `function`.
-[[nodiscard]] std::optional<LanguageWord> language_word(std::string_view function);
-
 /// A mask over a shape; without a mask, every word of the language over it.
 struct MaskRequest {
   std::string mask;

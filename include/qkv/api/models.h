@@ -33,8 +33,8 @@ void say_outside(const TextModel& model, const std::string& text, const Saying& 
 [[nodiscard]] EmbedOptions vectors_without_prompt(const std::string& path, const Saying& saying);
 
 /// The lines of a file, but for empty ones, as texts of a model whose heads are looked at. Throws InvalidArgument
-/// naming "FILE, line N" for a line that the model cannot read, otherwise `field`.
-[[nodiscard]] HeadTexts texts_of_lines(const TextModel& trained, std::string_view field, const FileOfTexts& file);
+/// naming "FILE, line N" for a line that the model cannot read, otherwise texts.
+[[nodiscard]] HeadTexts texts_of_lines(const TextModel& trained, const FileOfTexts& file);
 
 /// head_texts() of the first `count` held-out examples of the model's task, or of `count` sentences of the task english
 /// if the model has no examples. Throws InvalidArgument naming count if it is below 1, and trained if the model writes

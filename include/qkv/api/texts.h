@@ -91,7 +91,6 @@ struct EmbedReply {
 [[nodiscard]] EmbedReply embed(const EmbedRequest& request, const Saying& saying);
 
 /// The field of an argument of write_texts() that is no prompt: tokens of most.
-[[nodiscard]] std::string field_of_writing(const std::string& argument);
 
 /// How the request has its model opened.
 [[nodiscard]] QuantisedWeights weights_for(const GenerateRequest& request);

@@ -216,7 +216,8 @@ void rethrow_in_python(std::string_view function, std::span<const FieldInfo> fie
   } catch (const InvalidArgument& error) {
     if (error.function() != "request" && dynamic_cast<const MaskSyntaxError*>(&error) == nullptr) throw;
     const Refusal refusal = refusal_of(error);
-    throw nb::value_error(said_of_argument(function, fields, refusal).c_str());
+    set_error(PyExc_ValueError, said_of_argument(function, fields, refusal));
+    throw nb::python_error();
   } catch (const NotThere& error) {
     throw Error(said_of_argument(function, fields, refusal_of(error)));
   }

@@ -21,7 +21,6 @@ namespace qkv {
 namespace {
 
 using api_detail::matrix_in;
-using api_detail::of_field;
 using api_detail::refuse;
 using api_detail::StudioState;
 
@@ -273,7 +272,7 @@ BenchInputs drawn_inputs(const BenchRequest& request) {
   options.kv_heads = request.kv_heads;
   options.d_k = request.d_k;
   options.d_v = request.d_v;
-  options.position = of_field("positions", [&] { return positions_named(request.positions); });
+  options.position = positions_named(request.positions);
   if (!request.mask.empty()) options.mask = parse_mask(request.mask);
   if (!request.bias.empty()) options.bias = parse_bias(request.bias);
   options.scale = request.scale;

@@ -77,7 +77,7 @@ std::string crowding_of(const BottleneckReply& reply) {
 }
 
 BottleneckReply answer_bottleneck(StudioState& state, const BottleneckRequest& request, const StudioWatch& /*quick*/) {
-  const Tensor ids = api_detail::of_field("text", [&] { return bottleneck_ids(request.text); });
+  const Tensor ids = bottleneck_ids(request.text);
   if (ids.dim(1) > kMostLetters) {
     api_detail::refuse("text", fmt::format("at most {} letters", kMostLetters), std::to_string(ids.dim(1)));
   }

@@ -91,6 +91,7 @@ void add_texts(Fields<ChangeRequest>& fields, std::int64_t last_example) {
              line_file_field(
                  {.name = "file", .form = "FILE", .meaning = "Instead of a text: one on each line, the mean loss"}));
   fields.give_examples({{"model", "induction"}, {"text", "abcxyzab"}, {"file", "texts.txt"}});
+  fields.tell_arguments({{"model", {"trained"}}, {"examples", {"count"}}, {"file", {"texts"}}});
 }
 
 void add_interventions(Fields<ChangeRequest>& fields, std::int64_t last_example) {
@@ -134,6 +135,7 @@ void add_interventions(Fields<ChangeRequest>& fields, std::int64_t last_example)
                         {"patch", "blocks.1"},
                         {"changes", "remove 1.0"},
                         {"from_text", "xyzabcxy"}});
+  fields.tell_arguments({{"changes", api_detail::kinds_of_change()}, {"from_example", {"from_text"}}});
 }
 
 void add_looks(Fields<ChangeRequest>& fields) {
@@ -200,8 +202,8 @@ void look_at_model(const ChangeRequest& request, const TextModel& trained, const
 }
 
 HeadTexts many_texts(const ChangeRequest& request, const TextModel& trained) {
-  if (!request.file.path.empty()) return texts_of_lines(trained, "file", request.file);
-  return api_detail::of_field("examples", [&] { return texts_to_look_at(trained, *request.examples); });
+  if (!request.file.path.empty()) return texts_of_lines(trained, request.file);
+  return texts_to_look_at(trained, *request.examples);
 }
 
 void find_change(const ChangeRequest& request, const TextModel& trained, const Saying& saying, ChangeFound& found) {
@@ -218,27 +220,9 @@ void find_change(const ChangeRequest& request, const TextModel& trained, const S
 }  // namespace
 
 ChangeFound found_change(const ChangeRequest& request, const Saying& saying) {
-  const std::pair<const char*, bool> kinds[] = {{"remove", !request.removed.empty()},
-                                                {"pattern", !request.patterns.empty()},
-                                                {"cut", !request.cuts.empty()},
-                                                {"patch", !request.patches.empty()},
-                                                {"set", !request.numbers.empty()}};
-  // What is wrong with the other text, or with a change, is said of what gave it.
-  const auto field_for = [&](const std::string& argument) -> std::string {
-    if (argument == "from_text" && request.from_example) return "from_example";
-    if (argument == "freeze") return request.freezes ? "freeze_norms" : "changes";
-    for (const auto& [kind, is_given] : kinds) {
-      if (argument == kind && !is_given && !request.changes.empty()) return "changes";
-    }
-    return argument;
-  };
-  return api_detail::of_fields(
-      [&] {
-        ChangeFound found{.question = change_question(request), .change = {}};
-        find_change(request, *open_model(request.model, saying), saying, found);
-        return found;
-      },
-      field_for);
+  ChangeFound found{.question = change_question(request), .change = {}};
+  find_change(request, *open_model(request.model, saying), saying, found);
+  return found;
 }
 
 AnyReply change_reply(const ChangeFound& found, const std::string& model) {

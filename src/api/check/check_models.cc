@@ -43,6 +43,7 @@ const Fields<ModelsText>& models_text_fields() {
                            .group = group,
                            .words = {"f32", "f64", "file"},
                            .otherwise = "f32"});
+    fields.tell_arguments({{"text_file", {"text"}}});
     fields.give_examples({{"text_file", "text.txt"}, {"window", "256"}, {"dtype", "f64"}});
     return fields;
   }();
@@ -75,12 +76,8 @@ CheckModelsFigures check_models(const CheckModelsRequest& request,
   const std::string text = api_detail::text_of_file(request.read.text_file);
   const OpenedModel a = opened_as("A", request.a, request.read, saying);
   const OpenedModel b = opened_as("B", request.b, request.read, saying);
-  ModelComparison found = api_detail::of_fields(
-      [&] {
-        return compare_models(
-            *a, *b, text, {.window = request.read.window, .dtype = asked_dtype(request.read), .progress = progress});
-      },
-      [](const std::string& argument) { return argument == "text" ? "text_file" : argument; });
+  ModelComparison found = compare_models(
+      *a, *b, text, {.window = request.read.window, .dtype = asked_dtype(request.read), .progress = progress});
   CheckModelsFigures figures;
   figures.a = request.a;
   figures.b = request.b;

@@ -24,7 +24,6 @@ namespace qkv {
 namespace {
 
 using api_detail::of_field;
-using api_detail::of_fields;
 
 std::vector<std::string> pieces_of(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -38,9 +37,7 @@ std::vector<std::string> pieces_of(const std::string& text, char separator) {
 
 std::optional<std::string> if_any(const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); }
 
-Tensor picture_at(std::string_view field, const std::string& path) {
-  return of_field(field, [&] { return decode_png(read_file(path), path); });
-}
+Tensor picture_at(const std::string& path) { return decode_png(read_file(path), path); }
 
 // The text of a model that reads images names one; two towers may show that of texts alone.
 bool is_path_of_picture(const TextModel& model, const ExplainRequest& request) {
@@ -54,7 +51,7 @@ std::optional<OwnTensors> own_tensors(const ExplainRequest& request) {
   if (request.q.empty() && request.k.empty() && request.v.empty()) return std::nullopt;
   const auto read = [](std::string_view field, const std::string& text) {
     if (text.empty()) api_detail::refuse(field, "a tensor beside the others: q, k and v go together", "none");
-    return of_field(field, [&] { return read_tensor(text); });
+    return api_detail::read_field(field, text);
   };
   return OwnTensors{.q = read("q", request.q), .k = read("k", request.k), .v = read("v", request.v)};
 }
@@ -75,7 +72,7 @@ ExplainOptions options_of(const ExplainRequest& request, const ExplainedParts& p
   options.d_k = request.d_k;
   options.d_v = request.d_v;
   options.seed = request.seed.value_or(options.seed);
-  options.position = of_field("positions", [&] { return positions_named(request.positions); });
+  options.position = positions_named(request.positions);
   if (!request.mask.empty()) options.mask = parse_mask(request.mask);
   if (request.causal) options.mask = causal() & options.mask;
   if (request.bias == "t5") {
@@ -106,10 +103,10 @@ void require_picture(const TextModel& model, const std::string& path) {
 Explanation of_model(const TextModel& model, const ExplainRequest& request, const ExplainedParts& parts) {
   ModelQuestion question{.title = request.model};
   if (!request.picture.empty()) {
-    question.picture = picture_at("picture", request.picture);
+    question.picture = picture_at(request.picture);
   } else if (is_path_of_picture(model, request)) {
     require_picture(model, request.text);
-    question.picture = picture_at("text", request.text);
+    question.picture = picture_at(request.text);
   } else if (!request.text.empty()) {
     question.text = request.text;
   }
@@ -133,7 +130,7 @@ Explanation of_pairs(const TextModel& model, const ExplainRequest& request) {
                          .pictures = {},
                          .names = pieces_of(request.picture, '\n'),
                          .captions = pieces_of(request.captions, '\n')};
-  for (const std::string& path : question.names) question.pictures.push_back(picture_at("picture", path));
+  for (const std::string& path : question.names) question.pictures.push_back(picture_at(path));
   return explain_match(model, question, match_pairs(model, question.pictures, question.captions));
 }
 
@@ -312,17 +309,15 @@ void add_numbers(Fields<ExplainRequest>& fields) {
 }  // namespace
 
 Explanation explanation_of(const ExplainRequest& request, const OpenedModel& model, const ExplainedParts& parts) {
-  return of_fields([&] {
-    if (!request.worked.empty()) return of_field("worked", [&] { return explain_worked(request.worked); });
-    if (model != nullptr) return request.match ? of_pairs(*model, request) : of_model(*model, request, parts);
-    return explain(options_of(request, parts));
-  });
+  if (!request.worked.empty()) return explain_worked(request.worked);
+  if (model != nullptr) return request.match ? of_pairs(*model, request) : of_model(*model, request, parts);
+  return explain(options_of(request, parts));
 }
 
 void api_detail::require_few_numbers(const ExplainRequest& request) {
   constexpr double kMost = 67'108'864;
   if (!request.numbers.value_or(true) || !request.model.empty() || !request.worked.empty()) return;
-  const double count = of_fields([&] { return numbers_of(options_of(request, {})); });
+  const double count = numbers_of(options_of(request, {}));
   if (count <= kMost) return;
   refuse("numbers",
          fmt::format("an explanation of at most {:.0f} numbers: of fewer words or heads, or a narrower "

@@ -103,7 +103,7 @@ void FarHead::take_shown(const ShownProbe& shown) {
 void FarHead::take_planted(const FarRequest& request) {
   if (!request.mask.empty()) mask_ = parse_mask(request.mask);
   const MaskShape shape{1, 1, request.tokens, request.tokens};
-  of_field("mask", [&] { mask_.validate(shape); });
+  mask_.validate(shape);
   PlantedText text = planted_text(request.tokens, static_cast<std::uint64_t>(request.seed));
   q_ = std::move(text.q);
   k_ = std::move(text.k);

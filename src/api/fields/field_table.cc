@@ -190,6 +190,10 @@ void FieldTable::give_otherwise(std::initializer_list<Default> otherwise) {
   }
 }
 
+void FieldTable::tell_arguments(std::initializer_list<Arguments> all) {
+  for (const Arguments& one : all) info(one.field).arguments = one.names;
+}
+
 FieldValues FieldTable::said_by(const void* request, const void* plain) const {
   FieldValues said;
   for (std::size_t n = 0; n < infos_.size(); ++n) {

@@ -7,18 +7,18 @@
 #include <vector>
 
 #include "api/fields/refuse.h"
-#include "qkv/api/mask.h"
-#include "qkv/bias.h"
+#include "mask/language_word.h"
 #include "qkv/cancel.h"
 #include "qkv/files.h"
 #include "qkv/mask.h"
 #include "qkv/model/box.h"
+#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
 
 // What stands before a path in an error of a file, of which the path is the first word otherwise.
-constexpr std::array<std::string_view, 4> kBefore = {"cannot read ", "cannot write ", "no model \"", ""};
+constexpr std::array<std::string_view, 5> kBefore = {"cannot read ", "cannot write ", "no model \"", "\"", ""};
 
 // The file of "FILE.npz:NAME", or of a model of the box.
 std::vector<std::string> paths_of(const std::string& value) {
@@ -50,21 +50,54 @@ std::vector<std::string> texts_of(const FieldInfo& field, const FieldValue& valu
   return {};
 }
 
-// The field with the longest of the paths that the message begins with: "a" is not what "a/b: …" is about.
-std::string field_of_path(std::string_view message, std::span<const FieldInfo> fields, const FieldValues& values) {
-  std::string field;
+// The fields with the longest of the paths that the message begins with: "a" is not what "a/b: …" is about.
+std::string fields_of_path(std::string_view message, std::span<const FieldInfo> fields, const FieldValues& values) {
+  std::string names;
   std::size_t longest = 0;
   for (const auto& [n, value] : values) {
     for (const std::string& text : texts_of(fields[n], value)) {
       if (text.empty()) continue;
       for (const std::string& path : paths_of(text)) {
-        if (path.size() <= longest || !begins_with_path(message, path)) continue;
+        if (path.size() < longest || !begins_with_path(message, path)) continue;
+        const std::string& name = fields[n].name;
+        const bool is_first = path.size() > longest || names.empty();
+        if (is_first || !names.ends_with(name)) names = is_first ? name : names + ", " + name;
         longest = path.size();
-        field = fields[n].name;
       }
     }
   }
+  return names;
+}
+
+// The field that the library calls otherwise.
+std::string field_of_argument(const std::string& argument, std::span<const FieldInfo> fields,
+                              const FieldValues& values) {
+  const std::size_t bracket = argument.ends_with(']') ? argument.find('[') : std::string::npos;
+  const std::string name = argument.substr(0, bracket);
+  const bool is_given = std::ranges::any_of(values, [&](const auto& one) { return fields[one.first].name == name; });
+  if (is_given) return argument;
+  std::string field = argument;
+  std::size_t last = 0;
+  for (const auto& [n, value] : values) {
+    if (n < last || std::ranges::find(fields[n].arguments, name) == fields[n].arguments.end()) continue;
+    last = n;
+    field = fields[n].name;
+  }
   return field;
+}
+
+// An argument that is a path is the field whose value it is.
+std::string name_for(const InvalidArgument& error, std::span<const FieldInfo> fields, const FieldValues& values) {
+  if (const auto word = mask_detail::language_word(error.function()))
+    return std::string(word->language) + ": " + std::string(word->word);
+  if (error.argument() == "path") {
+    const std::string names = fields_of_path(error.got(), fields, values);
+    if (!names.empty()) return names;
+  }
+  const bool is_place = error.argument().find_first_of("./,") != std::string::npos;  // "FILE, line 3"
+  const std::string names = is_place ? fields_of_path(error.argument(), fields, values) : "";
+  if (!names.empty()) return names + ": " + error.argument();
+  return field_of_argument(error.argument(), fields, values);
 }
 
 }  // namespace
@@ -76,15 +109,13 @@ void rethrow_for(std::span<const FieldInfo> fields, const FieldValues& values) {
     throw;
   } catch (const InvalidArgument& error) {
     if (error.function() == "threads") throw;  // a value of the environment
-    const std::optional<LanguageWord> word = language_word(error.function());
-    const std::string name = word ? std::string(word->field) + ": " + std::string(word->word) : error.argument();
-    api_detail::refuse(name, error.expected(), error.got());
+    api_detail::refuse(name_for(error, fields, values), error.expected(), error.got());
   } catch (const NotThere&) {
     throw;
   } catch (const Cancelled&) {
     throw;
   } catch (const Error& error) {
-    const std::string field = field_of_path(error.what(), fields, values);
+    const std::string field = fields_of_path(error.what(), fields, values);
     if (field.empty()) throw;
     throw NotThere(field, error.what());
   }

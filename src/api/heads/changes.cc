@@ -1,11 +1,5 @@
 #include "api/heads/changes.h"
 
-#include <algorithm>
-#include <array>
-
-#include "api/fields/refuse.h"
-#include "qkv/api/heads.h"
-
 namespace qkv::api_detail {
 
 std::vector<std::string> parts_of(std::string_view text, char separator) {
@@ -25,17 +19,13 @@ std::vector<std::string> parts_of(std::string_view text, char separator) {
 std::vector<Intervention> changes_in(const std::string& text) {
   std::vector<Intervention> changes;
   for (const std::string& one : parts_of(text, ';')) {
-    changes.push_back(of_field("changes", [&] { return parse_intervention(one); }));
+    changes.push_back(parse_intervention(one));
   }
   return changes;
 }
 
-std::string field_of_change(const std::string& argument) {
-  constexpr std::array kChanges = {"remove", "pattern", "cut", "patch", "freeze", "set", "intervention"};
-  if (std::ranges::find(kChanges, argument) != kChanges.end()) return "changes";
-  const auto infos = head_fields().infos();
-  const bool is_field = std::ranges::any_of(infos, [&](const FieldInfo& info) { return info.name == argument; });
-  return is_field ? argument : "text";
+std::vector<std::string> kinds_of_change() {
+  return {"remove", "pattern", "cut", "patch", "freeze", "set", "intervention"};
 }
 
 }  // namespace qkv::api_detail

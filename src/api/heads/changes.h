@@ -15,8 +15,7 @@ namespace qkv::api_detail {
 /// Throws InvalidArgument naming `changes`.
 [[nodiscard]] std::vector<Intervention> changes_in(const std::string& text);
 
-/// The field of a request at which the library's argument is to be said: `changes` for a kind of change, `text` for
-/// what a tokenizer says of what it reads.
-[[nodiscard]] std::string field_of_change(const std::string& argument);
+/// The library's arguments of which `changes` is made.
+[[nodiscard]] std::vector<std::string> kinds_of_change();
 
 }  // namespace qkv::api_detail

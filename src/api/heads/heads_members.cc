@@ -1,5 +1,6 @@
 // What the replies about heads hold, and what they are asked.
 #include "api/fields/bounds.h"
+#include "api/heads/changes.h"
 #include "qkv/api/heads.h"
 
 namespace qkv {
@@ -22,6 +23,7 @@ const Fields<HeadsRequest>& heads_fields() {
                                         .most = api_detail::kMostExamples});
     fields.info("text").one_of = {"example"};
     fields.give_examples({{"model", "induction"}, {"text", "abcxyzab"}, {"second", "The dog ran"}});
+    fields.tell_arguments({{"second", {"pair"}}});
     return fields;
   }();
   return kFields;
@@ -47,6 +49,7 @@ const Fields<HeadRequest>& head_fields() {
         {.name = "from_text", .form = "TEXT", .meaning = "The other text, of as many tokens, that a patch takes from"});
     fields.add(&HeadRequest::hide_special,
                {.name = "hide_special", .meaning = "Leave special tokens out, and renormalise what is left"});
+    fields.tell_arguments({{"changes", api_detail::kinds_of_change()}});
     fields.give_examples({{"site", "source"}, {"changes", "remove 0.0"}, {"from_text", "xyzabcxy"}});
     return fields;
   }();

@@ -144,16 +144,12 @@ void ModelRun::keep_said(const Batch& batch) {
 void ModelRun::change(const ShownText& shown) {
   const std::vector<Intervention> changes = changes_in(shown.changes);
   if (changes.empty()) return;
-  of_fields(
-      [&] {
-        std::optional<HeadText> other;
-        if (!shown.from_text.empty()) {
-          other = of_field("from_text",
-                           [&] { return insight::head_text_of(*trained_, trained_->example_of(shown.from_text)); });
-        }
-        Intervener(trained_->model(), text_, other ? &*other : nullptr).add(changes, trace_);
-      },
-      field_of_change);
+  std::optional<HeadText> other;
+  if (!shown.from_text.empty()) {
+    other =
+        of_field("from_text", [&] { return insight::head_text_of(*trained_, trained_->example_of(shown.from_text)); });
+  }
+  Intervener(trained_->model(), text_, other ? &*other : nullptr).add(changes, trace_);
 }
 
 std::size_t ModelRun::bytes() const {

@@ -15,9 +15,7 @@ PairedText paired_text(const TextModel& trained, const ShownText& shown) {
            "a model of kind " + std::string(name_of(trained.kind())));
   }
   const Tokenizer& tokenizer = trained.tokenizer();
-  const Encoding both =
-      of_fields([&] { return tokenizer.encode(shown.text, {.pair = shown.second}); },
-                [](const std::string& argument) { return argument == "text" ? argument : std::string("second"); });
+  const Encoding both = tokenizer.encode(shown.text, {.pair = shown.second});
   PairedText paired;
   paired.text.ids.assign(both.ids.begin(), both.ids.end());
   paired.text.roles = insight::roles_of(trained, paired.text.ids, tokenizer);

@@ -103,7 +103,7 @@ LearnReply answer_learn(api_detail::StudioState& /*needs none*/, const LearnRequ
     reply.sentence = reply.runs.empty() ? "No model has learnt in this directory yet." : "Choose a run.";
     return reply;
   }
-  api_detail::of_field("run", [&] { files::require_in_reach(request.run); });
+  files::require_in_reach(request.run);
   if (!is_run(request.run)) {
     api_detail::refuse("run", "a directory in which `qkv train` writes", "\"" + request.run + "\"");
   }

@@ -33,7 +33,7 @@ TrainReply answer_train(api_detail::StudioState& /*needs none*/, const TrainRequ
   if (takes_data(request.task)) {
     api_detail::refuse("task", "one that makes its own examples: `qkv train` learns from files", request.task);
   }
-  static_cast<void>(api_detail::of_field("task", [&] { return make_task(request.task); }));
+  static_cast<void>(make_task(request.task));
   const TrainPlace place{.directory = "qkv-" + request.task};
   files::require_in_reach(place.directory);
   const bool begun = std::filesystem::exists(place.checkpoint());

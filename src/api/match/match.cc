@@ -52,25 +52,23 @@ MatchQuestion match_question(const MatchRequest& request) {
   return question;
 }
 
-// The reader's own picture or text for an argument of match_pairs().
-std::string named_in(const MatchQuestion& question, const std::string& argument) {
-  for (std::size_t n = 0; n < question.names.size(); ++n) {
-    if (argument == fmt::format("pictures[{}]", n)) return question.names[n];
-  }
-  for (std::size_t n = 0; n < question.captions.size(); ++n) {
-    if (argument == fmt::format("texts[{}]", n)) return "CAPTION \"" + question.captions[n] + "\"";
-  }
-  return argument;
-}
-
 }  // namespace
 
 MatchFound found_match(const MatchRequest& request, const Saying& saying) {
   MatchFound found{.question = match_question(request), .match = {}, .explanation = {}, .loss = {}};
   const MatchQuestion& question = found.question;
   const OpenedModel model = open_model(request.model, saying);
-  found.match = api_detail::of_fields([&] { return match_pairs(*model, question.pictures, question.captions); },
-                                      [&](const std::string& argument) { return named_in(question, argument); });
+  const auto place_of = [&](const std::string& argument) -> std::optional<std::string> {
+    for (std::size_t n = 0; n < question.names.size(); ++n) {
+      if (argument == fmt::format("pictures[{}]", n)) return "images: " + question.names[n];
+    }
+    for (std::size_t n = 0; n < question.captions.size(); ++n) {
+      if (argument == fmt::format("texts[{}]", n)) return "captions: \"" + question.captions[n] + "\"";
+    }
+    return std::nullopt;
+  };
+  found.match =
+      api_detail::of_places(place_of, [&] { return match_pairs(*model, question.pictures, question.captions); });
   found.explanation = explain_match(*model, question, found.match);
   found.loss = std::get<TwoTower>(model->model().network()).options().loss;
   return found;

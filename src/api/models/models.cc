@@ -65,11 +65,9 @@ EmbedOptions vectors_without_prompt(const std::string& path, const Saying& sayin
   return options;
 }
 
-HeadTexts texts_of_lines(const TextModel& trained, std::string_view field, const FileOfTexts& file) {
+HeadTexts texts_of_lines(const TextModel& trained, const FileOfTexts& file) {
   const Texts lines = texts_of(file, EmptyLines::left_out);
-  return api_detail::of_fields(
-      [&] { return head_texts(trained, lines.texts); },
-      [&](const std::string& argument) { return lines.place_of(argument).value_or(std::string(field)); });
+  return api_detail::of_places(lines.places(), [&] { return head_texts(trained, lines.texts); });
 }
 
 std::vector<ParsedSentence> trees_to_look_at(std::int64_t count) { return english_trees(count); }

@@ -61,6 +61,7 @@ void add_model(Fields<Request>& fields) {
                             .group = group,
                             .needs = {"model"}});
   fields.give_otherwise({{"site", "cross, else tokens"}});
+  fields.tell_arguments({{"text_file", {"text"}}});
   fields.give_examples({{"model", "induction"},
                         {"text", "abcxyzab"},
                         {"text_file", "text.txt"},

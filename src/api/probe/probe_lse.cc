@@ -111,7 +111,7 @@ class HeadCheck {
 Tensor load_lse(const std::string& text, const AttentionProblem& problem) {
   if (text.empty()) return {};
   const Shape shape = problem.q.shape().without(3);
-  Tensor lse = with_all_axes(of_field("lse", [&] { return read_tensor(text); }), problem);
+  Tensor lse = with_all_axes(api_detail::read_field("lse", text), problem);
   if (lse.shape() != shape) {
     refuse("lse", "[B, Hq, Tq] of q, " + shape.to_string(), lse.shape().to_string());
   }

@@ -26,10 +26,7 @@ Example example_for(const ProbeRequest& request, const TextModel& trained) {
   if (!request.text.empty()) question.text = request.text;
   if (!request.text_file.empty()) question.text = api_detail::text_of_file(request.text_file);
   if (!request.picture.empty()) question.picture = decode_png(read_file(request.picture), request.picture);
-  return api_detail::of_fields([&] { return shown_example(trained, question); },
-                               [&](const std::string& argument) {
-                                 return argument == "text" && !request.text_file.empty() ? "text_file" : argument;
-                               });
+  return shown_example(trained, question);
 }
 
 AttentionSite site_for(const ProbeRequest& request, const Model& model, const HeadText& text) {

@@ -63,7 +63,11 @@ std::vector<double> sinks_of(const std::string& text) {
 Mask window_of(const std::string& text) {
   const std::string field = "window";
   const auto comma = text.find(',');
-  if (comma == std::string::npos) return of_field(field, [&] { return window(whole_numbers(field, text)[0]); });
+  if (comma == std::string::npos) {
+    const std::int64_t width = whole_numbers(field, text)[0];
+    if (width < 1) refuse(field, "1 or more", std::to_string(width));
+    return window(width);
+  }
   const std::string left = text.substr(0, comma);
   const std::string right = text.substr(comma + 1);
   if ((left.empty() && right.empty()) || right.find(',') != std::string::npos) {
@@ -72,32 +76,35 @@ Mask window_of(const std::string& text) {
   const auto side = [&](const std::string& word) {
     return word.empty() ? std::nullopt : std::optional(whole_numbers(field, word)[0]);
   };
-  return of_field(field, [&] { return window(side(left), side(right)); });
+  return window(side(left), side(right));
 }
 
 Mask mask_from_file(const std::string& path) {
   const Tensor file = read_field("mask_file", path);
-  if (is_tensor_text(path)) return of_field("mask_file", [&] { return dense(file.to(DType::u8)); });
+  if (is_tensor_text(path)) return dense(file.to(DType::u8));
   if (is_floating(file.dtype())) {
     refuse("mask_file", "b8 or u8, nonzero where a query sees a key (numbers to add go into `bias_file`)",
            name_of(file.dtype()));
   }
-  return of_field("mask_file", [&] { return dense(file); });
+  return dense(file);
 }
 
 // Each way of hiding hides what the others leave. A misfit is said of the field that brought it.
 Mask mask_of(const ProblemRequest& request, const MaskShape& shape) {
-  const auto fitting = [&](const char* field, Mask mask) {
-    of_field(field, [&] { mask.validate(shape); });
-    return mask;
+  const auto fitting = [&](const char* field, const auto& made) {
+    return of_field(field, [&] {
+      const Mask mask = made();
+      mask.validate(shape);
+      return mask;
+    });
   };
   Mask mask = request.mask.empty() ? Mask() : parse_mask(request.mask);
   if (request.causal) mask = causal() & mask;
   if (!request.window.empty()) mask = mask & window_of(request.window);
   if (!request.kv_lengths.empty()) {
-    mask = mask & fitting("kv_lengths", key_lengths(lengths_of(request.kv_lengths)));
+    mask = mask & fitting("kv_lengths", [&] { return key_lengths(lengths_of(request.kv_lengths)); });
   }
-  if (!request.mask_file.empty()) mask = mask & fitting("mask_file", mask_from_file(request.mask_file));
+  if (!request.mask_file.empty()) mask = mask & fitting("mask_file", [&] { return mask_from_file(request.mask_file); });
   return mask;
 }
 
@@ -110,8 +117,11 @@ Bias bias_of(const ProblemRequest& request, const MaskShape& shape) {
     refuse("bias_file", "numbers to add, f64, f32, f16 or bf16 (what hides goes into `mask_file`)",
            name_of(file.dtype()));
   }
-  const Bias given = of_field("bias_file", [&] { return dense_bias(file); });
-  of_field("bias_file", [&] { given.validate(shape); });
+  const Bias given = of_field("bias_file", [&] {
+    Bias made = dense_bias(file);
+    made.validate(shape);
+    return made;
+  });
   return bias.is_zero() ? given : bias + given;
 }
 

@@ -73,13 +73,14 @@ const Fields<AnalyzeRequest>& analyze_fields() {
     fields.add(&R::seed,
                {.name = "seed", .form = "N", .meaning = "Of the random tokens that come twice, and of those masked"});
     fields.give_examples({{"model", "induction"}, {"text", "texts.txt"}, {"syntax", "english"}});
+    fields.tell_arguments({{"model", {"trained", "texts", "count"}}, {"text", {"texts"}}});
     return fields;
   }();
   return kFields;
 }
 
 HeadTexts analyzed_texts(const AnalyzeRequest& request, const TextModel& trained) {
-  return api_detail::of_field("model", [&] { return texts_to_look_at(trained, request.count.value_or(kTexts)); });
+  return texts_to_look_at(trained, request.count.value_or(kTexts));
 }
 
 HeadAnalysis analyzed(const AnalyzeRequest& request, const TextModel& trained, const HeadTexts& texts, ReadTexts of,
@@ -109,19 +110,12 @@ std::vector<ParsedSentence> analyzed_trees(const AnalyzeRequest& request) {
 HeadsFound found_heads(const AnalyzeRequest& request, const Saying& saying) {
   HeadsFound found{.model = open_model(request.model, saying), .texts = {}, .analysis = nullptr};
   const bool has_own = !request.texts.path.empty();
-  found.texts = has_own ? texts_of_lines(*found.model, "text", request.texts) : analyzed_texts(request, *found.model);
+  found.texts = has_own ? texts_of_lines(*found.model, request.texts) : analyzed_texts(request, *found.model);
   const auto doing = [&](const std::string& what, std::int64_t, std::int64_t) {
     if (saying.doing) saying.doing(what);
   };
-  const auto field_for = [&](const std::string& argument) -> std::string {
-    if (argument == "sites") return argument;
-    return has_own ? "text" : "model";
-  };
-  found.analysis = std::make_shared<const HeadAnalysis>(api_detail::of_fields(
-      [&] {
-        return analyzed(request, *found.model, found.texts, has_own ? ReadTexts::own : ReadTexts::of_task, doing);
-      },
-      field_for));
+  found.analysis = std::make_shared<const HeadAnalysis>(
+      analyzed(request, *found.model, found.texts, has_own ? ReadTexts::own : ReadTexts::of_task, doing));
   return found;
 }
 

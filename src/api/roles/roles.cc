@@ -10,27 +10,17 @@ namespace {
 
 using api_detail::StudioState;
 
-/// What the library says of its texts, or of the model that it took them for, said of this field.
-auto of_texts(const char* field) {
-  return [field](const std::string& argument) {
-    return argument == "texts" || argument == "trained" ? std::string(field) : argument;
-  };
-}
-
 RolesReply answer_roles(StudioState& state, const RolesRequest& request, const StudioWatch& watch) {
   const auto trained = state.model(request.model);
   const std::vector<std::string> lines = api_detail::parts_of(request.texts, '\n');
-  const HeadTexts texts = api_detail::of_fields(
-      [&] { return lines.empty() ? texts_to_look_at(*trained, request.count) : head_texts(*trained, lines); },
-      of_texts(lines.empty() ? "model" : "texts"));
+  const HeadTexts texts = lines.empty() ? texts_to_look_at(*trained, request.count) : head_texts(*trained, lines);
   HeadOptions options;
   options.importance_texts = request.importance;
   options.repeats = texts.repeats;
   options.doing = [&](const std::string& what, std::int64_t done, std::int64_t total) {
     if (watch && watch(what, {.done = done, .total = total}) == Proceed::stop) throw Cancelled("roles: stopped");
   };
-  HeadAnalysis analysis =
-      api_detail::of_fields([&] { return analyze_heads(trained->model(), texts.texts, options); }, of_texts("texts"));
+  HeadAnalysis analysis = analyze_heads(trained->model(), texts.texts, options);
   if (lines.empty()) analysis.patterns = pattern_heads(*trained, request.count);
   return roles_reply(analysis, request.model, texts.described);
 }

@@ -1,4 +1,5 @@
 // What the replies about roles hold, and what they are asked.
+#include "api/heads/changes.h"
 #include "qkv/api/roles.h"
 
 namespace qkv {
@@ -18,6 +19,7 @@ const Fields<RolesRequest>& roles_fields() {
         &RolesRequest::importance,
         {.name = "importance", .meaning = "Texts on which each head is removed; 0: none", .least = 0, .most = kMost});
     fields.give_examples({{"model", "induction"}, {"texts", "abcxyzab"}});
+    fields.tell_arguments({{"model", {"trained", "texts"}}});
     return fields;
   }();
   return kFields;

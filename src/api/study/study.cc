@@ -26,7 +26,7 @@ const std::vector<std::string>& all_kinds() {
 
 // Every length must be one of the task.
 void read_lengths(const PositionsBench& request, PositionSetup& setup) {
-  const TaskInfo info = of_field("task", [&] { return make_task(setup.task)->info(); });
+  const TaskInfo info = make_task(setup.task)->info();
   if (!info.length) refuse("task", "a task whose examples have a length", info.name);
   setup.train_length = request.train_length.value_or(info.length->usual);
   setup.test_lengths = request.test_lengths;
@@ -142,6 +142,7 @@ const Fields<PositionsBench>& positions_bench_fields() {
     add_question(fields);
     add_training(fields);
     fields.give_examples({{"task", "copy"}, {"test_lengths", "8,12"}});
+    fields.tell_arguments({{"kinds", {"positions"}}});
     return fields;
   }();
   return kFields;
@@ -168,7 +169,7 @@ const Fields<BottleneckBench>& bottleneck_bench_fields() {
 PositionSetup position_setup(const PositionsBench& request) {
   PositionSetup setup = request.setup;
   for (const std::string& name : request.kinds.empty() ? all_kinds() : request.kinds) {
-    setup.kinds.push_back(of_field("kinds", [&] { return positions_named(name); }));
+    setup.kinds.push_back(positions_named(name));
   }
   read_lengths(request, setup);
   require_sound(setup);

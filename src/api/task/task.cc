@@ -29,9 +29,7 @@ const Fields<TaskRequest>& task_fields() {
 }
 
 std::unique_ptr<const Task> task_of(const TaskRequest& request) {
-  static_cast<void>(api_detail::of_field("task", [&] { return make_task(request.task); }));
-  return api_detail::of_field(
-      "length", [&] { return make_task(request.task, {.seed = request.seed, .length = request.length}); });
+  return make_task(request.task, {.seed = request.seed, .length = request.length});
 }
 
 ExampleRange examples_of(const TaskRequest& request) {

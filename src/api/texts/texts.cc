@@ -16,7 +16,6 @@
 namespace qkv {
 namespace {
 
-using api_detail::of_field;
 using api_detail::refuse;
 
 // "file" is f32 as well.
@@ -27,16 +26,14 @@ EmbedOptions embed_options(const EmbedRequest& request, const std::string& path)
   EmbedOptions options = embed_options_of(path);
   if (!request.pooling.empty()) {
     const std::string names = fmt::format("{}", fmt::join(request.pooling, ","));
-    of_field("pooling", [&] { options.pooling = poolings_named(names); });
+    options.pooling = poolings_named(names);
   }
   if (request.normalise && !*request.normalise) {
     std::erase_if(options.steps, [](const VectorStep& step) { return step.normalises; });
   }
   options.normalised = request.normalise.value_or(options.normalised);
   options.dtype = computed_in(request.dtype);
-  if (request.prompt_name) {
-    of_field("prompt_name", [&] { options.prompt = prompt_named(options, *request.prompt_name); });
-  }
+  if (request.prompt_name) options.prompt = prompt_named(options, *request.prompt_name);
   if (request.prompt) options.prompt = *request.prompt;
   return options;
 }
@@ -103,6 +100,7 @@ Fields<GenerateOptions> draw_fields() {
                          .least = 1,
                          .most = kMostBeams});
   number("length_penalty", &O::length_penalty, "Of beams: scores divided by their length to the power X");
+  fields.tell_arguments({{"tokens", {"most"}}});
   fields.give_bounds({{"temperature", 0, kAnyNumber},
                       {"top_k", 0, kAnyCount},
                       {"top_p", above(0), 1},
@@ -164,6 +162,7 @@ const Fields<WriteRequest>& write_fields() {
                                 .words = {"f32", "bf16", "f16", "i8"}});
     fields.give_otherwise({{"cache_type", "the dtype"}});
     fields.give_examples({{"stop", "."}, {"cache_type", "bf16"}});
+    fields.tell_arguments({{"stop", {"stops"}}});
     return fields;
   }();
   return kFields;
@@ -189,6 +188,7 @@ const Fields<GenerateRequest>& generate_fields() {
         "f32 or bf16: computed in that type, with quantised weights turned into numbers; file: in f32, with quantised "
         "weights as the file has them and activations in 8 bits";
     fields.give_examples({{"model", "gpt"}, {"text", "The cat"}});
+    fields.tell_arguments({{"text", {"ids", "prompt", "prompts"}}});
     return fields;
   }();
   return kFields;
@@ -260,9 +260,8 @@ EmbedReply embed(const EmbedRequest& request, const Saying& saying) {
   embed_fields().require_company(request);
   Texts given = given_texts(request.text, request.file);
   const OpenedModel model = open_model(request.model, saying);
-  EmbeddedTexts embedded =
-      api_detail::of_fields([&] { return embed(request, *model, trained_model_path(request.model), given.texts); },
-                            [&](const std::string& argument) { return given.place_of(argument).value_or(argument); });
+  EmbeddedTexts embedded = api_detail::of_places(
+      given.places(), [&] { return embed(request, *model, trained_model_path(request.model), given.texts); });
   say_of(embedded, given.texts.size(), saying);
   return {.texts = std::move(given.texts), .embedded = std::move(embedded)};
 }
@@ -281,16 +280,8 @@ AnyReply answer(const EmbedRequest& request) {
   return any_reply(std::move(all));
 }
 
-std::string field_of_writing(const std::string& argument) {
-  if (argument == "most") return "tokens";
-  if (argument == "stops") return "stop";
-  return argument == "ids" || argument.starts_with("prompt") ? "text" : argument;
-}
-
 std::vector<WrittenText> write_given(const TextModel& model, const Texts& prompts, const WriteOptions& options) {
-  return api_detail::of_fields(
-      [&] { return write_texts(model, prompts.texts, options); },
-      [&](const std::string& argument) { return prompts.place_of(argument).value_or(field_of_writing(argument)); });
+  return api_detail::of_places(prompts.places(), [&] { return write_texts(model, prompts.texts, options); });
 }
 
 namespace {
@@ -298,15 +289,11 @@ namespace {
 GenerateFigures answer_in_chat(const GenerateRequest& request, const Given& given) {
   const std::vector<ChatMessage> messages = messages_of(request);
   const OpenedModel model = open_model(request.model, {}, weights_for(request));
-  return api_detail::of_fields(
-      [&] {
-        Chat chat(*model);
-        for (const ChatMessage& message : messages) chat.say(message);
-        WriteOptions write = write_options(request, model->model());
-        write.draw = chat_draw(write.draw, given, trained_model_path(request.model));
-        return chat_figures(chat, chat.answer(write), model->model().quantised_words());
-      },
-      field_of_writing);
+  Chat chat(*model);
+  for (const ChatMessage& message : messages) chat.say(message);
+  WriteOptions write = write_options(request, model->model());
+  write.draw = chat_draw(write.draw, given, trained_model_path(request.model));
+  return chat_figures(chat, chat.answer(write), model->model().quantised_words());
 }
 
 }  // namespace
@@ -326,9 +313,7 @@ std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given&
 
 FillFigures answer(const FillRequest& request, const Saying& saying) {
   const OpenedModel model = open_model(request.model, saying);
-  const std::vector<FilledMask> masks =
-      api_detail::of_fields([&] { return fill_gaps(*model, request.text, request.count); },
-                            [](const std::string& argument) { return argument == "model" ? "model" : "text"; });
+  const std::vector<FilledMask> masks = fill_gaps(*model, request.text, request.count);
   return fill_figures(request.text, masks, model->tokenizer());
 }
 

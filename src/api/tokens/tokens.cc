@@ -84,7 +84,7 @@ TokensText decoded(const TokensRequest& request, const std::shared_ptr<const Tok
   const auto ids = numbers_from<std::int32_t>(words, ' ');
   if (!ids) refuse("ids", "whole numbers with spaces between them", "\"" + *request.ids + "\"");
   const auto all = with_rows(tokenizer, request.tokenizer);
-  return {api_detail::of_field("ids", [&] { return all->decode(*ids, request.special()); })};
+  return {all->decode(*ids, request.special())};
 }
 
 VocabularyFigures vocabulary_of(const TokensRequest& request, const Tokenizer& tokenizer) {
@@ -99,7 +99,7 @@ VocabularyFigures vocabulary_of(const TokensRequest& request, const Tokenizer& t
 Encoding encoded(const TokensRequest& request, const Tokenizer& tokenizer) {
   EncodeOptions options{.special = request.special()};
   if (request.pair) options.pair = *request.pair;
-  return api_detail::of_field("text", [&] { return tokenizer.encode(*request.text, options); });
+  return tokenizer.encode(*request.text, options);
 }
 
 }  // namespace
@@ -119,6 +119,7 @@ const Fields<TokensRequest>& tokens_fields() {
     fields.add(&R::source, {.name = "source", .meaning = "Of an encoder-decoder: the source's own pieces"});
     fields.add(&R::no_specials, {.name = "no_specials", .meaning = "Without the special tokens of the template"});
     fields.info("text").one_of = {"file", "ids", "list", "search"};
+    fields.tell_arguments({{"ids", {"id"}}});
     fields.give_examples({{"tokenizer", "english"},
                           {"text", "the cats are small"},
                           {"pair", "a dog runs"},

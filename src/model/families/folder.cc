@@ -111,7 +111,11 @@ std::map<std::string, std::string> special_tokens_of(const text::FilesBeside& be
 // config.json, with the first token of an encoder-decoder's texts as generation_config.json has it, which goes before.
 ConfigFile config_in(const std::string& folder) {
   constexpr const char* kStart = "decoder_start_token_id";
-  const ConfigFile config((fs::path(folder) / "config.json").string());
+  const fs::path own = fs::path(folder) / "config.json";
+  if (!files::is_there(own.string())) {
+    throw Error(folder + ": expected a folder with config.json, got one without");
+  }
+  const ConfigFile config(own.string());
   const fs::path path = fs::path(folder) / kGeneration;
   if (!files::is_there(path.string())) return config;
   const ConfigFile generation(path.string());

@@ -133,6 +133,7 @@ Conversion folder_to_folder(const std::string& folder, files::StagedFolder& out,
 
 Conversion file_to_file(const std::string& path, files::StagedFile& out, const ConvertOptions& options) {
   files::require_sound(path);
+  files::require_safetensors(path);
   const Safetensors file = Safetensors::read(path);
   std::map<std::string, std::string> metadata = file.metadata();
   // Of the bytes as they were.

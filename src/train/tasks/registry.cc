@@ -28,7 +28,7 @@ const training::TaskMaker& maker_of(std::string_view name) {
     names += (names.empty() ? "" : ", ") + maker.info.name;
   }
   const auto near = nearest_word(name, known);
-  throw InvalidArgument(kMakeTask, "name", "one of " + names,
+  throw InvalidArgument(kMakeTask, "task", "one of " + names,
                         "\"" + std::string(name) + "\"" + (near ? "; did you mean " + std::string(*near) + "?" : ""));
 }
 
