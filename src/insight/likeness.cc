@@ -5,28 +5,35 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/watched.h"
+
 namespace qkv::insight {
 namespace {
 
 // NaN comes behind all numbers, and is no larger than another NaN.
 bool ranks_below(double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; }
 
+}  // namespace
+
 std::vector<double> ranks_of(std::span<const double> values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, ranks_below, [&](std::size_t n) { return values[n]; });
+  struct Placed {
+    double value;
+    std::size_t place;
+  };
+  std::vector<Placed> order;
+  order.reserve(values.size());
+  for (const double value : values) order.push_back({value, order.size()});
+  std::ranges::sort(order, ranks_below, &Placed::value);
   std::vector<double> ranks(values.size());
   for (std::size_t begin = 0; begin < order.size();) {
     std::size_t end = begin;
-    while (end < order.size() && !ranks_below(values[order[begin]], values[order[end]])) ++end;
+    while (end < order.size() && !ranks_below(order[begin].value, order[end].value)) ++end;
     const double mean = 0.5 * static_cast<double>(begin + end - 1);
-    for (std::size_t n = begin; n < end; ++n) ranks[order[n]] = mean;
+    for (std::size_t n = begin; n < end; ++n) ranks[order[n].place] = mean;
     begin = end;
   }
   return ranks;
 }
-
-}  // namespace
 
 Tensor cosines_between(const TensorView& embeddings) {
   const std::int64_t T = embeddings.dim(0);
@@ -41,17 +48,17 @@ Tensor cosines_between(const TensorView& embeddings) {
   Tensor cosines(DType::f64, {T, T});
   const auto values = cosines.values<double>();
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t j = 0; j < rows.size(); ++j) {
-      values[i * rows.size() + j] = std::inner_product(rows[i].begin(), rows[i].end(), rows[j].begin(), 0.0);
+    core::look();
+    for (std::size_t j = 0; j <= i; ++j) {
+      const double cosine = std::inner_product(rows[i].begin(), rows[i].end(), rows[j].begin(), 0.0);
+      values[i * rows.size() + j] = values[j * rows.size() + i] = cosine;
     }
   }
   return cosines;
 }
 
-double rank_correlation(std::span<const double> a, std::span<const double> b) {
-  const std::vector<double> left = ranks_of(a);
-  const std::vector<double> right = ranks_of(b);
-  const double mean = 0.5 * static_cast<double>(a.size() - 1);
+double correlation_of_ranks(std::span<const double> left, std::span<const double> right) {
+  const double mean = 0.5 * static_cast<double>(left.size() - 1);
   double product = 0;
   double left_square = 0;
   double right_square = 0;
@@ -61,6 +68,10 @@ double rank_correlation(std::span<const double> a, std::span<const double> b) {
     right_square += (right[n] - mean) * (right[n] - mean);
   }
   return left_square > 0 && right_square > 0 ? product / std::sqrt(left_square * right_square) : 0;
+}
+
+double rank_correlation(std::span<const double> a, std::span<const double> b) {
+  return correlation_of_ranks(ranks_of(a), ranks_of(b));
 }
 
 }  // namespace qkv::insight
