@@ -27,7 +27,7 @@ struct LayerHeads::Row {
 namespace {
 
 constexpr const char* kAdd = "LayerHeads::add";
-constexpr std::size_t kWorthThreads = std::size_t{1} << 15;  // logarithms, below which threads cost more than they save
+constexpr std::size_t kWorthThreads = std::size_t{1} << 15;  // numbers, below which threads cost more than they save
 
 // `first` is the query of the first row; none: the rows are those of the whole text.
 void require_shapes(std::optional<std::int64_t> first, const TensorView& weights, std::size_t heads,
@@ -163,13 +163,16 @@ void LayerHeads::add_similarities(const Row& row) {
   constexpr std::size_t kFewestWords = 3;
   if (row.words.size() < kFewestWords) return;
   ++similarity_rows_;
-  std::vector<double> weights(row.words.size());
   const std::vector<double> cosines = insight::ranks_of(row.cosines);  // once for all heads
-  for (std::size_t h = 0; h < sums_.size(); ++h) {
-    for (std::size_t n = 0; n < weights.size(); ++n) weights[n] = row.weights[h][row.words[n]];
+  const bool is_long = sums_.size() * row.words.size() >= kWorthThreads;
+  core::parallel_for(is_long ? threads() : 1, std::ssize(sums_), [&](int, std::int64_t task) {
+    const auto h = static_cast<std::size_t>(task);
+    std::vector<double> weights;
+    weights.reserve(row.words.size());
+    for (const std::size_t key : row.words) weights.push_back(row.weights[h][key]);
     const double likeness = insight::correlation_of_ranks(insight::ranks_of(weights), cosines);
     sums_[h].similarity = sums_[h].similarity.value_or(0) + likeness;
-  }
+  });
 }
 
 // Divergence: the entropy of the mean less the mean of the entropies.
