@@ -20,8 +20,10 @@ double high_end(const TensorView& weights) {
 }
 
 NamedHeatmap head_map(const SiteWeights& site, std::size_t layer, std::int64_t head, const std::string& id) {
-  NamedHeatmap map = matrix_picture(id, fmt::format("{}, layer {}, head {}", capital(site.name), layer, head),
-                                    site.weights[layer].view().select(0, head), {site.queries, site.keys});
+  const std::string title = fmt::format("{}, layer {}, head {}", capital(site.name), layer, head);
+  const TensorView matrix = site.weights[layer].view().select(0, head);
+  NamedHeatmap map = site.long_text ? means_picture(id, title, matrix, site.keys, site.long_text->block)
+                                    : matrix_picture(id, title, matrix, {site.queries, site.keys});
   map.heatmap.value_name = "weight";
   map.heatmap.low = 0;
   map.heatmap.high = high_end(map.heatmap.values);
@@ -82,8 +84,9 @@ Section heads_step(const SiteWeights& site) {
     }
   }
   const std::size_t layers = site.weights.size();
-  step.shape = fmt::format("{} {} of [H, Tq, Tk] = {}", layers, layers == 1 ? "layer" : "layers",
-                           site.weights.front().shape().to_string());
+  const auto keys = std::ssize(site.keys);
+  const Shape whole = site.long_text ? Shape{site.weights.front().dim(0), keys, keys} : site.weights.front().shape();
+  step.shape = fmt::format("{} {} of [H, Tq, Tk] = {}", layers, layers == 1 ? "layer" : "layers", whole.to_string());
   return step;
 }
 
