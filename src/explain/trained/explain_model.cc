@@ -52,14 +52,11 @@ class ModelReader {
     run_.query = question.query;
     run_.sources = asked_.sources;
     if (!run_.sources.empty()) run_.sources.resize(shown().tokens.size(), "answer");
-    // A text may be longer than the model learnt vectors for.
-    said_of(question.example ? "example" : "text", [&] {
-      if (is_long()) {
-        run_long();
-      } else {
-        trained_.model().run(input_of(batch_), trace_);
-      }
-    });
+    if (is_long()) {
+      run_long();
+    } else {
+      pass([&] { trained_.model().run(input_of(batch_), trace_); });
+    }
     run_.tokens = texts_of(trained_.tokenizer(), shown().tokens);
   }
 
@@ -92,6 +89,12 @@ class ModelReader {
  private:
   [[nodiscard]] const Example& shown() const { return asked_.shown; }
 
+  // A text may be longer than the model learnt vectors for.
+  template <class Run>
+  void pass(const Run& run) const {
+    said_of(question_.example ? "example" : "text", run);
+  }
+
   [[nodiscard]] bool is_long() const { return is_long_text(trained_, read_); }
 
   // From here on the text is that of the rows that are shown in full.
@@ -104,9 +107,13 @@ class ModelReader {
       first = std::clamp<std::int64_t>(place + 1 - kRowsInFull, 0, first);
       run_.query = fmt::format("{}", place - first);
     }
-    question_.layer = question_.layer.value_or(trained_.model().scope_of(AttentionSite::tokens)->layers - 1);
+    const std::int64_t layers = trained_.model().scope_of(AttentionSite::tokens)->layers;
+    if (question_.layer && (*question_.layer < 0 || *question_.layer >= layers)) {
+      refuse("layer", fmt::format("0 to {}", layers - 1), fmt::format("{}", *question_.layer));
+    }
+    question_.layer = question_.layer.value_or(layers - 1);
     const LongQuestion rows{.first = first, .layer = static_cast<std::size_t>(*question_.layer)};
-    sites_.push_back(run_long_text(trained_, batch_, read_, rows, trace_));
+    pass([&] { sites_.push_back(run_long_text(trained_, batch_, read_, rows, trace_)); });
     asked_.shown = rows_of(read_, first);
     asked_.prompt = static_cast<std::size_t>(
         std::clamp<std::int64_t>(static_cast<std::int64_t>(asked_.prompt) - first, 0, kRowsInFull));
@@ -335,10 +342,10 @@ class ModelReader {
 
   // The token of the example that the question asks about.
   [[nodiscard]] std::optional<std::size_t> asked_place() const {
-    if (!question_.query) return std::nullopt;
+    if (!run_.query) return std::nullopt;
     const TracedSite& site = sites_[chosen_.site];
     auto place =
-        static_cast<std::size_t>(insight::find_token("explain", "query", *question_.query, site.shown.queries).index);
+        static_cast<std::size_t>(insight::find_token("explain", "query", *run_.query, site.shown.queries).index);
     if (site.shown.name == name_of(AttentionSite::source)) return std::nullopt;
     const std::size_t before = site.is_whole ? shown().source.size() : 0;
     return place < before ? std::nullopt : std::optional(place - before);

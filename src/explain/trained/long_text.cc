@@ -173,6 +173,8 @@ class LongRun {
     trained_.model().run(input_of(batch_), trace_);
     keep_window(*trace_.record());
     trace_.record()->edits.clear();  // they mean this object
+    const std::string name = scope_.name(question_.layer);
+    trace_.record()->attentions.place_of(name) = {.name = name, .call = std::move(shown_)};
     if (trained_.model().scores_tokens()) add_scores();
     return std::move(site_);
   }
@@ -201,12 +203,12 @@ class LongRun {
       site_.shown.long_text->heads.push_back(reader.heads());
     }
     record.attentions = {};
-    if (layer == question_.layer) keep_call(name, call, record);
+    if (layer == question_.layer) shown_ = call_in_window(call);
     keep_window(record);
   }
 
   // As a call of the window's queries over all keys.
-  void keep_call(const std::string& name, const Trace::Attention& call, trace_detail::Record& record) {
+  [[nodiscard]] Trace::Attention call_in_window(const Trace::Attention& call) {
     const std::int64_t first = question_.first;
     const MatrixWindow window{.Tq = T_, .Tk = T_, .first_i = first};
     Trace::Attention part = call;
@@ -219,7 +221,7 @@ class LongRun {
     part.options.plans = nullptr;
     const Tensor hidden = insight::hidden_places(call, 0, first, first + kRowsInFull);
     if (!hidden.empty()) site_.shown.hidden = hidden;
-    record.attentions.place_of(name) = {.name = name, .call = std::move(part)};
+    return part;
   }
 
   void keep_window(trace_detail::Record& record) const {
@@ -251,6 +253,7 @@ class LongRun {
   SiteScope scope_;
   PatternTokens tokens_ = {.queries = {}, .keys = {}};
   TracedSite site_;
+  Trace::Attention shown_;  // of the question's layer
 };
 
 }  // namespace
