@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "explain/drawing.h"
 #include "explain/numbers.h"
@@ -24,6 +25,7 @@ NamedHeatmap head_map(const SiteWeights& site, std::size_t layer, std::int64_t h
   const TensorView matrix = site.weights[layer].view().select(0, head);
   NamedHeatmap map = site.long_text ? means_picture(id, title, matrix, site.keys, site.long_text->block)
                                     : matrix_picture(id, title, matrix, {site.queries, site.keys});
+  if (!map.whole.empty()) map.whole = matrix_in(site, layer, head);
   map.heatmap.value_name = "weight";
   map.heatmap.low = 0;
   map.heatmap.high = high_end(map.heatmap.values);
@@ -56,6 +58,11 @@ std::string heads_id(const SiteWeights& site) {
 }
 
 }  // namespace
+
+Tensor matrix_in(const SiteWeights& site, std::size_t layer, std::int64_t head) {
+  const Tensor& all = site.weights[layer];
+  return Tensor::borrow(all.view().select(0, head), std::make_shared<const Tensor>(all));
+}
 
 std::string head_id(const SiteWeights& site, std::size_t layer, std::size_t head) {
   return fmt::format("{}-layer{}-head{}", heads_id(site), layer, head);

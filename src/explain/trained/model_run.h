@@ -106,6 +106,8 @@ struct ModelRun {
 [[nodiscard]] Section heads_step(const SiteWeights& site);
 [[nodiscard]] Section overview_step(const ModelRun& model_run);
 [[nodiscard]] Section patterns_step(const ModelRun& model_run);
+// A head's matrix, which shares the memory of its layer's.
+[[nodiscard]] Tensor matrix_in(const SiteWeights& site, std::size_t layer, std::int64_t head);
 // The id of a head's map in heads_step().
 [[nodiscard]] std::string head_id(const SiteWeights& site, std::size_t layer, std::size_t head);
 // b8 [rows, columns]: the patches of any pattern that this query has; empty without one.

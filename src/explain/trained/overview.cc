@@ -69,7 +69,7 @@ void add_head(Section& step, Table& table, const SiteWeights& site, const Patter
       {.title = fmt::format("{} {}", capital(site.name), name),
        .label = shown_pattern.name.empty() ? "" : fmt::format("{} {:.2f}", shown_pattern.name, shown_pattern.weight),
        .target = head_id(site, layer, head),
-       .weights = Tensor(matrix, DType::f64)});
+       .weights = matrix_in(site, layer, static_cast<std::int64_t>(head))});
 }
 
 }  // namespace
