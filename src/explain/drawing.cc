@@ -59,19 +59,35 @@ Tensor block_means(const TensorView& values, const Block& block) {
   return {result, {rows, columns}};
 }
 
-NamedHeatmap heatmap_of(std::string id, std::string title, const TensorView& values, const Labels& labels) {
-  const Block block{.rows = blocks_of(values.dim(0), kPictureSide), .columns = blocks_of(values.dim(1), kPictureSide)};
+// `cells` are values, or their means over blocks.
+NamedHeatmap heatmap_of_cells(std::string id, std::string title, Tensor cells, const Block& block,
+                              const Labels& labels) {
   NamedHeatmap named{.id = std::move(id), .heatmap = {}, .whole = {}};
   Heatmap& heatmap = named.heatmap;
   heatmap.title = std::move(title);
-  heatmap.values = Tensor(values, DType::f64);
+  heatmap.values = std::move(cells);
   if (block.rows > 1 || block.columns > 1) {
     heatmap.title += fmt::format(" (each cell the mean of {} × {})", block.rows, block.columns);
-    named.whole = std::exchange(heatmap.values, block_means(values, block));
   }
   heatmap.row_labels = every_label(labels.rows, block.rows);
   heatmap.column_labels = every_label(labels.columns, block.columns);
   heatmap.decimals = kDecimals;
+  return named;
+}
+
+NamedHeatmap heatmap_of(std::string id, std::string title, const TensorView& values, const Labels& labels) {
+  const Block block{.rows = blocks_of(values.dim(0), kPictureSide), .columns = blocks_of(values.dim(1), kPictureSide)};
+  const bool is_drawn_whole = block.rows == 1 && block.columns == 1;
+  Tensor whole(values, DType::f64);
+  NamedHeatmap named = heatmap_of_cells(std::move(id), std::move(title),
+                                        is_drawn_whole ? whole : block_means(values, block), block, labels);
+  if (!is_drawn_whole) named.whole = std::move(whole);
+  return named;
+}
+
+NamedHeatmap as_matrix(NamedHeatmap named) {
+  named.heatmap.row_axis = "query";
+  named.heatmap.column_axis = "key";
   return named;
 }
 
@@ -114,10 +130,13 @@ std::vector<std::string> every_label(const std::vector<std::string>& labels, std
 }
 
 NamedHeatmap matrix_picture(std::string id, std::string title, const TensorView& values, const Labels& labels) {
-  NamedHeatmap named = heatmap_of(std::move(id), std::move(title), values, labels);
-  named.heatmap.row_axis = "query";
-  named.heatmap.column_axis = "key";
-  return named;
+  return as_matrix(heatmap_of(std::move(id), std::move(title), values, labels));
+}
+
+NamedHeatmap means_picture(std::string id, std::string title, const TensorView& means,
+                           const std::vector<std::string>& tokens, std::int64_t block) {
+  return as_matrix(heatmap_of_cells(std::move(id), std::move(title), Tensor(means, DType::f64),
+                                    {.rows = block, .columns = block}, {tokens, tokens}));
 }
 
 NamedHeatmap vectors(std::string id, std::string title, const TensorView& values,

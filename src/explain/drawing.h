@@ -27,6 +27,10 @@ struct Labels {
 [[nodiscard]] NamedHeatmap matrix_picture(std::string id, std::string title, const TensorView& values,
                                           const Labels& labels);
 
+/// The same of self-attention whose means over blocks of so many tokens are already there.
+[[nodiscard]] NamedHeatmap means_picture(std::string id, std::string title, const TensorView& means,
+                                         const std::vector<std::string>& tokens, std::int64_t block);
+
 /// The label of each block of rows: "4 cat…", or "4–5" where rows are called by their numbers.
 [[nodiscard]] std::vector<std::string> every_label(const std::vector<std::string>& labels, std::int64_t block);
 

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <map>
+#include <utility>
 
 #include "insight/call_places.h"
 #include "insight/importance.h"
 #include "insight/likeness.h"
+#include "insight/read_layers.h"
 #include "insight/text_batch.h"
 #include "model/require_finite.h"
 #include "qkv/random.h"
@@ -48,40 +52,91 @@ std::vector<Tensor> token_cosines(const Trace& trace, const MeasuredSite& site, 
   return cosines;
 }
 
-void measure(const Model& model, const TextBatch& batch, std::vector<MeasuredSite>& sites) {
-  std::vector<std::string> names;
-  for (const MeasuredSite& site : sites) {
-    for (std::int64_t layer = 0; layer < site.scope.layers; ++layer) {
-      names.push_back(site.scope.name(static_cast<std::size_t>(layer), "weights"));
-    }
-    if (site.site != AttentionSite::cross) names.push_back(site.scope.stack + "embedding");
+// Of all heads of a text at a time: some rows of its weights.
+constexpr std::int64_t kNumbersAtOnce = std::int64_t{1} << 22;
+
+// [H, end - begin, Tk]
+Tensor weights_of_rows(const Probe& probe, std::int64_t b, std::int64_t begin, std::int64_t end) {
+  const MaskShape& shape = probe.shape();
+  Tensor rows;
+  for (std::int64_t h = 0; h < shape.H; ++h) {
+    const Tensor tile = probe.tile({.b = b, .h = h, .i_begin = begin, .i_end = end, .j_end = shape.Tk});
+    if (h == 0) rows = Tensor(tile.dtype(), {shape.H, end - begin, shape.Tk});
+    const auto bytes = static_cast<std::size_t>(tile.size()) * size_of(tile.dtype());
+    std::memcpy(static_cast<std::byte*>(rows.data()) + static_cast<std::size_t>(h) * bytes, tile.data(), bytes);
   }
-  Trace trace(names);
-  model.run(batch.input(), trace);
-  for (MeasuredSite& site : sites) {
-    const std::vector<Tensor> cosines = token_cosines(trace, site, batch.texts.size());
-    for (std::size_t layer = 0; layer < static_cast<std::size_t>(site.scope.layers); ++layer) {
-      const Tensor weights = trace[site.scope.name(layer, "weights")];  // of this layer alone
-      const Trace::Attention& call = trace.attention(site.scope.name(layer));
-      if (site.layers.size() <= layer) site.layers.emplace_back(weights.dim(1));
-      for (std::size_t b = 0; b < batch.texts.size(); ++b) {
-        const auto at = static_cast<std::int64_t>(b);
-        const Tensor hidden = insight::hidden_places(call, at);
-        site.layers[layer].add(weights.view().select(0, at),
-                               insight::pattern_tokens(*batch.texts[b], site.site, weights.dim(2), weights.dim(3)),
-                               hidden.empty() ? TensorView() : hidden.view(),
-                               cosines.empty() ? TensorView() : cosines[b].view());
+  return rows;
+}
+
+// A pass over a batch, of which each layer is read when it has run.
+class Measuring {
+ public:
+  Measuring(const TextBatch& batch, std::vector<MeasuredSite>& sites) : batch_(batch), sites_(sites) {
+    cosines_.resize(sites.size());
+  }
+
+  void run(const Model& model) {
+    std::map<std::pair<std::string, std::size_t>, std::vector<std::size_t>> layers;  // by stack, its sites
+    for (std::size_t s = 0; s < sites_.size(); ++s) {
+      const SiteScope& scope = sites_[s].scope;
+      for (std::size_t layer = 0; layer < static_cast<std::size_t>(scope.layers); ++layer) {
+        layers[{scope.stack, layer}].push_back(s);
+      }
+    }
+    Trace trace(names());
+    for (const auto& [place, sites] : layers) {
+      insight::read_layer(trace, place.first, place.second, [this, &trace, layer = place.second, sites] {
+        for (const std::size_t site : sites) add(trace, site, layer);
+      });
+    }
+    model.run(batch_.input(), trace);
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const MeasuredSite& site : sites_) {
+      for (std::int64_t layer = 0; layer < site.scope.layers; ++layer) {
+        names.push_back(site.scope.name(static_cast<std::size_t>(layer), "weights"));
+      }
+      if (site.site != AttentionSite::cross) names.push_back(site.scope.stack + "embedding");
+    }
+    return names;
+  }
+
+  void add(const Trace& trace, std::size_t s, std::size_t layer) {
+    MeasuredSite& site = sites_[s];
+    const std::string name = site.scope.name(layer);
+    const Trace::Attention& call = trace.attention(name);
+    const Probe probe = trace.probe(name);
+    if (layer == 0) cosines_[s] = token_cosines(trace, site, batch_.texts.size());
+    if (site.layers.size() <= layer) site.layers.emplace_back(probe.shape().H);
+    const MaskShape& shape = probe.shape();
+    const std::int64_t step = std::max<std::int64_t>(1, kNumbersAtOnce / std::max<std::int64_t>(1, shape.H * shape.Tk));
+    for (std::size_t b = 0; b < batch_.texts.size(); ++b) {
+      const auto at = static_cast<std::int64_t>(b);
+      const PatternTokens tokens = insight::pattern_tokens(*batch_.texts[b], site.site, shape.Tq, shape.Tk);
+      for (std::int64_t first = 0; first < shape.Tq; first += step) {
+        const std::int64_t end = std::min(first + step, shape.Tq);
+        const Tensor hidden = insight::hidden_places(call, at, first, end);
+        site.layers[layer].add_rows(first, weights_of_rows(probe, at, first, end), tokens,
+                                    hidden.empty() ? TensorView() : hidden.view(),
+                                    cosines_[s].empty() ? TensorView() : cosines_[s][b].view().slice(0, first, end));
       }
     }
   }
-}
+
+  const TextBatch& batch_;
+  std::vector<MeasuredSite>& sites_;
+  std::vector<std::vector<Tensor>> cosines_;  // of each site: [T, T] a text, or none
+};
 
 void measure_all(const Model& model, std::span<const HeadText> texts, const HeadOptions& options,
                  std::vector<MeasuredSite>& sites) {
   constexpr std::int64_t kHeads = 16;  // as many as weights are usually kept of
   std::size_t done = 0;
   for (const TextBatch& batch : insight::batches_of(texts, kHeads)) {
-    measure(model, batch, sites);
+    Measuring(batch, sites).run(model);
     done += batch.texts.size();
     if (!options.doing) continue;
     options.doing(fmt::format("{} of {} texts", done, texts.size()), static_cast<std::int64_t>(done),

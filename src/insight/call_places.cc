@@ -13,14 +13,16 @@ PatternTokens pattern_tokens(const HeadText& text, AttentionSite site, std::int6
   return is_text ? tokens : PatternTokens{.queries = {}, .keys = {}};
 }
 
-Tensor hidden_places(const Trace::Attention& call, std::int64_t b) {
+Tensor hidden_places(const Trace::Attention& call, std::int64_t b) { return hidden_places(call, b, 0, call.q.dim(2)); }
+
+Tensor hidden_places(const Trace::Attention& call, std::int64_t b, std::int64_t begin, std::int64_t end) {
   const Mask& mask = call.options.mask;
   if (mask.is_all()) return {};
   const MaskShape shape{call.q.dim(0), call.q.dim(1), call.q.dim(2), call.k.dim(2)};
-  Tensor hidden(DType::b8, {shape.Tq, shape.Tk});
+  Tensor hidden(DType::b8, {end - begin, shape.Tk});
   const auto values = hidden.values<bool>();
   std::size_t cell = 0;
-  for (std::int64_t i = 0; i < shape.Tq; ++i) {
+  for (std::int64_t i = begin; i < end; ++i) {
     for (std::int64_t j = 0; j < shape.Tk; ++j) values[cell++] = !mask.allows(Place{.b = b, .i = i, .j = j}, shape);
   }
   return hidden;

@@ -13,5 +13,7 @@ namespace qkv::insight {
 
 /// b8 [Tq, Tk]: what the mask of batch entry b hides; empty where it hides nothing.
 [[nodiscard]] Tensor hidden_places(const Trace::Attention& call, std::int64_t b);
+/// Of the queries from `begin` to `end` alone, b8 [end - begin, Tk].
+[[nodiscard]] Tensor hidden_places(const Trace::Attention& call, std::int64_t b, std::int64_t begin, std::int64_t end);
 
 }  // namespace qkv::insight

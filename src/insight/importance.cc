@@ -9,6 +9,7 @@
 #include "insight/masked_texts.h"
 #include "insight/outcome.h"
 #include "insight/removed_heads.h"
+#include "insight/token_losses.h"
 #include "model/require_finite.h"
 #include "qkv/autograd/softmax.h"
 #include "qkv/nn/parameters.h"
@@ -16,17 +17,64 @@
 namespace qkv::insight {
 namespace {
 
+// The loss of each text in what a pass left, of which `batch` stands there some times over.
+class Losses {
+ public:
+  explicit Losses(const Model& model) : model_(model), few_(TokenLosses::of(model)), logits_(logits_name(model)) {}
+
+  /// What a trace has to keep.
+  [[nodiscard]] const std::string& name() const { return few_ ? few_->states_name() : logits_; }
+
+  /// Of a trace for run().
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> names = names_of_streams(model_);
+    if (few_) names.push_back(few_->states_name());
+    return names;
+  }
+
+  /// The sum over the targets of a batch.
+  [[nodiscard]] double run(const TextBatch& batch, Trace& trace) const {
+    const NoGradient constant;
+    if (!few_) {
+      const Variable scores = model_.forward(batch.input(), {.dtype = model_.dtype(), .trace = &trace});
+      return of_batches(scores.value(), batch).front();
+    }
+    model_.run(batch.input(), trace);
+    return of_batches(trace[few_->states_name()], batch).front();
+  }
+
+  /// The sum over the targets of the batch that begins at each row which is a multiple of its texts.
+  [[nodiscard]] std::vector<double> of_batches(const TensorView& value, const TextBatch& batch) const {
+    const std::int64_t texts = std::ssize(batch.texts);
+    std::vector<double> sums(static_cast<std::size_t>(value.dim(0) / texts), 0);
+    if (few_) {
+      const std::vector<double> all = few_->sums(value, batch.targets);
+      for (std::size_t n = 0; n < all.size(); ++n) sums[n / batch.texts.size()] += all[n];
+      return sums;
+    }
+    const auto count = static_cast<double>(batch.all_asked());
+    for (std::size_t n = 0; n < sums.size(); ++n) {
+      const std::int64_t row = static_cast<std::int64_t>(n) * texts;
+      const Tensor scores(value.slice(0, row, row + texts));
+      sums[n] = cross_entropy(Variable(scores), batch.targets).item() * count;
+    }
+    return sums;
+  }
+
+ private:
+  const Model& model_;
+  std::optional<TokenLosses> few_;
+  std::string logits_;
+};
+
 // Mean loss over the targets of all batches. `streams` gets a trace of each for without_each_head().
-double loss_of(const Model& model, const std::vector<TextBatch>& batches, std::vector<Trace>& streams) {
-  const NoGradient constant;
+double loss_of(const Model& model, const Losses& losses, const std::vector<TextBatch>& batches,
+               std::vector<Trace>& streams) {
   double sum = 0;
   double asked = 0;
   for (const TextBatch& batch : batches) {
-    Trace& trace = streams.emplace_back(names_of_streams(model));
-    const Variable scores = model.forward(batch.input(), {.dtype = model.dtype(), .trace = &trace});
-    const auto count = static_cast<double>(batch.all_asked());
-    sum += cross_entropy(scores, batch.targets).item() * count;
-    asked += count;
+    sum += losses.run(batch, streams.emplace_back(losses.names()));
+    asked += static_cast<double>(batch.all_asked());
   }
   require_numbers(model, "analyze_heads", "the losses of the texts", std::array{sum});
   return sum / asked;
@@ -95,18 +143,18 @@ struct Measured {
 };
 
 // The rise of the mean loss without each of a layer's heads.
-void add_removals(const Model& model, const Measured& texts, const RemovedLayer& removed, double loss,
-                  std::span<HeadStatistics> layer) {
+void add_removals(const Model& model, const Measured& texts, const Losses& losses, const RemovedLayer& removed,
+                  double loss, std::span<HeadStatistics> layer) {
   std::vector<double> sums(layer.size(), 0);
   double asked = 0;
-  const std::vector<std::string> kept{logits_name(model)};
+  const std::vector<std::string> kept{losses.name()};
   for (std::size_t n = 0; n < texts.batches.size(); ++n) {
     const TextBatch& batch = texts.batches[n];
-    const auto count = static_cast<double>(batch.all_asked());
-    asked += count;
+    asked += static_cast<double>(batch.all_asked());
+    std::vector<double> of_pass;
     const WithoutHead add = [&](std::int64_t head, std::span<const Tensor> values, std::int64_t row) {
-      const Tensor scores(values.front().view().slice(0, row, row + std::ssize(batch.texts)));
-      sums[static_cast<std::size_t>(head)] += cross_entropy(Variable(scores), batch.targets).item() * count;
+      if (row == 0) of_pass = losses.of_batches(values.front(), batch);  // of all its heads together
+      sums[static_cast<std::size_t>(head)] += of_pass[static_cast<std::size_t>(row) / batch.texts.size()];
     };
     without_each_head(model, batch.input(), texts.streams[n], removed, kept, add);
   }
@@ -169,7 +217,8 @@ void add_importance(const Model& model, std::span<const HeadText> texts, const H
   analysis.masked = masked_tokens(asked, options.masks);
   Measured measured{.batches = batches_of(asked, 1)};
   gradient_pass(model, measured.batches, analysis);
-  analysis.loss = loss_of(model, measured.batches, measured.streams);
+  const Losses losses(model);
+  analysis.loss = loss_of(model, losses, measured.batches, measured.streams);
   std::int64_t done = 0;
   for (SiteHeads& site : analysis.sites) {
     for (std::int64_t layer = 0; layer < site.layers; ++layer) {
@@ -177,7 +226,7 @@ void add_importance(const Model& model, std::span<const HeadText> texts, const H
         options.doing(fmt::format("without each head of layer {} of {}", layer, name_of(site.site)), done,
                       heads_of(analysis));
       }
-      add_removals(model, measured, layer_at(model, site, layer), *analysis.loss, layer_of(site, layer));
+      add_removals(model, measured, losses, layer_at(model, site, layer), *analysis.loss, layer_of(site, layer));
       done += site.heads;
     }
   }

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "core/parallel.h"
+#include "core/watched.h"
 #include "insight/likeness.h"
 #include "qkv/insight/heads.h"
 #include "qkv/threads.h"
@@ -26,32 +27,36 @@ struct LayerHeads::Row {
 namespace {
 
 constexpr const char* kAdd = "LayerHeads::add";
-constexpr std::size_t kWorthThreads = std::size_t{1} << 15;  // logarithms, below which threads cost more than they save
+constexpr std::size_t kWorthThreads = std::size_t{1} << 15;  // numbers, below which threads cost more than they save
 
-void require_shapes(const TensorView& weights, std::size_t heads, const PatternTokens& tokens, const TensorView& hidden,
-                    const TensorView& cosines) {
+// `first` is the query of the first row; none: the rows are those of the whole text.
+void require_shapes(std::optional<std::int64_t> first, const TensorView& weights, std::size_t heads,
+                    const PatternTokens& tokens, const TensorView& hidden, const TensorView& cosines) {
   if (weights.rank() != 3 || weights.dim(0) != static_cast<std::int64_t>(heads)) {
     throw InvalidArgument(kAdd, "weights", "[" + std::to_string(heads) + ", Tq, Tk]", weights.shape().to_string());
   }
-  const std::int64_t Tq = weights.dim(1);
+  const std::int64_t rows = weights.dim(1);
   const std::int64_t Tk = weights.dim(2);
   const auto fits = [](std::size_t count, std::int64_t extent) { return static_cast<std::int64_t>(count) == extent; };
   const bool is_text = !tokens.queries.empty();
-  if (is_text && (!fits(tokens.queries.size(), Tq) || !fits(tokens.keys.size(), Tk) ||
-                  (!tokens.roles.empty() && !fits(tokens.roles.size(), Tk)))) {
-    throw InvalidArgument(kAdd, "tokens", std::to_string(Tq) + " queries and " + std::to_string(Tk) + " keys",
+  const std::int64_t begin = first.value_or(0);
+  const std::int64_t queries = std::ssize(tokens.queries);
+  const bool has_rows = first ? begin >= 0 && begin + rows <= queries : queries == rows;
+  if (is_text &&
+      (!has_rows || !fits(tokens.keys.size(), Tk) || (!tokens.roles.empty() && !fits(tokens.roles.size(), Tk)))) {
+    throw InvalidArgument(kAdd, "tokens", std::to_string(begin + rows) + " queries and " + std::to_string(Tk) + " keys",
                           std::to_string(tokens.queries.size()) + " and " + std::to_string(tokens.keys.size()));
   }
   for (const auto& [name, view] : {std::pair("hidden", &hidden), std::pair("cosines", &cosines)}) {
-    if (view->data() == nullptr || view->shape() == Shape{Tq, Tk}) continue;
-    throw InvalidArgument(kAdd, name, Shape({Tq, Tk}).to_string(), view->shape().to_string());
+    if (view->data() == nullptr || view->shape() == Shape{rows, Tk}) continue;
+    throw InvalidArgument(kAdd, name, Shape({rows, Tk}).to_string(), view->shape().to_string());
   }
 }
 
-std::vector<bool> visible_keys(const TensorView& hidden, std::int64_t query, std::int64_t Tk) {
+std::vector<bool> visible_keys(const TensorView& hidden, std::int64_t row, std::int64_t Tk) {
   std::vector<bool> visible(static_cast<std::size_t>(Tk), true);
   if (hidden.data() == nullptr) return visible;
-  for (std::int64_t j = 0; j < Tk; ++j) visible[static_cast<std::size_t>(j)] = hidden.at({query, j}) == 0;
+  for (std::int64_t j = 0; j < Tk; ++j) visible[static_cast<std::size_t>(j)] = hidden.at({row, j}) == 0;
   return visible;
 }
 
@@ -87,16 +92,23 @@ LayerHeads::LayerHeads(std::int64_t heads)
 
 void LayerHeads::add(const TensorView& weights, const PatternTokens& tokens, const TensorView& hidden,
                      const TensorView& cosines) {
-  require_shapes(weights, sums_.size(), tokens, hidden, cosines);
-  const std::int64_t Tq = weights.dim(1);
+  require_shapes(std::nullopt, weights, sums_.size(), tokens, hidden, cosines);
+  add_rows(0, weights, tokens, hidden, cosines);
+}
+
+void LayerHeads::add_rows(std::int64_t first, const TensorView& weights, const PatternTokens& tokens,
+                          const TensorView& hidden, const TensorView& cosines) {
+  require_shapes(first, weights, sums_.size(), tokens, hidden, cosines);
   const std::int64_t Tk = weights.dim(2);
+  const std::int64_t before = Tk - std::ssize(tokens.queries);  // keys that stand before the first query
   const auto patterns = text_patterns();
   const bool is_text = !tokens.queries.empty();
-  for (std::int64_t i = 0; i < Tq; ++i) {
+  for (std::int64_t i = 0; i < weights.dim(1); ++i) {
+    core::look();
     const std::vector<bool> visible = visible_keys(hidden, i, Tk);
-    const auto query = static_cast<std::size_t>(i);
+    const auto query = static_cast<std::size_t>(first + i);
     Row row{.query = query,
-            .place = static_cast<double>(i + Tk - Tq),
+            .place = static_cast<double>(first + i + before),
             .has_distance = is_text && tokens.is_self,
             .weights = std::vector(sums_.size(), std::vector<double>(static_cast<std::size_t>(Tk))),
             .entropies = {},
@@ -151,11 +163,16 @@ void LayerHeads::add_similarities(const Row& row) {
   constexpr std::size_t kFewestWords = 3;
   if (row.words.size() < kFewestWords) return;
   ++similarity_rows_;
-  std::vector<double> weights(row.words.size());
-  for (std::size_t h = 0; h < sums_.size(); ++h) {
-    for (std::size_t n = 0; n < weights.size(); ++n) weights[n] = row.weights[h][row.words[n]];
-    sums_[h].similarity = sums_[h].similarity.value_or(0) + insight::rank_correlation(weights, row.cosines);
-  }
+  const std::vector<double> cosines = insight::ranks_of(row.cosines);  // once for all heads
+  const bool is_long = sums_.size() * row.words.size() >= kWorthThreads;
+  core::parallel_for(is_long ? threads() : 1, std::ssize(sums_), [&](int, std::int64_t task) {
+    const auto h = static_cast<std::size_t>(task);
+    std::vector<double> weights;
+    weights.reserve(row.words.size());
+    for (const std::size_t key : row.words) weights.push_back(row.weights[h][key]);
+    const double likeness = insight::correlation_of_ranks(insight::ranks_of(weights), cosines);
+    sums_[h].similarity = sums_[h].similarity.value_or(0) + likeness;
+  });
 }
 
 // Divergence: the entropy of the mean less the mean of the entropies.

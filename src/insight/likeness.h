@@ -11,6 +11,12 @@ namespace qkv::insight {
 /// f64 [T, T]: the cosines between rows of embeddings [T, D]; of a row of zeros 0.
 [[nodiscard]] Tensor cosines_between(const TensorView& embeddings);
 
+/// The place of each among all by size, from 0, the mean for equals; NaN comes last.
+[[nodiscard]] std::vector<double> ranks_of(std::span<const double> values);
+
+/// Pearson's correlation of two lists of ranks of one length; 0 where one of them is constant.
+[[nodiscard]] double correlation_of_ranks(std::span<const double> left, std::span<const double> right);
+
 /// Spearman's correlation of two lists of one length: Pearson's of their ranks, the mean rank for equals; 0 where one
 /// of them is constant.
 [[nodiscard]] double rank_correlation(std::span<const double> a, std::span<const double> b);

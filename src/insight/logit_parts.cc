@@ -189,7 +189,15 @@ class PartsOfALogit {
     }
     const Numbers map_bias = numbers_of(attention + ".out.bias");
     if (!map_bias.empty()) bias += dot(through, map_bias);
-    add_keys(directions, attention, sublayer.layer, keys);
+    if (has_calls()) add_keys(directions, attention, sublayer.layer, keys);
+  }
+
+  // A trace of a long text keeps the calls of some layers alone.
+  [[nodiscard]] bool has_calls() const {
+    const auto has = [&](std::int64_t n) {
+      return trace_.contains(fmt::format("{}blocks.{}.attn.weights", scope_.stack, n));
+    };
+    return has(0) && has(scope_.layers - 1);
   }
 
   // weight x value, key by key.

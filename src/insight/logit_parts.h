@@ -19,7 +19,8 @@ namespace qkv::insight {
 /// What a trace keeps for parts_in_pass(), of the tokens' scope.
 [[nodiscard]] std::vector<std::string> names_of_parts(const SiteScope& scope);
 
-/// logit_parts() of the one text that the pass of `trace` has read. Throws as it does.
+/// logit_parts() of the one text that the pass of `trace` has read; without keys where it has not kept the calls of all
+/// layers. Throws as it does.
 [[nodiscard]] LogitParts parts_in_pass(const Model& model, const Trace& trace, std::int64_t place, std::int32_t token,
                                        std::optional<std::int32_t> against = std::nullopt);
 

@@ -50,6 +50,11 @@ bool Record::wants(std::string_view name) const {
   return std::ranges::any_of(patterns, [&](const std::string& pattern) { return matches(pattern, name); });
 }
 
+bool Record::uses(std::string_view name) const {
+  const auto edits_it = [&](const ValueEdit& edit) { return matches(edit.pattern, name); };
+  return wants(name) || std::ranges::any_of(edits, edits_it) || std::ranges::any_of(gradient_edits, edits_it);
+}
+
 bool Record::wants_attention(std::string_view name) const {
   const auto is_wanted = [&](Stage stage) { return wants(stage_name(name, stage)); };
   return wants(name) || std::ranges::any_of(kAll, is_wanted);

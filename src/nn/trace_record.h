@@ -77,6 +77,8 @@ struct Record {
 
   /// Of the value itself.
   [[nodiscard]] bool wants(std::string_view name) const;
+  /// Keeps, probes or changes the value: a pass for this trace alone has to compute it.
+  [[nodiscard]] bool uses(std::string_view name) const;
   /// Matches an attention by its own name, or by that of one of its matrices.
   [[nodiscard]] bool wants_attention(std::string_view name) const;
   /// Marks the edits as met.

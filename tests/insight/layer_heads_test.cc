@@ -93,6 +93,33 @@ TEST(LayerHeads, SumsOverTexts) {
 }
 
 // Head 0 and 2 agree in row 1 and are disjoint in rows 2 and 3: distance 1, the largest.
+TEST(LayerHeads, SumUpRowsThatComeOneAfterTheOther) {
+  Tensor cosines(DType::f64, {kTokens, kTokens});
+  for (std::int64_t i = 0; i < kTokens; ++i) {
+    for (std::int64_t j = 0; j < kTokens; ++j) cosines.set({i, j}, 1.0 / static_cast<double>(1 + i + 2 * j));
+  }
+  LayerHeads whole(kHeads);
+  whole.add(weights(), text(), hidden(), cosines);
+  LayerHeads rows(kHeads);
+  const Tensor all = weights(), places = hidden();
+  for (const auto& [begin, end] : {std::pair<std::int64_t, std::int64_t>{0, 1}, {1, 3}, {3, kTokens}}) {
+    rows.add_rows(begin, all.view().slice(1, begin, end), text(), places.view().slice(0, begin, end),
+                  cosines.view().slice(0, begin, end));
+  }
+  for (std::size_t h = 0; h < static_cast<std::size_t>(kHeads); ++h) {
+    const HeadStatistics expected = whole.statistics()[h], found = rows.statistics()[h];
+    EXPECT_EQ(found.rows, expected.rows);
+    EXPECT_EQ(found.entropy, expected.entropy);
+    EXPECT_EQ(found.distance, expected.distance);
+    EXPECT_EQ(found.nearest_distance, expected.nearest_distance);
+    for (std::size_t p = 0; p < expected.shares.size(); ++p) {
+      EXPECT_EQ(found.shares[p].mean(), expected.shares[p].mean()) << text_patterns()[p].word;
+    }
+  }
+  EXPECT_THAT(error_message([&] { rows.add_rows(3, all.view().slice(1, 0, 2), text()); }),
+              HasSubstr("tokens: expected 5 queries and 4 keys, got 4 and 4"));
+}
+
 TEST(LayerHeads, GiveTheJensenShannonDistanceOfHeads) {
   LayerHeads layer(kHeads);
   layer.add(weights(), text(), hidden());
@@ -179,6 +206,24 @@ TEST(LayerHeads, RankCorrelationIsSpearmans) {
 }
 
 // NaN ranks behind all numbers, and ends.
+// Long lists are sorted in another way.
+TEST(LayerHeads, RanksOfLongListsAreThoseOfSortedOnes) {
+  std::vector<double> values;
+  for (int n = 0; n < 300; ++n) values.push_back(std::sin(n * n) * std::pow(10.0, n % 7) + (n % 5 == 0 ? NAN : 0));
+  for (const double value : std::vector<double>{0.0, -0.0, -1e-310, 1e-310, -INFINITY, INFINITY, 0.5, 0.5})
+    values.push_back(value);
+  const std::vector<double> ranks = insight::ranks_of(values);
+  for (std::size_t a = 0; a < values.size(); ++a) {
+    double below = 0, equal = 0;
+    for (const double other : values) {
+      const bool both_nan = std::isnan(other) && std::isnan(values[a]);
+      below += other < values[a] || (std::isnan(values[a]) && !std::isnan(other)) ? 1 : 0;
+      equal += other == values[a] || both_nan ? 1 : 0;
+    }
+    EXPECT_EQ(ranks[a], below + (equal - 1) / 2) << values[a];
+  }
+}
+
 TEST(LayerHeads, RankCorrelationOfNaNEnds) {
   const std::vector<double> values = {1, NAN, 2, NAN};
   EXPECT_DOUBLE_EQ(insight::rank_correlation(values, values), 1);

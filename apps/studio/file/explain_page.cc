@@ -21,6 +21,7 @@ constexpr std::int64_t kBenchNumbers = 2048;  // of each of q, k and v, which th
 // room, and little of the pages Heads and Step, as the explanation shows all heads itself.
 constexpr std::size_t kMostBytes = 4'900'000;
 constexpr std::size_t kBesideExplain = std::size_t{224} << 10;
+constexpr std::int64_t kTokensOfPages = 1024;   // of longer texts the file has the explanation alone
 constexpr std::int64_t kDrawnNumbers = 65'536;  // of a projection: each reply of the bench holds it
 
 // The question `explain` as the page asks it, for all of its steps.
@@ -124,6 +125,7 @@ Request head_fields(const std::string& name) {
 void add_trained_pages(Frozen& frozen, StudioPage& page, const Request& request, const Explanation& explanation) {
   // The other pages read texts as they are.
   if (request.contains("picture") || request.contains("captions") || request.contains("chat")) return;
+  if (std::ssize(explanation.keys) > kTokensOfPages) return;
   Request reading{{"model", request["model"]}};
   for (const char* name : {"text", "example"}) {
     if (request.contains(name)) reading[name] = request[name];

@@ -46,8 +46,13 @@ struct ModelQuestion {
 ///   than about a second, unless question.removal asks for it. All else needs one pass.
 /// If the question does not say layer and head, it is the head with the largest mean weight on a pattern of the task
 /// that the text has; without such a pattern, the head that shows one best on 16 held-out examples; else a head of the
-/// last layer, of its cross-attention if it has one. Allocates every T x T matrix. Throws InvalidArgument naming the
-/// member of the question.
+/// last layer, of its cross-attention if it has one.
+///
+/// A text of up to 1,024 tokens allocates every T x T matrix. Of a longer one, which a decoder or an encoder reads
+/// alone, layers are read one at a time: maps of heads are means over blocks, patterns and spreads are of some thousand
+/// queries, and steps show the last 64 queries (or those up to question.query) over all keys; removal is left out.
+/// That takes O(T * D) beside what a pass needs, and up to 32,768 tokens. Throws InvalidArgument naming the member of
+/// the question.
 [[nodiscard]] Explanation explain_model(const TextModel& model, const ModelQuestion& question);
 
 /// The most telling steps, without details; with a query, no steps. Of the maps over an image only those of tokens that

@@ -72,6 +72,11 @@ class LayerHeads {
   void add(const TensorView& weights, const PatternTokens& tokens, const TensorView& hidden = {},
            const TensorView& cosines = {});
 
+  /// The same of some rows of a text alone, those of the queries from `first` on: weights [H, rows, Tk], hidden and
+  /// cosines [rows, Tk]. Rows that are added one after the other give what the whole text gives.
+  void add_rows(std::int64_t first, const TensorView& weights, const PatternTokens& tokens,
+                const TensorView& hidden = {}, const TensorView& cosines = {});
+
   /// Means so far, one a head; with nearest, without classes and all that needs a model.
   [[nodiscard]] std::vector<HeadStatistics> statistics() const;
   /// f64 [H, H]: the mean over rows of the Jensen-Shannon distance of two heads, the root of their divergence in bits,
@@ -168,7 +173,9 @@ struct HeadAnalysis {
   std::string no_importance = {};  // why there is none
 };
 
-/// Runs the texts, those of one length together, and keeps the weights of one layer at a time. Importance: one pass
+/// Runs the texts, those of one length together, and reads each layer when it has run: of it q, k and v are kept, and
+/// some rows of its weights at a time, of long texts O(T * D) beside the cosines of the embeddings, f64 [T, T].
+/// Importance: one pass
 /// with gradients (Michel, Levy and Neubig 2019, section 3), and for each head one without it. The gradients of the
 /// model's parameters are cleared. Throws InvalidArgument naming texts if there are none, sites if the model has none
 /// of them, and as the model does.

@@ -20,6 +20,11 @@ std::vector<std::string> labels_or_places(const std::vector<std::string>& labels
 
 std::optional<Tensor> if_any(const Tensor& tensor) { return tensor.empty() ? std::nullopt : std::optional(tensor); }
 
+// All numbers of a reply are f64; a matrix of a model may be kept in its own dtype.
+std::optional<Tensor> in_f64_if_any(const Tensor& tensor) {
+  return tensor.empty() ? std::nullopt : std::optional(tensor.to(DType::f64));
+}
+
 // Whatever has the same digits where it is shown: the nearest number with the fewest bits, which a page packs into half
 // the bytes. What is shown as ≈0 stays apart from 0.
 float shortest_shown(double value, double unit) {
@@ -69,7 +74,7 @@ ExplainedMap shown_map(const NamedHeatmap& named, const std::vector<NamedHeatmap
       .decimals = heatmap.decimals,
       .values = how == Explained::in_numbers ? Tensor(heatmap.values.view(), DType::f64) : shown_values(heatmap, ends),
       .hidden = std::nullopt,
-      .whole = how == Explained::in_numbers ? if_any(named.whole) : std::nullopt};
+      .whole = how == Explained::in_numbers ? in_f64_if_any(named.whole) : std::nullopt};
   Tensor hidden(DType::b8, heatmap.values.shape());
   bool hides = false;
   auto out = hidden.values<bool>().begin();

@@ -104,7 +104,7 @@ Section answer_step(const Ran& ran, const Answer& answer) {
   const Tokenizer& vocabulary = ran.trained.tokenizer();
   Section step;
   step.id = "answer";
-  step.title = fmt::format("The answer at {} “{}”", answer.place, answer.at);
+  step.title = fmt::format("The answer at {} “{}”", ran.first + answer.place, answer.at);
   step.text = fmt::format("The final vector is multiplied by {}; softmax turns the scores (logits) into probabilities.",
                           is_tied(ran.trained.model()) ? "the token embeddings" : "the output map");
   step.formulas = {row({name("z"), op("="), scores_formula(ran)}),

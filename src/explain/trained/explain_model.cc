@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 
 #include "explain/trained/asked.h"
 #include "explain/trained/chosen_head.h"
+#include "explain/trained/long_text.h"
 #include "explain/trained/model_run.h"
 #include "explain/trained/path.h"
 #include "explain/trained/rests_on.h"
@@ -24,20 +26,38 @@ using namespace explain_detail;
 // Multiplications that removing each head in turn may take where nobody asks for it: about a second.
 constexpr double kMostRemovalWork = 1e11;
 
+// The tokens of a long text that are shown in full.
+Example rows_of(const Example& whole, std::int64_t first) {
+  const auto part = [&](const auto& all) {
+    using List = std::decay_t<decltype(all)>;
+    return all.empty() ? List() : List(all.begin() + first, all.begin() + first + kRowsInFull);
+  };
+  Example rows = whole;
+  rows.tokens = part(whole.tokens);
+  rows.labels = part(whole.labels);
+  rows.scored = part(whole.scored);
+  rows.patterns.clear();
+  return rows;
+}
+
 class ModelReader {
  public:
   ModelReader(const TextModel& trained, const ModelQuestion& question)
       : trained_(trained),
         question_(question),
         asked_(asked_of(trained, question)),
-        batch_(trained.batch_of(asked_.shown)) {
-    // A text may be longer than the model learnt vectors for.
-    said_of(question.example ? "example" : "text", [&] { trained_.model().run(input_of(batch_), trace_); });
-    run_.tokens = texts_of(trained_.tokenizer(), shown().tokens);
+        batch_(trained.batch_of(asked_.shown)),
+        read_(asked_.shown) {
+    require_length(std::max(batch_.ids.dim(1), batch_.patches));
     run_.query = question.query;
     run_.sources = asked_.sources;
     if (!run_.sources.empty()) run_.sources.resize(shown().tokens.size(), "answer");
-    require_length(std::max(batch_.ids.dim(1), batch_.patches));
+    if (is_long()) {
+      run_long();
+    } else {
+      pass([&] { trained_.model().run(input_of(batch_), trace_); });
+    }
+    run_.tokens = texts_of(trained_.tokenizer(), shown().tokens);
   }
 
   Explanation explained() {
@@ -58,10 +78,9 @@ class ModelReader {
     run_.whys = question_.whys;
     add_attention();
     if ((says_tokens() || !asked_.pairs.empty()) && !shows_removal()) {
-      run_.notes.push_back(fmt::format(
-          "left out: what each head's removal does, which takes {} passes; ask for the step \"removal\", or "
-          "sweep the heads",
-          heads_in_all()));
+      run_.notes.push_back(fmt::format("left out: what each head's removal does, which takes {} passes{}",
+                                       heads_in_all(),
+                                       is_long() ? "" : "; ask for the step \"removal\", or sweep the heads"));
     }
     add_maps();
     return explain(run_, path());
@@ -70,12 +89,54 @@ class ModelReader {
  private:
   [[nodiscard]] const Example& shown() const { return asked_.shown; }
 
+  // A text may be longer than the model learnt vectors for.
+  template <class Run>
+  void pass(const Run& run) const {
+    said_of(question_.example ? "example" : "text", run);
+  }
+
+  [[nodiscard]] bool is_long() const { return is_long_text(trained_, read_); }
+
+  // From here on the text is that of the rows that are shown in full.
+  void run_long() {
+    const std::vector<std::string> all = texts_of(trained_.tokenizer(), read_.tokens);
+    const std::int64_t T = std::ssize(all);
+    std::int64_t first = T - kRowsInFull;
+    if (question_.query) {
+      const std::int64_t place = insight::find_token("explain", "query", *question_.query, all).index;
+      first = std::clamp<std::int64_t>(place + 1 - kRowsInFull, 0, first);
+      run_.query = fmt::format("{}", place - first);
+    }
+    const std::int64_t layers = trained_.model().scope_of(AttentionSite::tokens)->layers;
+    if (question_.layer && (*question_.layer < 0 || *question_.layer >= layers)) {
+      refuse("layer", fmt::format("0 to {}", layers - 1), fmt::format("{}", *question_.layer));
+    }
+    question_.layer = question_.layer.value_or(layers - 1);
+    const LongQuestion rows{.first = first, .layer = static_cast<std::size_t>(*question_.layer)};
+    pass([&] { sites_.push_back(run_long_text(trained_, batch_, read_, rows, trace_)); });
+    asked_.shown = rows_of(read_, first);
+    asked_.prompt = static_cast<std::size_t>(
+        std::clamp<std::int64_t>(static_cast<std::int64_t>(asked_.prompt) - first, 0, kRowsInFull));
+    if (!run_.sources.empty())
+      run_.sources = {run_.sources.begin() + first, run_.sources.begin() + first + kRowsInFull};
+    batch_ = trained_.batch_of(asked_.shown);
+    run_.first = static_cast<std::size_t>(first);
+    run_.notes.push_back(
+        fmt::format("a long text, of {} tokens: steps show {} of its queries, {} to {}, over all keys; maps of whole "
+                    "heads are means",
+                    T, kRowsInFull, first, first + kRowsInFull - 1));
+  }
+
   // An encoder may have no output map.
   [[nodiscard]] bool says_tokens() const { return trace_.contains(stack_of(trained_) + "logits"); }
 
   void require_length(std::int64_t length) const {
-    if (length <= kExplainTokens) return;
-    refuse("text", fmt::format("at most {} tokens: every T × T matrix is kept to be shown", kExplainTokens),
+    const std::int64_t most = is_long() ? kLongestText : kExplainTokens;
+    if (length <= most) return;
+    refuse("text",
+           fmt::format(
+               "at most {} tokens: {}", most,
+               is_long() ? "the time of all heads grows with their square" : "every T × T matrix is kept to be shown"),
            fmt::format("{}", length));
   }
 
@@ -132,7 +193,7 @@ class ModelReader {
                       side, picture.dim(1), picture.dim(0)));
     }
     if (is_pair(trained_) && asked_.pairs.empty()) return;
-    for (const std::string& what : trained_.outside(shown())) run_.notes.push_back("careful: " + what);
+    for (const std::string& what : trained_.outside(read_)) run_.notes.push_back("careful: " + what);
     warn_of_unknown();
     warn_of_wrong_answer();
   }
@@ -228,10 +289,12 @@ class ModelReader {
     run_.notes.push_back(fmt::format("nearest: {} (cosine {:.3f})", nearest->text, nearest->cosine));
   }
 
-  [[nodiscard]] Ran ran() const { return {.trained = trained_, .example = shown(), .batch = batch_, .trace = trace_}; }
+  [[nodiscard]] Ran ran() const {
+    return {.trained = trained_, .example = shown(), .batch = batch_, .trace = trace_, .first = run_.first};
+  }
 
   void add_attention() {
-    sites_ = sites_of(ran());
+    if (!is_long()) sites_ = sites_of(ran());
     chosen_ = choose_head(ran(), sites_, question_);
     if (!chosen_.why.empty()) run_.notes.push_back(chosen_.why);
     run_.site = chosen_.site;
@@ -279,10 +342,10 @@ class ModelReader {
 
   // The token of the example that the question asks about.
   [[nodiscard]] std::optional<std::size_t> asked_place() const {
-    if (!question_.query) return std::nullopt;
+    if (!run_.query) return std::nullopt;
     const TracedSite& site = sites_[chosen_.site];
     auto place =
-        static_cast<std::size_t>(insight::find_token("explain", "query", *question_.query, site.shown.queries).index);
+        static_cast<std::size_t>(insight::find_token("explain", "query", *run_.query, site.shown.queries).index);
     if (site.shown.name == name_of(AttentionSite::source)) return std::nullopt;
     const std::size_t before = site.is_whole ? shown().source.size() : 0;
     return place < before ? std::nullopt : std::optional(place - before);
@@ -299,6 +362,7 @@ class ModelReader {
   }
 
   [[nodiscard]] bool shows_removal() const {
+    if (is_long()) return false;
     const auto passes = static_cast<double>(heads_in_all());
     const auto tokens = static_cast<double>(std::max(insight::tokens_of(input_of(batch_)), batch_.patches));
     const auto of_a_token = static_cast<double>(trained_.model().parameter_count());
@@ -324,9 +388,10 @@ class ModelReader {
   }
 
   const TextModel& trained_;
-  const ModelQuestion& question_;
+  ModelQuestion question_;
   Asked asked_;
   Batch batch_;
+  const Example read_;                          // the whole text, of which asked_.shown may be a part
   Trace trace_{"*", "*blocks.*_norm.divisor"};  // the divisors for parts_step()
   ModelRun run_;
   std::vector<TracedSite> sites_;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "explain/drawing.h"
 #include "explain/numbers.h"
@@ -20,8 +21,11 @@ double high_end(const TensorView& weights) {
 }
 
 NamedHeatmap head_map(const SiteWeights& site, std::size_t layer, std::int64_t head, const std::string& id) {
-  NamedHeatmap map = matrix_picture(id, fmt::format("{}, layer {}, head {}", capital(site.name), layer, head),
-                                    site.weights[layer].view().select(0, head), {site.queries, site.keys});
+  const std::string title = fmt::format("{}, layer {}, head {}", capital(site.name), layer, head);
+  const TensorView matrix = site.weights[layer].view().select(0, head);
+  NamedHeatmap map = site.long_text ? means_picture(id, title, matrix, site.keys, site.long_text->block)
+                                    : matrix_picture(id, title, matrix, {site.queries, site.keys});
+  if (!map.whole.empty()) map.whole = matrix_in(site, layer, head);
   map.heatmap.value_name = "weight";
   map.heatmap.low = 0;
   map.heatmap.high = high_end(map.heatmap.values);
@@ -55,6 +59,11 @@ std::string heads_id(const SiteWeights& site) {
 
 }  // namespace
 
+Tensor matrix_in(const SiteWeights& site, std::size_t layer, std::int64_t head) {
+  const Tensor& all = site.weights[layer];
+  return Tensor::borrow(all.view().select(0, head), std::make_shared<const Tensor>(all));
+}
+
 std::string head_id(const SiteWeights& site, std::size_t layer, std::size_t head) {
   return fmt::format("{}-layer{}-head{}", heads_id(site), layer, head);
 }
@@ -82,8 +91,9 @@ Section heads_step(const SiteWeights& site) {
     }
   }
   const std::size_t layers = site.weights.size();
-  step.shape = fmt::format("{} {} of [H, Tq, Tk] = {}", layers, layers == 1 ? "layer" : "layers",
-                           site.weights.front().shape().to_string());
+  const auto keys = std::ssize(site.keys);
+  const Shape whole = site.long_text ? Shape{site.weights.front().dim(0), keys, keys} : site.weights.front().shape();
+  step.shape = fmt::format("{} {} of [H, Tq, Tk] = {}", layers, layers == 1 ? "layer" : "layers", whole.to_string());
   return step;
 }
 

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "explain/numbers.h"
 #include "qkv/attention.h"
 #include "qkv/explain.h"
+#include "qkv/insight/heads.h"
 #include "qkv/insight/patterns.h"
 
 namespace qkv::explain_detail {
@@ -26,6 +28,19 @@ struct SitePattern {
   std::vector<PatternKeys> rows = {};       // by rising query
 };
 
+/// One head of a long text, by some of its rows.
+struct HeadInLongText {
+  HeadClass shown;
+  Spread spread;
+};
+
+/// Of a text too long for its T x T matrices.
+struct LongText {
+  std::int64_t block = 1;                          // of queries and of keys: a cell is the mean of block x block
+  std::int64_t step = 1;                           // each step-th query is in the statistics
+  std::vector<std::vector<HeadInLongText>> heads;  // a layer and head
+};
+
 /// The attention of one kind in all layers: of the tokens, of the source, or across.
 struct SiteWeights {
   std::string name;                   // "tokens"
@@ -37,6 +52,9 @@ struct SiteWeights {
   std::vector<SitePattern> relations = {};
   std::int64_t key_columns = 0;  // where keys are the places of an image, row by row: places in a row
   std::int64_t places_from = 0;  // likewise: keys before them, such as a class token
+  /// With it, `weights` are means, [H, rows, columns] over all keys as queries and as keys; `queries` and `hidden` are
+  /// of the rows alone that are shown in full.
+  std::optional<LongText> long_text = std::nullopt;
 };
 
 /// A text beside an image, and how near the two are.
@@ -59,7 +77,8 @@ struct ModelRun {
   std::string title;
   std::vector<Setting> settings;
   std::vector<std::string> notes = {};  // what is to be known first, a line each
-  std::vector<std::string> tokens;      // T
+  std::vector<std::string> tokens;      // T; of a long text those that are shown in full
+  std::size_t first = 0;                // the place of the first of them in the text
   Tensor probabilities;                 // [T, vocabulary] of what is predicted at each token; empty where nothing is
   std::vector<std::string> vocabulary;
   std::vector<std::string> expected;      // what should be predicted, "" where that is not asked; empty where not known
@@ -87,6 +106,8 @@ struct ModelRun {
 [[nodiscard]] Section heads_step(const SiteWeights& site);
 [[nodiscard]] Section overview_step(const ModelRun& model_run);
 [[nodiscard]] Section patterns_step(const ModelRun& model_run);
+// A head's matrix, which shares the memory of its layer's.
+[[nodiscard]] Tensor matrix_in(const SiteWeights& site, std::size_t layer, std::int64_t head);
 // The id of a head's map in heads_step().
 [[nodiscard]] std::string head_id(const SiteWeights& site, std::size_t layer, std::size_t head);
 // b8 [rows, columns]: the patches of any pattern that this query has; empty without one.

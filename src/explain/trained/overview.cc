@@ -50,11 +50,17 @@ Shown pattern_of(const SiteWeights& site, const PatternTokens& tokens, std::size
   return best.name.empty() && found.word == "broad" ? Shown{found.word, found.weight} : best;
 }
 
+Shown pattern_in(const HeadInLongText& head) {
+  const bool is_none = head.shown.word == "mixed" || head.shown.word == "-";
+  return is_none ? Shown{} : Shown{head.shown.word, head.shown.weight};
+}
+
 void add_head(Section& step, Table& table, const SiteWeights& site, const PatternTokens& tokens, std::size_t layer,
               std::size_t head) {
   const TensorView matrix = site.weights[layer].view().select(0, static_cast<std::int64_t>(head));
-  const Shown shown_pattern = pattern_of(site, tokens, layer, head);
-  const Spread spread = mean_spread(matrix);
+  const HeadInLongText* const read = site.long_text ? &site.long_text->heads[layer][head] : nullptr;
+  const Shown shown_pattern = read != nullptr ? pattern_in(*read) : pattern_of(site, tokens, layer, head);
+  const Spread spread = read != nullptr ? read->spread : mean_spread(matrix);
   const std::string name = fmt::format("{}.{}", layer, head);
   table.rows.push_back({word(name), word(shown_pattern.name.empty() ? "–" : shown_pattern.name),
                         shown_pattern.name.empty() ? word("") : rounded(shown_pattern.weight, 2),
@@ -63,7 +69,7 @@ void add_head(Section& step, Table& table, const SiteWeights& site, const Patter
       {.title = fmt::format("{} {}", capital(site.name), name),
        .label = shown_pattern.name.empty() ? "" : fmt::format("{} {:.2f}", shown_pattern.name, shown_pattern.weight),
        .target = head_id(site, layer, head),
-       .weights = Tensor(matrix, DType::f64)});
+       .weights = matrix_in(site, layer, static_cast<std::int64_t>(head))});
 }
 
 }  // namespace
@@ -82,6 +88,11 @@ Section overview_step(const ModelRun& model_run) {
   const bool has_whole = model_run.sites.back().name == "whole text";
   for (const SiteWeights& site : model_run.sites) {
     if (has_whole && &site != &model_run.sites.back()) continue;  // parts of the whole text's heads
+    if (site.long_text && site.long_text->step > 1) {
+      step.notes.push_back(
+          fmt::format("Of this long text, each {} query counts; pictures are of all.",
+                      site.long_text->step == 2 ? "second" : fmt::format("{}th", site.long_text->step)));
+    }
     const PatternTokens tokens = tokens_of(site);
     Table table{capital(site.name), {"head", "pattern", "weight", "keys in effect", "largest weight"}, {}};
     for (std::size_t layer = 0; layer < site.weights.size(); ++layer) {

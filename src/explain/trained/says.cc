@@ -31,7 +31,7 @@ std::vector<Cell> says_row(const ModelRun& model_run, std::size_t place) {
       model_run.probabilities.view().select(0, static_cast<std::int64_t>(place)).to_vector();
   const std::vector<std::size_t> order = likeliest(row);
   const std::string& predicted = model_run.vocabulary[order.front()];
-  std::vector<Cell> cells = {whole(static_cast<std::int64_t>(place)), word(model_run.tokens[place]),
+  std::vector<Cell> cells = {whole(static_cast<std::int64_t>(model_run.first + place)), word(model_run.tokens[place]),
                              word(is_untrained(model_run, place) ? "(" + predicted + ")" : predicted),
                              rounded(row[order.front()])};
   std::string others;

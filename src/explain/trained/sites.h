@@ -17,6 +17,7 @@ struct Ran {
   const Example& example;
   const Batch& batch;
   const Trace& trace;
+  std::size_t first = 0;  // the place in the text of the first row of the trace
 };
 
 /// A site beside the place in the trace that it comes from.

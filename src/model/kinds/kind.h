@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "nn/trace_record.h"
 #include "nn/tracing.h"
 #include "qkv/error.h"
 #include "qkv/model/model.h"
@@ -18,6 +19,13 @@ struct Kind;
 
 [[noreturn]] inline void refuse(std::string_view function, const KindTraits& traits, std::string_view expected) {
   throw InvalidArgument(function, "model", expected, "a model of kind " + std::string(traits.name));
+}
+
+/// Whether the trace of a call has a use for what stands behind the states. Scores of a long text over a vocabulary are
+/// the largest tensor of a pass.
+inline bool reads_scores(const ModelCall& call) {
+  const auto is_used = [&](const char* name) { return call.trace->record()->uses(name); };
+  return is_used("logits") || is_used("head.dense") || is_used("head.ln");
 }
 
 template <class Network>
@@ -37,7 +45,9 @@ struct Defaults {
   }
   static void run(const Network& network, const ModelInput& in, const ModelCall& call) {
     using K = Kind<Network>;
-    static_cast<void>(K::scores_tokens(network) ? K::forward(network, in, call) : K::states(network, in, call));
+    const bool has_states = K::kTraits.goes_on || K::kTraits.fills;
+    const bool has_scores = K::scores_tokens(network) && (!has_states || reads_scores(call));
+    static_cast<void>(has_scores ? K::forward(network, in, call) : K::states(network, in, call));
   }
 };
 

@@ -1,0 +1,143 @@
+#include "insight/token_losses.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "autograd/rows.h"
+#include "autograd/special.h"
+#include "core/parallel.h"
+#include "qkv/autograd/matmul.h"
+#include "qkv/model/decoder.h"
+#include "qkv/nn/parameters.h"
+#include "qkv/threads.h"
+
+namespace qkv::insight {
+namespace {
+
+constexpr std::int64_t kLargeVocabulary = 16'384;
+constexpr std::int64_t kTokensAtOnce = 2048;
+
+// A place that is asked for a token, and the sum over the vocabulary so far.
+struct AskedPlace {
+  std::int64_t text = 0;
+  std::int64_t target = 0;
+  double most = -std::numeric_limits<double>::infinity();
+  double sum = 0;  // of exp(score - most)
+  double score = 0;
+
+  void add(double largest, double sum_below) {
+    const double next = std::max(most, largest);
+    sum = sum * std::exp(most - next) + sum_below * std::exp(largest - next);
+    most = next;
+  }
+};
+
+// The places that ask, with their states as rows.
+struct AskedStates {
+  std::vector<AskedPlace> places;
+  Tensor rows;
+};
+
+AskedStates asked_in(const TensorView& states, const TensorView& targets, double factor) {
+  AskedStates asked;
+  const std::int64_t T = states.dim(1), width = states.dim(2);
+  const std::vector<double> ids = targets.to_vector();
+  std::vector<float> numbers;
+  for (std::int64_t n = 0; n < states.dim(0); ++n) {
+    for (std::int64_t t = 0; t < T; ++t) {
+      const auto target = static_cast<std::int64_t>(ids[static_cast<std::size_t>((n % targets.dim(0)) * T + t)]);
+      if (target < 0) continue;
+      asked.places.push_back({.text = n, .target = target});
+      for (const double x : states.select(0, n).select(0, t).to_vector()) {
+        numbers.push_back(static_cast<float>(x * factor));
+      }
+    }
+  }
+  asked.rows = Tensor(numbers, {std::ssize(asked.places), width});
+  return asked;
+}
+
+struct ScoreSum {
+  float most = 0;
+  float sum = 0;  // of exp(score - most)
+};
+
+QKV_INLINED inline ScoreSum sum_in_vectors(const float* scores, std::int64_t count) {
+  constexpr float kLowest = -std::numeric_limits<float>::infinity();
+  const float most = autograd::largest_of(count, kLowest, [&](std::int64_t n) QKV_INLINED { return scores[n]; });
+  const float sum = autograd::sum_of<float>(
+      count, [&](std::int64_t n) QKV_INLINED { return autograd::exponential(scores[n] - most); });
+  return {most, sum};
+}
+
+ScoreSum sum_of_scores(const float* scores, std::int64_t count) {
+  ScoreSum found;
+  autograd::vectorised<float>([&]() QKV_INLINED { found = sum_in_vectors(scores, count); });
+  return found;
+}
+
+const Parameter* map_of(const Parameters& all, const std::string& stack) {
+  for (const char* const name : {"output.weight", "embedding.weight"}) {
+    const auto found = std::ranges::find(all, stack + name, &Parameter::name);
+    if (found != all.end()) return &*found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<TokenLosses> TokenLosses::of(const Model& model) {
+  const auto* decoder = std::get_if<Decoder>(&model.network());
+  if (decoder == nullptr || model.dtype() != DType::f32) return std::nullopt;
+  const DecoderOptions& options = decoder->options();
+  const bool is_product = options.scores && !options.output_bias && !options.logit_softcap;
+  if (!is_product || options.vocabulary < kLargeVocabulary || options.order == NormOrder::post) return std::nullopt;
+  const Parameters all = model.parameters();
+  const Parameter* const map = map_of(all, "");
+  const bool is_plain = map != nullptr && map->value.quantised() == nullptr && map->value.dtype() == DType::f32 &&
+                        map->value.value().is_contiguous();
+  if (!is_plain || map->value.dim(0) != options.vocabulary) return std::nullopt;
+  return TokenLosses("ln_final", map->value, options.output_scale.value_or(1));
+}
+
+TokenLosses::TokenLosses(std::string states_name, const Variable& map, double factor)
+    : states_name_(std::move(states_name)), factor_(factor) {
+  const auto owner = std::make_shared<const Variable>(map);
+  for (std::int64_t first = 0; first < map.dim(0); first += kTokensAtOnce) {
+    const std::int64_t end = std::min(first + kTokensAtOnce, map.dim(0));
+    pieces_.emplace_back(Tensor::borrow(map.value().slice(0, first, end), owner));
+  }
+}
+
+std::vector<double> TokenLosses::sums(const TensorView& states, const TensorView& targets) const {
+  const NoGradient constant;
+  AskedStates asked = asked_in(states, targets, factor_);
+  std::vector<double> sums(static_cast<std::size_t>(states.dim(0)), 0);
+  if (asked.places.empty()) return sums;
+  const Variable rows(asked.rows);
+  std::int64_t first = 0;
+  for (const Variable& piece : pieces_) {
+    const Variable scores = linear(rows, piece);
+    const TensorView all = scores.value();
+    const std::int64_t count = piece.dim(0);
+    core::parallel_for(threads(), std::ssize(asked.places), [&](int /*worker*/, std::int64_t n) {
+      AskedPlace& place = asked.places[static_cast<std::size_t>(n)];
+      const float* const own = all.select(0, n).data_as<float>();
+      const ScoreSum sum = sum_of_scores(own, count);
+      place.add(sum.most, sum.sum);
+      const std::int64_t at = place.target - first;
+      if (at >= 0 && at < count) place.score = own[at];
+    });
+    first += count;
+  }
+  for (const AskedPlace& place : asked.places) {
+    sums[static_cast<std::size_t>(place.text)] += std::log(place.sum) + place.most - place.score;
+  }
+  return sums;
+}
+
+}  // namespace qkv::insight

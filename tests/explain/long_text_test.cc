@@ -1,0 +1,161 @@
+// A text too long for its matrices is explained from the same numbers: some rows in full, means and statistics.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "core/error_message.h"
+#include "insight/counted_bytes.h"
+#include "model/passes.h"
+#include "qkv/autograd/softmax.h"
+#include "qkv/autograd/variable.h"
+#include "qkv/explain/model.h"
+#include "qkv/nn/trace.h"
+#include "train/boxed.h"
+
+namespace qkv::long_text_test {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Lt;
+using testing::StartsWith;
+
+constexpr std::int64_t kRows = 64;
+constexpr std::int64_t kBlock = 9;  // of 1,100 tokens in 128 cells, and the tokens of a block
+constexpr std::int64_t kTokens = 1100;
+
+const TextModel& model() {
+  static const TextModel kModel = [] {
+    const auto tokens =
+        std::shared_ptr<const Tokenizer>(&tests::boxed("induction").tokenizer(), [](const Tokenizer*) {});
+    Generator generator(5);
+    return TextModel(
+        Model(Decoder({.vocabulary = tokens->size(), .d_model = 32, .heads = 8}, generator), {.tokens = tokens}),
+        "long");
+  }();
+  return kModel;
+}
+
+std::string text_of(std::int64_t tokens) {
+  std::string text;
+  for (std::int64_t n = 0; n < tokens; ++n) text += static_cast<char>('a' + (n * n + 3 * n) % 7);
+  return text;
+}
+
+const Section& step(const Explanation& explanation, const std::string& id) {
+  const auto found = std::ranges::find(explanation.steps, id, &Section::id);
+  if (found == explanation.steps.end()) throw Error("no step " + id);
+  return *found;
+}
+
+// What the whole pass gives, which may be kept of a small model.
+struct Whole {
+  Trace trace = Trace(std::vector<std::string>{"blocks.*.attn.weights", "logits"});
+  std::vector<std::int64_t> ids;
+
+  explicit Whole(const std::string& text) {
+    for (const std::int32_t id : model().example_of(text).tokens) ids.push_back(id);
+    model().model().run({.ids = Tensor(ids, {1, std::ssize(ids)})}, trace);
+  }
+};
+
+TEST(LongTextExplained, DrawsMeansOfTheWholeMatricesOfAllHeads) {
+  const Whole whole(text_of(kTokens));
+  ASSERT_EQ(std::ssize(whole.ids), kTokens);
+  const Explanation explanation = explain_model(model(), {.text = text_of(kTokens)});
+  const Section& heads = step(explanation, "heads-tokens");
+  ASSERT_EQ(heads.heatmaps.size(), 16U);
+  EXPECT_THAT(heads.shape, HasSubstr("[H, Tq, Tk] = [8, 1100, 1100]"));
+  const Tensor weights = whole.trace["blocks.1.attn.weights"];
+  const NamedHeatmap& map = heads.heatmaps[8 + 3];  // layer 1, head 3
+  EXPECT_THAT(map.heatmap.title, HasSubstr("layer 1, head 3 (each cell the mean of 9 × 9)"));
+  EXPECT_TRUE(map.whole.empty());
+  for (const auto& [row, column] : {std::pair<std::int64_t, std::int64_t>{0, 0}, {5, 2}, {70, 70}, {122, 1}}) {
+    double sum = 0;
+    std::int64_t pairs = 0;
+    for (std::int64_t i = row * kBlock; i < std::min((row + 1) * kBlock, kTokens); ++i) {
+      for (std::int64_t j = column * kBlock; j < std::min((column + 1) * kBlock, kTokens); ++j, ++pairs) {
+        sum += weights.at({0, 3, i, j});
+      }
+    }
+    EXPECT_NEAR(map.heatmap.values.at({row, column}), sum / static_cast<double>(pairs), 1e-6) << row << ", " << column;
+  }
+}
+
+TEST(LongTextExplained, ShowsTheLastRowsInFull) {
+  const Whole whole(text_of(kTokens));
+  const Explanation explanation =
+      explain_model(model(), {.title = "m", .text = text_of(kTokens), .layer = 0, .head = 5});
+  EXPECT_EQ(std::ssize(explanation.tokens), kRows);
+  EXPECT_EQ(std::ssize(explanation.keys), kTokens);
+  EXPECT_THAT(
+      explanation.notes,
+      Contains(StartsWith("a long text, of 1100 tokens: steps show 64 of its queries, 1036 to 1099, over all")));
+  const Tensor& shown = explanation.tensor("weights");
+  ASSERT_EQ(shown.shape(), Shape({8, kRows, kTokens}));
+  const Tensor weights = whole.trace["blocks.0.attn.weights"];
+  const Tensor probabilities =
+      Tensor(softmax(Variable(Tensor(whole.trace["logits"].view().select(0, 0), DType::f64)), -1).value());
+  const Table& says = step(explanation, "says").tables.front();
+  ASSERT_EQ(std::ssize(says.rows), kRows);
+  for (std::int64_t i = 0; i < kRows; ++i) {
+    const std::int64_t place = kTokens - kRows + i;
+    for (std::int64_t j = 0; j < kTokens; ++j) {
+      ASSERT_NEAR(shown.at({5, i, j}), weights.at({0, 5, place, j}), 1e-6) << i << ", " << j;
+    }
+    const std::vector<double> row = probabilities.view().select(0, place).to_vector();
+    EXPECT_EQ(says.rows[static_cast<std::size_t>(i)][0].text, std::to_string(place));
+    EXPECT_NEAR(*says.rows[static_cast<std::size_t>(i)][3].number, std::ranges::max(row), 1e-4);
+  }
+  EXPECT_THAT(step(explanation, "answer").title, HasSubstr("The answer at 1099"));
+}
+
+// The parts of the answer's logit add up to it, as those of a short text.
+TEST(LongTextExplained, AddsUpTheLogitOfTheQueryThatIsAsked) {
+  const Explanation explanation = explain_model(model(), {.text = text_of(kTokens), .query = "700"});
+  EXPECT_THAT(explanation.notes, Contains(HasSubstr("637 to 700")));
+  EXPECT_EQ(explanation.asked, kRows - 1);
+  EXPECT_THAT(step(explanation, "answer").title, HasSubstr("The answer at 700"));
+  const std::vector<std::vector<Cell>>& rest = step(explanation, "parts").tables.back().rows;
+  EXPECT_NEAR(*rest[3][1].number, *rest[4][1].number, 2e-3);
+  const Explanation first = explain_model(model(), {.text = text_of(kTokens), .query = "5"});
+  EXPECT_THAT(first.notes, Contains(HasSubstr("0 to 63")));
+  EXPECT_EQ(first.asked, 5);
+}
+
+// Patterns and spreads of all heads, by the rows that are read.
+TEST(LongTextExplained, GivesEachHeadItsStatistics) {
+  const Whole whole(text_of(kTokens));
+  const Explanation explanation = explain_model(model(), {.text = text_of(kTokens)});
+  const Section& overview = step(explanation, "overview");
+  ASSERT_EQ(overview.tables.front().rows.size(), 16U);
+  EXPECT_THAT(overview.notes, ElementsAre(HasSubstr("each second query")));
+  const Tensor weights = whole.trace["blocks.0.attn.weights"];
+  double largest = 0;
+  for (std::int64_t i = 0; i < kTokens; i += 2) {
+    largest += std::ranges::max(weights.view().select(0, 0).select(0, 2).select(0, i).to_vector());
+  }
+  EXPECT_NEAR(*overview.tables.front().rows[2][4].number, largest / (kTokens / 2), 0.006);
+}
+
+TEST(LongTextExplained, TakesOnePassAndKeepsNoMatrix) {
+  constexpr std::int64_t kLong = 2048;
+  const std::string text = text_of(kLong);
+  const std::size_t matrices = sizeof(float) * 8 * kLong * kLong;  // of a layer: 128 MiB
+  const std::int64_t before = passes_of_thread();
+  EXPECT_THAT(testing_insight::most_bytes([&] { static_cast<void>(explain_model(model(), {.text = text})); }),
+              Lt(matrices));
+  EXPECT_EQ(passes_of_thread() - before, 1);
+}
+
+TEST(LongTextExplained, RefusesWhatIsTooLong) {
+  EXPECT_THAT(error_message([] { static_cast<void>(explain_model(model(), {.text = text_of(40'000)})); }),
+              HasSubstr("explain_model: text: expected at most 32768 tokens: the time of all heads grows with their "
+                        "square, got 40000"));
+  EXPECT_THAT(error_message([] { static_cast<void>(explain_model(model(), {.text = text_of(kTokens), .layer = 2})); }),
+              HasSubstr("explain_model: layer: expected 0 to 1, got 2"));
+}
+
+}  // namespace
+}  // namespace qkv::long_text_test
