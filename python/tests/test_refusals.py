@@ -9,14 +9,13 @@ import subprocess
 import numpy
 import pytest
 from matplotlib import image
-from test_ask import COMMAND, OPTIONS, PLACES, printed_words
+from test_ask import COMMAND, COMMANDS, OPTIONS, PLACES, REFUSED, TOLD, printed_words
 
 import qkv
 from qkv import _models
 
 QUESTIONS = {name: (fields, examples) for name, fields, examples in _models.questions()}
-OF_COMMANDS = [name for name in QUESTIONS if not name.startswith("studio ")]
-OF_PAGES = [name.removeprefix("studio ") for name in QUESTIONS if name.startswith("studio ")]
+OF_COMMANDS = COMMANDS
 NAMES = OPTIONS | {"images": "images caption"}
 # Requests to which the wrong value is added, in place of the question's first example.
 REQUESTS = {
@@ -160,15 +159,16 @@ def wrong_in_page(fields):
 
 
 def test_a_page_and_python_say_the_same():
-    told = subprocess.run([COMMAND, "view", "--describe"], check=True, capture_output=True, text=True).stdout
     walked = 0
-    for question in json.loads(told)["questions"]:
+    for question in TOLD:
+        if question["command"] in REFUSED:
+            continue
         base = question["examples"][0] if question["examples"] else {}
         for field, wrong in wrong_in_page(question["fields"]):
             request = {**base, field: wrong}
             error = error_of_page(question["name"], request)
             assert error["field"] == field, (question["name"], error)
-            name = "studio " + question["name"]
+            name = question["command"] or "studio " + question["name"]
             said = said_by_python(name, {"start" if key == "from" else key: value for key, value in request.items()})
             assert without_face(said, name) == f"{field}: " + without_face(error["message"], name), (name, field)
             walked += 1
