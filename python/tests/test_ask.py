@@ -299,7 +299,7 @@ def test_tensors_are_arrays_of_their_own():
 
 def test_what_is_wrong_names_the_argument(tmp_path):
     for question, given, error, message in [
-        ("costs", {}, ValueError, 'ask: question: expected one of attend, .*, got "costs"; did you mean cost?'),
+        ("costs", {}, ValueError, 'ask: question: expected one of about, .*, got "costs"; did you mean cost?'),
         ("cost", {"colour": 1}, TypeError, "cost: there is no setting colour"),
         ("cost", {"tokens": "many"}, TypeError, "cost: tokens: expected a whole number or None, got 'many'"),
         ("cost", {"tokens": True}, TypeError, "cost: tokens: expected a whole number or None, got True"),
