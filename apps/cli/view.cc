@@ -17,6 +17,7 @@
 #include "file_places.h"
 #include "misuse.h"
 #include "output.h"
+#include "qkv/api/questions.h"
 #include "qkv/api/studio.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
@@ -127,7 +128,7 @@ void write_frame(const std::string& path) {
 }
 
 void run_view(ViewArguments& arguments, const Given& /*all*/) {
-  if (arguments.describes) return print(studio_as_json());
+  if (arguments.describes) return print(questions_as_json());
   check(arguments.studio);
   studio::require_pages();
   if (!arguments.frame.empty()) return write_frame(arguments.frame);
@@ -161,7 +162,7 @@ Fields<ViewArguments> fields_of_view() {
                          .excludes = {"model", "text", "file", "mask", "root", "describe"}});
   fields.add(&A::stays_closed, {.name = "no_open", .meaning = "Open no browser", .excludes = not_served});
   fields.add(&A::describes, {.name = "describe",
-                             .meaning = "Print all questions of the studio, with their fields, as JSON",
+                             .meaning = "Print all questions with their fields and replies as JSON",
                              .excludes = {"model", "text", "file", "mask", "root"}});
   fields.give_examples({{"host", "0.0.0.0"}, {"frame", "frame.html"}});
   return fields;

@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "qkv/api/command_replies.h"
-#include "qkv/api/studio.h"
+#include "qkv/api/questions.h"
 #include "qkv/error.h"
 #include "qkv/explain/operations.h"
 #include "qkv/files.h"
@@ -33,11 +32,9 @@ std::string with_tables(const std::string& document, const std::string& tables) 
 void write(const std::string& path) {
   const std::string before = content_of(path);
   const bool is_code = path.ends_with("operations-in-code.md");
-  const std::string text =
-      !path.ends_with(".md")
-          ? qkv::studio_messages()
-          : with_tables(before, is_code ? qkv::operations_as_markdown()
-                                        : qkv::studio_as_markdown() + qkv::command_replies_as_markdown());
+  const std::string text = !path.ends_with(".md") ? qkv::questions_as_typescript()
+                                                  : with_tables(before, is_code ? qkv::operations_as_markdown()
+                                                                                : qkv::questions_as_markdown());
   if (text != before) qkv::write_file(path, std::string_view(text));
 }
 

@@ -1,5 +1,7 @@
 """Every question by its name: the reply of qkv.ask is that of the command, and of the studio's pages."""
 
+import contextlib
+import copy
 import hashlib
 import http.server
 import inspect
@@ -8,6 +10,7 @@ import pathlib
 import struct
 import subprocess
 import threading
+import urllib.request
 
 import numpy
 import pytest
@@ -17,9 +20,11 @@ import qkv
 from qkv import _models
 
 COMMAND = pathlib.Path(qkv.__file__).parent / "bin" / "qkv"
+TOLD = json.loads(subprocess.run([COMMAND, "view", "--describe"], check=True, capture_output=True).stdout)["questions"]
+COMMANDS = [one["command"] for one in TOLD if one["command"]]
 ASKED = [(name, example) for name, _, examples in _models.questions() for example in examples]
-OF_COMMANDS = [one for one in ASKED if not one[0].startswith("studio ") and one[0] != "view"]
-OF_PAGES = [one for one in ASKED if one[0].startswith("studio ")]
+OF_COMMANDS = [one for one in ASKED if one[0] in COMMANDS and one[0] != "view"]
+OF_PAGES = [one for one in ASKED if one[0] not in COMMANDS]
 # What a command takes by its place, calls otherwise, or prints as lines of JSON without being asked for it.
 PLACES = {
     "cost": ["preset"], "mask": ["mask"], "explain": ["text"], "analyze": ["model"], "change": ["model", "text"],
@@ -33,8 +38,10 @@ OPTIONS = {
 }  # fmt: skip
 JOINED = {"kinds", "sites"}  # by commas
 IN_LINES = {"generate", "embed"}
-# Commands without a question: what they say is of the command itself.
-WITHOUT = {"help"}
+# Commands without a question, and why.
+WITHOUT = {"help": "what it says is of the command itself"}
+# Commands whose question a server does not answer for its readers.
+REFUSED = {"train": "into a folder", "convert": "writes a model", "fetch": "the network", "view": "writes a page"}
 
 
 def printed_words(question, request):
@@ -120,6 +127,9 @@ def test_a_reply_with_files_is_that_of_the_command(question, given, tmp_path, mo
     for one, place in zip([reply, expected], places, strict=True):
         if question == "train":
             assert one.pop("out", None) in (None, place.get("out"))
+    if question not in REFUSED:
+        with served(tmp_path) as ask:
+            require_served(ask, question, given, copy.deepcopy(expected))
     if question == "embed":
         assert in_floats(reply) == in_floats(expected)
     assert without_times(reply) == without_times(expected)
@@ -173,25 +183,94 @@ def test_what_is_fetched_is_what_the_command_fetches(tmp_path):
     assert (tmp_path / "asked" / "model.safetensors").read_bytes() == b"weights"
 
 
-def sent(question, example):
-    """The reply of a studio as it goes over HTTP, with arrays for its tensors."""
-    frames = []
-    _models.Studio("", "").ask(question, example, lambda frame: frames.append(frame) or True)
+def told_in(frames):
+    """{kind: payload} of the frames of docs/studio.md."""
     told = {}
-    for frame in filter(None, frames):
-        kind, length = struct.unpack("<II", frame[:8])
-        told[kind] = frame[8 : 8 + length]
+    while frames:
+        kind, length = struct.unpack("<II", frames[:8])
+        told[kind] = frames[8 : 8 + length]
+        frames = frames[8 + (length + 7) // 8 * 8 :]
+    return told
+
+
+def sent(question, example):
+    """The reply of a studio as it goes over the wire, with arrays for its tensors."""
+    frames = []
+    _models.Studio("", "").ask(question, example, lambda frame: frames.append(frame or b"") or True)
+    return with_arrays(told_in(b"".join(frames)))
+
+
+def with_arrays(told):
     assert 2 in told, told
     blocks = told.get(3, b"")
 
-    def with_arrays(one):
+    def array_of(one):
         if set(one) != {"dtype", "shape", "at"}:
             return one
         types = {word: name for name, word in TYPES.items()}
         count = int(numpy.prod(one["shape"]))
         return numpy.frombuffer(blocks, types[one["dtype"]], count, one["at"]).reshape(one["shape"])
 
-    return json.loads(told[2], object_hook=with_arrays)
+    return json.loads(told[2], object_hook=array_of)
+
+
+@contextlib.contextmanager
+def served(folder):
+    """What a server in this folder answers, as {kind: payload}."""
+    with subprocess.Popen(
+        [COMMAND, "view", "--no-open"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
+        address = server.stdout.readline().strip()
+        if not address:
+            pytest.skip(server.stderr.read().strip())  # this build has no pages
+
+        def ask(name, request):
+            headers = {"Content-Type": "application/json"}
+            asked = urllib.request.Request(f"{address}ask/{name}", json.dumps(request).encode(), headers)
+            with urllib.request.urlopen(asked) as reply:
+                return told_in(reply.read())
+
+        yield ask
+        server.terminate()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with served(tmp_path_factory.mktemp("served")) as ask:
+        yield ask
+
+
+def near(ours, theirs):
+    """The same but for the rounding of f32: a model that is kept may add in another order."""
+    if isinstance(ours, float | int) and isinstance(theirs, float | int) and not isinstance(ours, bool):
+        return abs(ours - theirs) <= 2e-5 * max(1, abs(ours))
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return ours.keys() == theirs.keys() and all(near(one, theirs[name]) for name, one in ours.items())
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(near, ours, theirs))
+    return ours == theirs
+
+
+def require_served(ask, question, request, expected):
+    """What the server answers is what the command prints."""
+    name = next(one["name"] for one in TOLD if one["command"] == question)
+    reply = in_json(with_arrays(ask(name, request)))
+    if question == "bench variants":
+        assert all(one.pop("bytes", 0) >= 0 for one in expected["results"])
+    assert near(without_times(reply), without_times(expected)), (reply, expected)
+
+
+@pytest.mark.parametrize(("question", "example"), OF_COMMANDS)
+def test_a_reply_over_http_is_that_of_the_command(question, example, server):
+    request = json.loads(example)
+    require_served(server, question, request, printed(question, request))
+
+
+def test_a_server_says_which_command_writes(server):
+    for question, what in REFUSED.items():
+        name = next(one["name"] for one in TOLD if one["command"] == question)
+        said = json.loads(server(name, {})[4])["message"]
+        assert what in said and said.endswith(f"`qkv {question}` does"), said
 
 
 @pytest.mark.parametrize(("question", "example"), OF_PAGES)
@@ -202,10 +281,10 @@ def test_a_reply_is_that_of_the_studio(question, example):
 
 def test_each_command_has_a_question_or_none():
     listed = subprocess.run([COMMAND, "help", "--describe"], check=True, capture_output=True, text=True).stdout
-    commands = {line.split()[2].strip("`") for line in listed.splitlines() if line.startswith("### `qkv ")}
+    commands = {line[9:].strip("`") for line in listed.splitlines() if line.startswith("### `qkv ")}
     assert len(commands) > 20
-    asked = {name.split()[0] for name, *_ in _models.questions()} - {"studio"}
-    assert asked | WITHOUT == commands and not asked & WITHOUT
+    assert sorted([*COMMANDS, *WITHOUT]) == sorted(commands)
+    assert {name for name, *_ in _models.questions()} >= set(COMMANDS)
     fields = {name: {field for field, *_ in fields} for name, fields, _ in _models.questions()}
     assert all(set(json.loads(example)) <= fields[name] for name, example in ASKED)
 
@@ -220,7 +299,7 @@ def test_tensors_are_arrays_of_their_own():
 
 def test_what_is_wrong_names_the_argument(tmp_path):
     for question, given, error, message in [
-        ("costs", {}, ValueError, 'ask: question: expected one of attend, .*, got "costs"; did you mean cost?'),
+        ("costs", {}, ValueError, 'ask: question: expected one of about, .*, got "costs"; did you mean cost?'),
         ("cost", {"colour": 1}, TypeError, "cost: there is no setting colour"),
         ("cost", {"tokens": "many"}, TypeError, "cost: tokens: expected a whole number or None, got 'many'"),
         ("cost", {"tokens": True}, TypeError, "cost: tokens: expected a whole number or None, got True"),

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "ask.h"
+#include "qkv/api/questions.h"
 #include "qkv/api/studio.h"
 #include "qkv/explain.h"
 
@@ -271,9 +273,12 @@ TEST(BenchQuestion, RefusesWhatHasNoMeaning) {
 
 TEST(Studio, AnswersEveryExampleOfEveryQuestion) {
   Studio studio;
-  for (const Question& question : Studio::questions()) {
-    EXPECT_EQ(question.examples.empty(), question.name == "train") << question.name;  // which writes files
+  // What reads files of the reader's, or writes some.
+  const std::set<std::string> without{"train", "check", "match", "command_train", "convert", "fetch"};
+  for (const Question& question : questions()) {
+    EXPECT_EQ(question.examples.empty(), without.contains(question.name)) << question.name;
     for (const std::string& example : question.examples) {
+      if (!question.refusal.empty()) continue;
       EXPECT_NO_THROW(static_cast<void>(studio.ask(question.name, example))) << question.name << " " << example;
     }
   }

@@ -14,11 +14,10 @@
 
 #include "core/error_message.h"
 #include "qkv/api/check.h"
-#include "qkv/api/command_questions.h"
-#include "qkv/api/command_replies.h"
 #include "qkv/api/cost.h"
 #include "qkv/api/mask.h"
 #include "qkv/api/probe.h"
+#include "qkv/api/questions.h"
 #include "qkv/api/studio.h"
 #include "qkv/files.h"
 
@@ -121,8 +120,8 @@ std::string document() {
 std::string wrong_json(const FieldInfo& field) { return field.type == FieldType::text ? "7" : R"("x7")"; }
 
 TEST(Fields, OfEveryQuestionAreNamedWhereTheirValuesHaveNoMeaning) {
-  Studio studio;
-  for (const Question& question : Studio::questions()) {
+  Studio studio({.text = {}, .asker = Asker::owner});
+  for (const Question& question : questions()) {
     for (const FieldInfo& field : question.fields) {
       const std::string request = "{\"" + field.name + "\": " + wrong_json(field) + "}";
       try {
@@ -143,8 +142,7 @@ struct Described {
 
 std::vector<Described> all_questions() {
   std::vector<Described> all;
-  for (const Question& one : Studio::questions()) all.push_back({one.name, one.fields});
-  for (const CommandQuestion& one : command_questions()) all.push_back({"qkv " + one.name, one.fields});
+  for (const Question& one : questions()) all.push_back({one.name, one.fields});
   return all;
 }
 
@@ -228,8 +226,8 @@ TEST(Fields, OfNumbersTakeWhatIsWithinTheirBoundsAndNothingElse) {
 
 // Outside of its bounds, a number is refused by whoever is asked, whatever else is missing.
 TEST(Fields, OutOfBoundsAreNamedByTheQuestion) {
-  Studio studio;
-  for (const Question& question : Studio::questions()) {
+  Studio studio({.text = {}, .asker = Asker::owner});
+  for (const Question& question : questions()) {
     for (const FieldInfo& field : question.fields) {
       const std::optional<Ends> ends = ends_of(field);
       if (!ends || field.type == FieldType::wholes) continue;
@@ -346,9 +344,8 @@ TEST(Fields, HaveAnExampleBesideTheDefault) {
   EXPECT_EQ(examples, (std::vector<std::string>{"true", "1", "12", "4", "0.25", "8", "max"}));
 }
 
-TEST(Fields, OfTheStudioAndRepliesOfCommandsAreThoseOfTheDocument) {
-  EXPECT_THAT(document(),
-              HasSubstr(studio_as_markdown() + command_replies_as_markdown() + "<!-- made by studio_messages: end -->"))
+TEST(Questions, AreThoseOfTheDocument) {
+  EXPECT_THAT(document(), HasSubstr(questions_as_markdown() + "<!-- made by studio_messages: end -->"))
       << "build/release/apps/studio/studio_messages docs/api.md writes them";
 }
 
@@ -360,15 +357,13 @@ TEST(Replies, HaveTheKeysOfTheDocument) {
 
 // A bare | would end a cell of the table.
 TEST(Replies, PartCellsAloneByBars) {
-  for (const std::string& table : {studio_as_markdown(), command_replies_as_markdown()}) {
-    std::istringstream lines(table);
-    int columns = 0;
-    for (std::string line; std::getline(lines, line);) {
-      int bars = 0;
-      for (std::size_t n = 0; n < line.size(); ++n) bars += line[n] == '|' && (n == 0 || line[n - 1] != '\\') ? 1 : 0;
-      if (bars == 0 || columns == 0) columns = bars;
-      EXPECT_EQ(bars, columns) << line;
-    }
+  std::istringstream lines(questions_as_markdown());
+  int columns = 0;
+  for (std::string line; std::getline(lines, line);) {
+    int bars = 0;
+    for (std::size_t n = 0; n < line.size(); ++n) bars += line[n] == '|' && (n == 0 || line[n - 1] != '\\') ? 1 : 0;
+    if (bars == 0 || columns == 0) columns = bars;
+    EXPECT_EQ(bars, columns) << line;
   }
 }
 

@@ -10,6 +10,7 @@
 #include "api/ask.h"
 #include "files/temporary_directory.h"
 #include "qkv/api/explain.h"
+#include "qkv/api/questions.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
 #include "qkv/train/trained_model.h"
@@ -42,14 +43,15 @@ std::string words(int count) {
 }
 
 TEST(StudioBounds, HoldForEveryNumberOfEveryQuestion) {
-  for (const Question& question : Studio::questions()) {
+  Studio studio({.text = {}, .asker = Asker::owner});
+  for (const Question& question : questions()) {
     for (const FieldInfo& field : question.fields) {
       if (field.type != FieldType::whole && field.type != FieldType::number) continue;
       EXPECT_TRUE(field.least.is_finite()) << question.name << "." << field.name;
       ASSERT_TRUE(field.most.is_finite()) << question.name << "." << field.name;
       const Json beyond =
           field.type == FieldType::whole ? Json(static_cast<std::int64_t>(field.most.at) + 1) : Json(2 * field.most.at);
-      EXPECT_THAT(message_of(question.name, {{field.name, beyond}}), HasSubstr(field.name + ": expected a "))
+      EXPECT_THAT(message_of(studio, question.name, {{field.name, beyond}}), HasSubstr(field.name + ": expected a "))
           << question.name;
     }
   }
@@ -291,6 +293,69 @@ TEST_F(Rooted, TellsNothingOfWhatLiesOutside) {
     EXPECT_THAT(asked(path), HasSubstr("it lies outside of " + (directory_ / "in"))) << path;
   }
   EXPECT_THAT(asked("none/../in/a.npy"), HasSubstr("outside")) << "or it would tell whether the folder is there";
+}
+
+// What a command reads, a studio reads for its readers within the root alone.
+TEST_F(Rooted, HoldsForWhatCommandsRead) {
+  StudioOptions options;
+  options.root = directory_ / "in";
+  Studio studio(options);
+  const std::string out = directory_ / "out.npy";
+  const Json own = {{"q", "[[1]]"}, {"k", "[[1]]"}, {"v", "[[1]]"}};
+  const auto with = [](Json request, const Json& more) {
+    request.update(more);
+    return request;
+  };
+  const std::vector<std::pair<std::string, Json>> asked = {
+      {"attend", with(own, {{"q", out}})},
+      {"attend", with(own, {{"mask_file", out}})},
+      {"attend", with(own, {{"bias_file", out}})},
+      {"attend", with(own, {{"kv_lengths", out}})},
+      {"attend", with(own, {{"sinks", out}})},
+      {"check", {{"a", out}, {"b", directory_ / "in/a.npy"}}},
+      {"check", {{"a", "induction"}, {"b", "induction"}, {"text_file", out}}},
+      {"probe", {{"q", out}, {"k", out}, {"row", 0}}},
+      {"probe", {{"model", "shapes"}, {"picture", out}, {"row", 0}}},
+      {"command_explain", {{"q", out}, {"k", out}, {"v", out}}},
+      {"analyze", {{"model", "english"}, {"syntax", out}}},
+      {"command_change", {{"model", "english"}, {"file", out}, {"remove", {"0.0"}}}},
+      {"lens", {{"model", out}, {"text", "a"}}},
+      {"generate", {{"model", "gpt"}, {"chat", true}, {"messages", out}}},
+      {"embed", {{"model", "english"}, {"file", out}}},
+      {"match", {{"images", {out}}, {"captions", {"a"}}}},
+      {"tokens", {{"tokenizer", directory_.path()}, {"text", "a"}}},
+      {"tokens", {{"tokenizer", "english"}, {"file", out}}},
+      {"info", {{"file", out}}}};
+  for (const auto& [question, request] : asked) {
+    EXPECT_THAT(message_of(studio, question, request), HasSubstr("it lies outside of " + (directory_ / "in")))
+        << question << request;
+  }
+}
+
+TEST(StudioFiles, AreNotWrittenForReaders) {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "m.gguf";
+  const Json convert = {{"model", "induction"}, {"out", out}};
+  EXPECT_EQ(message_of("convert", convert),
+            "convert: it writes a model, which a studio does not do for its readers; `qkv convert` does");
+  EXPECT_THAT(message_of("command_train", {{"task", "copy"}, {"out", out}}), HasSubstr("`qkv train` does"));
+  EXPECT_THAT(message_of("fetch", {{"name", "a/b"}, {"out", out}}), HasSubstr("`qkv fetch` does"));
+  EXPECT_THAT(message_of("view", {{"export", out}}), HasSubstr("`qkv view` does"));
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+TEST(Studio, OpensAModelOnceForCommandsToo) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "m.safetensors";
+  std::filesystem::copy_file(trained_model_path("induction"), path);
+  Studio studio;
+  const auto time = std::filesystem::last_write_time(path);
+  const Json request = {{"model", path}, {"text", "abcxyzab"}};
+  EXPECT_EQ(message_of(studio, "heads", request), "");
+  write_file(path, std::string_view("not a model any more"));
+  std::filesystem::last_write_time(path, time);  // as if nothing had been written
+  EXPECT_EQ(message_of(studio, "lens", request), "") << "the page's model is kept";
+  EXPECT_THAT(message_of("lens", request), HasSubstr(path)) << "another studio reads the file";
 }
 
 TEST_F(Rooted, HasTheBoxAllTheSame) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "qkv/api/questions.h"
 #include "qkv/api/studio.h"
 #include "studio/running.h"
 
@@ -38,8 +39,17 @@ class OverHttp : public testing::Test {
   }};
 };
 
+// What was measured is not the same twice.
+std::string without_measures(const Question& question, std::string_view reply) {
+  if (!question.command.starts_with("bench ")) return std::string(reply);
+  json all = json::parse(reply);
+  for (json& one : all["results"]) one.erase("seconds");
+  return all.dump();
+}
+
 TEST_F(OverHttp, EveryExampleGivesTheSameBytesAsTheEngine) {
-  for (const Question& question : Studio::questions()) {
+  for (const Question& question : questions()) {
+    if (!question.refusal.empty()) continue;
     for (const std::string& example : question.examples) {
       // A model's first pass may be rounded otherwise than those after its weights were laid out.
       static_cast<void>(studio_.ask(question.name, example));
@@ -48,7 +58,8 @@ TEST_F(OverHttp, EveryExampleGivesTheSameBytesAsTheEngine) {
       std::erase_if(frames, [](const Frame& frame) { return frame.kind == 1; });
       ASSERT_EQ(frames.size(), 2U) << question.name << example;
       EXPECT_EQ(frames[0].kind, 2U);
-      EXPECT_EQ(frames[0].payload, direct.json) << question.name << example;
+      EXPECT_EQ(without_measures(question, frames[0].payload), without_measures(question, direct.json))
+          << question.name << example;
       EXPECT_EQ(frames[1].kind, 3U);
       const std::string_view blocks(reinterpret_cast<const char*>(direct.blocks.data()), direct.blocks.size());
       EXPECT_EQ(frames[1].payload, blocks) << question.name << example;
@@ -76,10 +87,11 @@ std::optional<json> wrong_value(const FieldInfo& field) {
 
 TEST_F(OverHttp, EveryFieldIsRefusedByItsNameAndInTheWordsOfTheEngine) {
   int walked = 0;
-  for (const Question& question : Studio::questions()) {
+  for (const Question& question : questions()) {
+    if (!question.refusal.empty()) continue;
     for (const FieldInfo& field : question.fields) {
       const auto wrong = wrong_value(field);
-      if (!wrong) continue;
+      if (!wrong || field.only_told) continue;
       json request = question.examples.empty() ? json::object() : json::parse(question.examples.front());
       request[field.name] = *wrong;
       const json refused = error(question.name, request.dump());

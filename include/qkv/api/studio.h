@@ -1,4 +1,4 @@
-// Everything that the studio can ask, by name: the questions with their fields and replies, and who answers them.
+// Who answers questions by their names, with the models and passes that the last ones needed.
 #pragma once
 
 #include <cstddef>
@@ -30,15 +30,6 @@ struct StudioReply {
   std::vector<std::byte> blocks;
 };
 
-/// One thing that can be asked.
-struct Question {
-  std::string name;     // "bench"
-  std::string meaning;  // a sentence
-  std::span<const FieldInfo> fields;
-  ReplyType reply;
-  std::vector<std::string> examples;  // requests, as JSON
-};
-
 /// One call of attention, which the page Far shows where it names no model. Of its batch the first entry is shown.
 struct ShownProbe {
   std::string title;
@@ -57,6 +48,9 @@ struct StudioLimits {
   std::size_t run_bytes = std::size_t{1} << 30U;       // of passes that are kept, likewise
 };
 
+/// Who asks a studio: readers, for whom nothing is written and no network is used, or its owner.
+enum class Asker : std::uint8_t { reader, owner };
+
 /// What a studio opens with.
 struct StudioOptions {
   std::string model = {};  // a model of the box, a file of qkv's or a folder of others; may be empty
@@ -66,6 +60,7 @@ struct StudioOptions {
   std::shared_ptr<const ShownProbe> probe = {};
   StudioLimits limits = {};
   std::string root = {};  // a folder: of files only those below it are read, and the box; empty: all that the user may
+  Asker asker = Asker::reader;
 };
 
 /// The model, text, file, mask and root.
@@ -79,6 +74,12 @@ struct PageRequest {
 
 [[nodiscard]] const Fields<PageRequest>& page_fields();
 
+struct PageReply {
+  std::string page, file;  // one of the two
+};
+
+[[nodiscard]] const Members<PageReply>& members_of(const PageReply* reply);
+
 /// Answers questions, and keeps the models that it opened last. Several threads may ask at once; those that ask for the
 /// same pass of a model share one. `watch` is asked throughout, some hundred times a second.
 class Studio {
@@ -89,14 +90,12 @@ class Studio {
   /// Keeps a model that is open already: questions that name it do not open it again.
   void keep(const std::string& name, std::shared_ptr<const TextModel> model);
 
-  /// Every question, in the order of docs/api.md.
-  [[nodiscard]] static std::span<const Question> questions();
-
   /// Whether an answer takes so little, some hundredths of a second, that it need not wait for those that take much.
   [[nodiscard]] static bool is_light(std::string_view name, std::string_view request);
 
   /// Answers `request`, a JSON object of the question's fields. Throws InvalidArgument for a name that is no question
-  /// and as the question does, Cancelled where `watch` said stop, and Error beyond the limits.
+  /// and as the question does, Cancelled where `watch` said stop, and Error beyond the limits and with a question's
+  /// refusal where a reader asks it.
   [[nodiscard]] StudioReply ask(std::string_view name, std::string_view request, const StudioWatch& watch = {});
 
   /// The same of values of the question's fields, as a reply that is yet to be written.
@@ -125,14 +124,5 @@ enum class StudioFrame : std::uint32_t { progress = 1, reply = 2, blocks = 3, er
 
 /// A frame of the wire: kind and length, u32 little-endian, the payload, and zeros up to a multiple of 8 bytes.
 [[nodiscard]] std::string framed(StudioFrame kind, std::string_view payload);
-
-/// The TypeScript types of all questions: messages.ts.
-[[nodiscard]] std::string studio_messages();
-
-/// All questions as JSON: {"questions": [{"name", "meaning", "fields", "reply", "objects", "examples"}, …]}.
-[[nodiscard]] std::string studio_as_json();
-
-/// The same as tables in Markdown, as docs/api.md has them.
-[[nodiscard]] std::string studio_as_markdown();
 
 }  // namespace qkv

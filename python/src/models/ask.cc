@@ -1,28 +1,25 @@
 // Any question by its name.
 #include <algorithm>
-#include <memory>
 
 #include "fields.h"
 #include "models.h"
 #include "python_writer.h"
-#include "qkv/api/command_questions.h"
+#include "qkv/api/questions.h"
 #include "qkv/api/studio.h"
 #include "qkv/nearest_word.h"
 
 namespace qkv::python {
 namespace {
 
-/// As whoever asks by name has it.
+/// By the name that Python has for it.
 struct AskedQuestion {
   std::string name;
-  std::span<const FieldInfo> fields;
-  std::vector<std::string> examples;
-  std::function<AnyReply(const FieldValues&)> answer;
+  const Question* question;
 };
 
 // Keeps the models and passes of the last questions, as long as the process lives.
 Studio& studio() {
-  static Studio one;
+  static Studio one({.text = {}, .asker = Asker::owner});
   return one;
 }
 
@@ -43,37 +40,34 @@ AnyReply page_of(const FieldValues& values) {
   if (!request.studio.model.empty()) words.append("--");
   if (!request.studio.model.empty()) words.append(request.studio.model);
   const std::string page = nb::cast<std::string>(pictures.attr("exported")(words, "view"));
-  return [page, file = request.file](ReplyWriter& writer) {
-    writer.begin_object();
-    writer.key(file.empty() ? "page" : "export");
-    writer.value(std::string_view(file.empty() ? page : file));
-    writer.end_object();
-  };
+  return any_reply(PageReply{.page = request.file.empty() ? page : "", .file = request.file});
+}
+
+// A command's question is called as the command is; a page's that differs from it, "studio mask".
+std::string python_name_of(const Question& question) {
+  if (!question.command.empty()) return question.command;
+  const auto is_same = [&](const Question& other) { return other.command == question.name; };
+  return (std::ranges::any_of(questions(), is_same) ? "studio " : "") + question.name;
 }
 
 const std::vector<AskedQuestion>& all_questions() {
   static const std::vector<AskedQuestion> kAll = [] {
     std::vector<AskedQuestion> all;
-    for (const CommandQuestion& one : command_questions())
-      all.push_back({one.name, one.fields, one.examples, one.answer});
-    all.push_back({"view", page_fields().infos(), {R"({"model": "induction", "text": "abcxyzab"})"}, page_of});
-    for (const Question& one : Studio::questions()) {
-      all.push_back({"studio " + one.name, one.fields, one.examples,
-                     [&one](const FieldValues& values) { return studio().answer(one.name, values, signal_watch()); }});
-    }
+    for (const Question& one : questions()) all.push_back({python_name_of(one), &one});
     return all;
   }();
   return kAll;
 }
 
-const AskedQuestion& question_named(const std::string& name) {
-  const auto found = std::ranges::find(all_questions(), name, &AskedQuestion::name);
-  if (found != all_questions().end()) return *found;
+const Question& asked_question(const std::string& name) {
+  constexpr std::string_view kOfPages = "studio ";
   std::vector<std::string_view> names;
   std::string known;
-  for (const AskedQuestion& one : all_questions()) {
-    names.emplace_back(one.name);
-    known += (known.empty() ? "" : ", ") + one.name;
+  for (const auto& [named, question] : all_questions()) {
+    const bool is_of_page = question->command.empty() && name == std::string(kOfPages) + question->name;
+    if (named == name || is_of_page) return *question;
+    names.emplace_back(named);
+    known += (known.empty() ? "" : ", ") + named;
   }
   const auto nearest = nearest_word(name, names);
   throw InvalidArgument("ask", "question", "one of " + known,
@@ -81,17 +75,18 @@ const AskedQuestion& question_named(const std::string& name) {
 }
 
 nb::object asked(const std::string& name, const Given& given) {
-  const AskedQuestion& question = question_named(name);
+  const Question& question = asked_question(name);
   const FieldValues values = field_values(name, question.fields, given);
-  const AnyReply reply =
-      said_in_python(name, question.fields, [&] { return stoppably([&] { return question.answer(values); }); });
-  return object_of(reply);
+  const auto answer = [&] {
+    return question.command == "view" ? page_of(values) : studio().answer(question.name, values, signal_watch());
+  };
+  return object_of(said_in_python(name, question.fields, [&] { return stoppably(answer); }));
 }
 
 nb::list listed() {
   nb::list all;
-  for (const AskedQuestion& one : all_questions()) {
-    all.append(nb::make_tuple(one.name, described(one.fields), one.examples));
+  for (const auto& [name, question] : all_questions()) {
+    all.append(nb::make_tuple(name, described(question->fields), question->examples));
   }
   return all;
 }

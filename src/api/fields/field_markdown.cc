@@ -12,8 +12,8 @@ std::string coded(std::string_view value) {
 }
 
 std::string type_cell(const FieldInfo& field) {
-  const bool has_form = !field.form.empty() && field.words.empty() &&
-                        (field.type == FieldType::text || field.type == FieldType::texts);
+  const bool has_form =
+      !field.form.empty() && field.words.empty() && (field.type == FieldType::text || field.type == FieldType::texts);
   return std::string(name_of(field.type)) + (has_form ? " " + coded(field.form) : "");
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "api/replies/reply_json.h"
+#include "qkv/api/questions.h"
 #include "qkv/api/studio.h"
 
 namespace qkv {
@@ -53,7 +54,8 @@ bool Studio::is_light(std::string_view name, std::string_view request) {
   constexpr std::int64_t kNarrow = 64;
   constexpr std::int64_t kShort = 16'384;
   if (is_one_of(kAlwaysLight, name)) return true;
-  if (std::ranges::find(questions(), name, &Question::name) == questions().end()) return true;  // refused at once
+  const auto question = std::ranges::find(questions(), name, &Question::name);
+  if (question == questions().end() || !question->refusal.empty()) return true;  // refused at once
   const Json json = Json::parse(request, nullptr, false);
   if (!json.is_object()) return true;  // which is refused at once
   if (name == "mask") return are_at_most(json, kExtents, kShort) && bytes_of_texts(json) <= kFewNumbers;

@@ -16,7 +16,6 @@
 #include "model/box_directories.h"
 #include "qkv/api/refusal.h"
 #include "qkv/model/box.h"
-#include "qkv/nearest_word.h"
 
 namespace qkv {
 namespace {
@@ -24,41 +23,6 @@ namespace {
 using api_detail::Answerer;
 using api_detail::Json;
 using api_detail::StudioState;
-
-const std::vector<Answerer>& answerers() {
-  static const std::vector<Answerer> kAll = {
-      api_detail::about_question(),       //
-      api_detail::explain_question(),     //
-      api_detail::bench_question(),       //
-      api_detail::number_question(),      //
-      api_detail::heads_question(),       //
-      api_detail::head_question(),        //
-      api_detail::head_parts_question(),  //
-      api_detail::pair_question(),        //
-      api_detail::mask_question(),        //
-      api_detail::positions_question(),   //
-      api_detail::cost_question(),       api_detail::roles_question(),       api_detail::change_question(),
-      api_detail::far_open_question(),   api_detail::far_tile_question(),    api_detail::far_walk_question(),
-      api_detail::far_row_question(),    api_detail::far_largest_question(), api_detail::far_find_question(),
-      api_detail::learn_question(),      api_detail::train_question(),       api_detail::pictures_question(),
-      api_detail::operations_question(), api_detail::bottleneck_question(),  api_detail::bottleneck_lengths_question(),
-  };
-  return kAll;
-}
-
-const Answerer& answerer_named(std::string_view name) {
-  std::vector<std::string_view> names;
-  std::string known;
-  for (const Answerer& one : answerers()) {
-    if (one.question.name == name) return one;
-    names.emplace_back(one.question.name);
-    known += (known.empty() ? "" : ", ") + one.question.name;
-  }
-  const auto nearest = nearest_word(name, names);
-  throw InvalidArgument(
-      "studio", "question", "one of " + known,
-      "\"" + std::string(name) + "\"" + (nearest ? "; did you mean " + std::string(*nearest) + "?" : ""));
-}
 
 constexpr double kLongAnswer = 0.5;  // seconds, after which an answer may have left much behind
 constexpr std::size_t kMostFile = std::size_t{1} << 30U;
@@ -74,6 +38,7 @@ void give_memory_back() {
 
 // What a studio may read for whoever asks.
 files::ReadPlaces places_for(const StudioOptions& options) {
+  if (options.asker == Asker::owner) return {};
   files::ReadPlaces places{.roots = {}, .only_regular = true, .most_bytes = kMostFile};
   if (options.root.empty()) return places;
   places.roots = {options.root};
@@ -153,6 +118,41 @@ struct Studio::State : StudioState {
   using StudioState::StudioState;
 };
 
+namespace {
+
+// One question of this thread: what it reads and opens is bounded while this lives.
+class Answering {
+ public:
+  Answering(StudioState& state, std::string_view name, const StudioWatch& watch)
+      : state_(state),
+        answerer_(answerer_for(state, name)),
+        watched_(watch, state.options().limits.seconds),
+        within_(state.places()),
+        opens_([&state](const std::string& model) { return state.model(model); }) {}
+
+  [[nodiscard]] std::span<const FieldInfo> fields() const { return answerer_.question.fields; }
+  [[nodiscard]] AnyReply answer(const FieldValues& values) const {
+    return answerer_.answer(state_, values, watched_.told());
+  }
+  [[nodiscard]] double seconds_so_far() const { return watched_.seconds_so_far(); }
+
+ private:
+  static const Answerer& answerer_for(const StudioState& state, std::string_view name) {
+    const Answerer& one = api_detail::answerer_named(name);
+    const bool is_refused = state.options().asker == Asker::reader && !one.question.refusal.empty();
+    if (is_refused) throw Error(one.question.name + ": " + one.question.refusal);
+    return one;
+  }
+
+  StudioState& state_;
+  const Answerer& answerer_;
+  api_detail::QuestionWatch watched_;
+  files::ReadWithin within_;
+  api_detail::OpensModels opens_;
+};
+
+}  // namespace
+
 const Fields<StudioOptions>& studio_fields() {
   static const Fields<StudioOptions> kFields = [] {
     Fields<StudioOptions> fields;
@@ -198,32 +198,16 @@ void Studio::keep(const std::string& name, std::shared_ptr<const TextModel> mode
   state_->keep(name, std::move(model));
 }
 
-std::span<const Question> Studio::questions() {
-  static const std::vector<Question> kAll = [] {
-    std::vector<Question> all;
-    for (const Answerer& one : answerers()) all.push_back(one.question);
-    return all;
-  }();
-  return kAll;
-}
-
 StudioReply Studio::ask(std::string_view name, std::string_view request, const StudioWatch& watch) {
-  const Answerer& one = answerer_named(name);
+  const Answering answering(*state_, name, watch);
   api_detail::WireWriter writer;
-  api_detail::QuestionWatch watched(watch, state_->options().limits.seconds);
-  const files::ReadWithin within(state_->places());
-  const api_detail::OpensModels opens([this](const std::string& model) { return state_->model(model); });
-  one.answer(*state_, field_values(one.question.fields, request), watched.told())(writer);
-  if (watched.seconds_so_far() > kLongAnswer) give_memory_back();
+  answering.answer(field_values(answering.fields(), request))(writer);
+  if (answering.seconds_so_far() > kLongAnswer) give_memory_back();
   return reply_of(writer);
 }
 
 AnyReply Studio::answer(std::string_view name, const FieldValues& request, const StudioWatch& watch) {
-  const Answerer& one = answerer_named(name);
-  api_detail::QuestionWatch watched(watch, state_->options().limits.seconds);
-  const files::ReadWithin within(state_->places());
-  const api_detail::OpensModels opens([this](const std::string& model) { return state_->model(model); });
-  return one.answer(*state_, request, watched.told());
+  return Answering(*state_, name, watch).answer(request);
 }
 
 StudioReply studio_reply(const std::function<void(ReplyWriter&)>& write) {

@@ -1,4 +1,4 @@
-// One question of the studio, and what all of them share: the models that are open.
+// A question with who answers it, and what all answers of one studio share: the models that are open.
 #pragma once
 
 #include <functional>
@@ -15,6 +15,7 @@
 #include "files/reading.h"
 #include "qkv/api/bench.h"
 #include "qkv/api/explain.h"
+#include "qkv/api/questions.h"
 #include "qkv/api/refusal.h"
 #include "qkv/api/studio.h"
 #include "qkv/model/text_model.h"
@@ -71,8 +72,9 @@ Answerer answerer(const std::string& name, const std::string& meaning, const Fie
   return {.question = {.name = name,
                        .meaning = meaning,
                        .fields = fields.infos(),
-                       .reply = reply_type<Reply>(),
-                       .examples = examples},
+                       .replies = {{.type = reply_type<Reply>()}},
+                       .examples = examples,
+                       .is_of_pages = true},
           .answer = [&fields, answer](StudioState& state, const FieldValues& request, const StudioWatch& watch) {
             return answered_for(fields.infos(), request,
                                 [&] { return any_reply(answer(state, fields.from_values(request), watch)); });
@@ -88,8 +90,9 @@ Answerer answerer(const std::string& name, const std::string& meaning, const Fie
       .question = {.name = name,
                    .meaning = meaning,
                    .fields = fields.infos(),
-                   .reply = reply_type<Reply>(),
-                   .examples = examples},
+                   .replies = {{.type = reply_type<Reply>()}},
+                   .examples = examples,
+                   .is_of_pages = true},
       .answer = [&fields, require](StudioState& /*none*/, const FieldValues& request,
                                    const StudioWatch& /*the thread's*/) { return answered(fields, request, require); }};
 }
@@ -119,5 +122,15 @@ Answerer answerer(const std::string& name, const std::string& meaning, const Fie
 [[nodiscard]] Answerer far_row_question();
 [[nodiscard]] Answerer far_largest_question();
 [[nodiscard]] Answerer far_find_question();
+
+/// Those of commands that change nothing, each called as its command is.
+[[nodiscard]] std::vector<Answerer> questions_of_commands();
+/// Those of commands that write files or use the network: whoever only reads is refused.
+[[nodiscard]] std::vector<Answerer> questions_that_write();
+
+/// Every question with who answers it, in the order of questions().
+[[nodiscard]] const std::vector<Answerer>& answerers();
+/// As question_named().
+[[nodiscard]] const Answerer& answerer_named(std::string_view name);
 
 }  // namespace qkv::api_detail

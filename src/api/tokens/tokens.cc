@@ -10,6 +10,7 @@
 
 #include "api/fields/refuse.h"
 #include "api/replies/json_of.h"
+#include "files/reading.h"
 #include "qkv/files.h"
 #include "qkv/model/box.h"
 #include "qkv/model/model.h"
@@ -61,6 +62,7 @@ bool holds(const Tokenizer& tokenizer, std::int32_t id, std::string_view text) {
 std::shared_ptr<const Tokenizer> tokenizer_of(const TokensRequest& request, const Saying& saying) {
   const std::string& name = request.tokenizer;
   const bool is_path = name.find_first_of("/.") != std::string::npos;
+  if (is_path) files::require_in_reach(name);  // before it is told what lies there
   const bool is_model = !is_path || name.ends_with(".safetensors") || (name.ends_with(".gguf") && request.source);
   if (!is_model || (is_path && is_directory(name))) {
     std::vector<std::string> cautions;

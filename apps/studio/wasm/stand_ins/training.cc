@@ -1,20 +1,21 @@
-// A page has no directory in which a run could write.
+// A page has no directory in which a run or a model could be written.
 #include "api/studio/studio_questions.h"
-#include "qkv/error.h"
 
 namespace qkv {
 namespace {
 
-AnyReply refuse_training(api_detail::StudioState& /*state*/, const FieldValues& /*request*/,
-                         const StudioWatch& /*watch*/) {
-  throw Error("the engine in a page has no directory for a run; `qkv train` or the page of `qkv view` does");
+api_detail::Answerer without_files(const std::string& name) {
+  const std::string refusal = "the engine in a page writes no files; `qkv " + name + "` does";
+  return {.question = {.name = name, .meaning = {}, .fields = {}, .replies = {}, .examples = {}, .refusal = refusal},
+          .answer = {}};
 }
 
 }  // namespace
 
-api_detail::Answerer api_detail::train_question() {
-  return {.question = {.name = "train", .meaning = {}, .fields = {}, .reply = {}, .examples = {}},
-          .answer = refuse_training};
+api_detail::Answerer api_detail::train_question() { return without_files("train"); }
+
+std::vector<api_detail::Answerer> api_detail::questions_that_write() {
+  return {without_files("train"), without_files("convert"), without_files("fetch"), without_files("view")};
 }
 
 }  // namespace qkv

@@ -4,8 +4,7 @@
 #include "api/fields/field_json.h"
 #include "api/replies/json_of.h"
 #include "api/replies/reply_types.h"
-#include "qkv/api/command_replies.h"
-#include "qkv/api/studio.h"
+#include "qkv/api/questions.h"
 
 namespace qkv {
 namespace {
@@ -84,6 +83,12 @@ std::string request_of(const Question& question) {
   return text + "}\n\n";
 }
 
+std::string reply_of(const Question& question) {
+  std::string text;
+  for (const QuestionReply& reply : question.replies) text += (text.empty() ? "" : " | ") + type_of(reply.type);
+  return text;
+}
+
 std::string object_of(const ReplyType& type) {
   std::string text = fmt::format("export interface {} {{\n", type.name);
   for (const ReplyMember& member : type.members) {
@@ -95,21 +100,23 @@ std::string object_of(const ReplyType& type) {
 
 }  // namespace
 
-std::string studio_messages() {
+std::string questions_as_typescript() {
   std::string text =
       "// Made by the build from the descriptions in src/api; not to be edited.\n"
       "import type { Tensor } from \"./tensor\";\n\n";
   std::vector<const ReplyType*> objects;
-  for (const Question& question : Studio::questions()) api_detail::collect_objects(question.reply, objects);
-  for (const CommandReply& one : command_replies()) api_detail::collect_objects(one.reply, objects);
+  for (const Question& question : questions()) {
+    for (const QuestionReply& reply : question.replies) api_detail::collect_objects(reply.type, objects);
+  }
   for (const ReplyType* object : objects) text += object_of(*object);
   std::string all = "export interface Questions {\n";
   Json fields = Json::object();
   Json examples = Json::object();
-  for (const Question& question : Studio::questions()) {
+  for (const Question& question : questions()) {
     text += request_of(question);
     all += comment(question.meaning) + fmt::format("  {}: {{ request: {}Request; reply: {} }};\n", question.name,
-                                                   capitalised(question.name), question.reply.name);
+                                                   capitalised(question.name), reply_of(question));
+    if (!question.is_of_pages) continue;
     for (const FieldInfo& field : question.fields) fields[question.name].push_back(api_detail::json_of(field));
     for (const std::string& example : question.examples) examples[question.name].push_back(Json::parse(example));
   }

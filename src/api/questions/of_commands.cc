@@ -1,0 +1,134 @@
+// What commands answer, apart from how they print it.
+#include <algorithm>
+#include <utility>
+
+#include "api/questions/of_command.h"
+#include "qkv/api/attend.h"
+#include "qkv/api/change.h"
+#include "qkv/api/check_models.h"
+#include "qkv/api/contents.h"
+#include "qkv/api/cost.h"
+#include "qkv/api/explain.h"
+#include "qkv/api/info.h"
+#include "qkv/api/lens.h"
+#include "qkv/api/mask.h"
+#include "qkv/api/match.h"
+#include "qkv/api/probe.h"
+#include "qkv/api/roles.h"
+#include "qkv/api/study.h"
+#include "qkv/api/syntax.h"
+#include "qkv/api/task.h"
+#include "qkv/api/texts.h"
+#include "qkv/api/tokens.h"
+
+namespace qkv {
+namespace {
+
+using api_detail::of_command;
+using api_detail::printed;
+using api_detail::printed_in_lines;
+
+// Gradients go into a file.
+const Fields<AttendRequest>& fields_of_attend() {
+  static const Fields<AttendRequest> kFields = [] {
+    constexpr std::string_view kOfFiles[] = {"d_out", "d_lse"};
+    Fields<AttendRequest> fields = attend_fields();
+    fields.remove(kOfFiles);
+    return fields;
+  }();
+  return kFields;
+}
+
+}  // namespace
+
+api_detail::Answerer api_detail::described_command(const char* command, const char* meaning,
+                                                   std::span<const FieldInfo> fields,
+                                                   std::vector<QuestionReply> replies,
+                                                   std::vector<std::string> examples) {
+  std::string name = command;
+  std::ranges::replace(name, ' ', '_');
+  return {.question = {.name = std::move(name),
+                       .meaning = meaning,
+                       .fields = fields,
+                       .replies = std::move(replies),
+                       .examples = std::move(examples),
+                       .command = command},
+          .answer = {}};
+}
+
+std::vector<api_detail::Answerer> api_detail::questions_of_commands() {
+  return {
+      of_command("attend", "Attention on files: reads q, k and v, says what the result is.", fields_of_attend(),
+                 {printed<AttendFigures>("qkv attend --json")},
+                 {R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[1],[2]]", "causal": true})"}),
+      of_command("check", "Compare two files, or two models on a text, and tell the worst place.", check_asked_fields(),
+                 {printed<CheckModelsFigures>("qkv check --text --json")}, {}),
+      of_command("probe", "Any part of the T x T matrices, without storing them.", probe_fields(),
+                 {printed<ProbeFigures>("qkv probe --json")},
+                 {R"({"random": "1,2,1,16,16,8", "causal": true, "map": "4", "top_k": 2, "seed": 3})",
+                  R"({"model": "gpt", "text": "The cat sat down", "layer": 1, "stats": true, "row": 3})"}),
+      of_command(
+          "cost", "What attention costs: FLOPs, bytes, parameters, with the arithmetic.", cost_fields(),
+          {printed<CostReply>("qkv cost --json")},
+          {R"({"preset": "gpt2", "tokens": 2048})", R"({"layers": 2, "d_model": 64, "heads": 4, "gated": true})"}),
+      of_command("mask", "A mask's coverage and its cost in tiles; without a mask, the words that masks are made of.",
+                 mask_fields(),
+                 {printed<MaskFigures>("qkv mask EXPR --json"), printed<MaskWordList>("qkv mask --json")},
+                 {R"({"mask": "window(64) & causal", "tq": 256, "tk": 256})", R"({"tq": 64})"}),
+      of_command("explain", "Attention on a text: every step with its numbers.", explain_fields(),
+                 {printed<ExplainReply>("qkv explain --json"),
+                  printed<std::vector<WorkedExample>>("qkv explain --worked list --json")},
+                 {R"({"text": "The cat sat down", "causal": true})", R"({"text": "The cat sat", "query": "cat"})",
+                  R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]"})"}),
+      of_command("analyze", "What the heads of a model do, over many texts.", analyze_fields(),
+                 {printed<RolesReply>("qkv analyze --json"), printed<SyntaxReply>("qkv analyze --syntax --json")},
+                 {R"({"model": "induction", "count": 4, "importance": 2})",
+                  R"({"model": "english", "syntax": "english", "count": 4})"}),
+      of_command("change", "What a model says when something inside it is changed.", change_fields(),
+                 {printed<ChangeFigures>("qkv change --json"), printed<ChangeOfTexts>("qkv change --examples --json"),
+                  printed<SweepFigures>("qkv change --sweep --json")},
+                 {R"({"model": "induction", "text": "abcxyzab", "remove": ["1.0"]})",
+                  R"({"model": "induction", "examples": 4, "changes": ["pattern 1.0=uniform"], "freeze_norms": true})",
+                  R"({"model": "induction", "text": "abcxyzab", "sweep": "heads"})"}),
+      of_command("lens", "What a model would say after each layer, and what makes its answer.", lens_fields(),
+                 {printed<LensFigures>("qkv lens --json")},
+                 {R"({"model": "induction", "text": "abcxyzab", "against": "x"})"}),
+      of_command("generate", "A model goes on with a text, or answers it.", generate_fields(),
+                 {printed_in_lines<std::vector<GenerateFigures>>("qkv generate --json")},
+                 {R"({"model": "gpt", "text": "The cat", "tokens": 6, "temperature": 0.5, "samples": 2, "seed": 7})"}),
+      of_command("fill", "What the masked tokens of a text may be.", fill_fields(),
+                 {printed<FillFigures>("qkv fill --json")},
+                 {R"({"model": "english", "text": "the cats <be> small", "count": 3})"}),
+      of_command("embed", "Texts as vectors.", embed_fields(),
+                 {printed_in_lines<EmbedFigures>("qkv embed"),
+                  printed_in_lines<std::vector<EmbedFigures>>("qkv embed --file")},
+                 {R"({"model": "english", "text": "the cats are small", "normalise": true})"}),
+      of_command("match", "Which caption belongs to which picture, by two towers.", match_fields(),
+                 {printed<MatchFigures>("qkv match --json")}, {}),
+      of_command(
+          "tokens", "A text as tokens: pieces, numbers, bytes; a vocabulary.", tokens_fields(),
+          {printed<TokensFigures>("qkv tokens TEXT --json"),
+           printed_in_lines<std::vector<TokensFigures>>("qkv tokens --file --json"),
+           printed<TokensText>("qkv tokens --ids --json"), printed<VocabularyFigures>("qkv tokens --list --json")},
+          {R"({"tokenizer": "english", "text": "the cats are small"})", R"({"tokenizer": "english", "ids": "12 7"})",
+           R"({"tokenizer": "english", "search": "king"})"}),
+      of_command("task", "Built-in tasks, with the attention that a solved model must show.", task_fields(),
+                 {printed<TaskFigures>("qkv task TASK --json"), printed<TaskList>("qkv task --json")},
+                 {R"({"task": "copy", "examples": 2, "split": "train"})", "{}"}),
+      of_command("bench variants",
+                 "Time, memory and error of exact, standard, linear, windowed, strided and block-sparse attention.",
+                 variants_bench_fields(), {printed<VariantsFigures>("qkv bench variants --json")},
+                 {R"({"tokens": "32:64", "heads": 1, "head_dim": 8, "repeats": 1, "mask": ["causal"], "threads": 1})"}),
+      of_command("bench positions",
+                 "Train decoders on short examples and test them on longer ones, for each kind of positions.",
+                 positions_bench_fields(), {printed<PositionsFigures>("qkv bench positions --json")},
+                 {R"({"task": "copy", "kinds": ["rotary", "none"], "steps": 3, "batch": 4, "examples": 8})"}),
+      of_command("bench bottleneck", "Repeat random letters: through one vector, and with attention over all states.",
+                 bottleneck_bench_fields(), {printed<BottleneckFigures>("qkv bench bottleneck --json")},
+                 {R"({"to": 3, "texts": 8})"}),
+      of_command("info", "Version, build and CPU targets; or what is in a file of weights.", info_fields(),
+                 {printed<InfoReply>("qkv info --json"), printed<Contents>("qkv info FILE --json")}, {"{}"}),
+  };
+}
+
+}  // namespace qkv

@@ -1,0 +1,63 @@
+// What writes files or uses the network, which nobody does for whoever has the address of a studio.
+#include <fmt/format.h>
+
+#include "api/questions/of_command.h"
+#include "qkv/api/convert.h"
+#include "qkv/api/fetch.h"
+#include "qkv/api/train.h"
+
+namespace qkv {
+namespace {
+
+using api_detail::Answerer;
+using api_detail::of_command;
+using api_detail::printed;
+
+Answerer refused(Answerer one, const char* what) {
+  one.question.refusal =
+      fmt::format("{}, which a studio does not do for its readers; `qkv {}` does", what, one.question.command);
+  return one;
+}
+
+// The pages are the program's, which Python asks for them.
+Answerer page_question() {
+  Answerer one = api_detail::described_command(
+      "view", "The studio as one file, which works without qkv and without network.", page_fields().infos(),
+      {printed<PageReply>("qkv view --export")}, {R"({"model": "induction", "text": "abcxyzab"})"});
+  one.answer = [](api_detail::StudioState& /*state*/, const FieldValues& /*values*/,
+                  const StudioWatch& /*watch*/) -> AnyReply {
+    throw Error("a file of the studio is written by the program: `qkv view --export`");
+  };
+  return one;
+}
+
+}  // namespace
+
+std::vector<Answerer> api_detail::questions_that_write() {
+  return {
+      refused(of_command(
+                  "train", "Train a model on a task, your text or your pictures.", train_run_fields(),
+                  {printed<TrainReply>("qkv train --json"), printed<TrainTokenizerReply>("qkv train tokenizer --json")},
+                  {}),
+              "it writes a run into a folder"),
+      refused(of_command("convert", "A model's folder as GGUF, GGUF as a folder, weights in another type.",
+                         convert_fields(), {printed<ConvertFigures>("qkv convert --json")}, {}),
+              "it writes a model"),
+      refused(of_command("fetch", "A model's folder from a hub: resumed, checked.", fetch_fields(),
+                         {printed<FetchFigures>("qkv fetch --json")}, {}),
+              "it uses the network and writes a model"),
+      refused(page_question(), "it writes a page"),
+  };
+}
+
+const Members<PageReply>& members_of(const PageReply* /*reply*/) {
+  static const Members<PageReply> kMembers = [] {
+    Members<PageReply> members("PageReply");
+    members.add_if_there(&PageReply::page, "page", "The file's text, where no file was named");
+    members.add_if_there(&PageReply::file, "export", "The file that was written");
+    return members;
+  }();
+  return kMembers;
+}
+
+}  // namespace qkv
