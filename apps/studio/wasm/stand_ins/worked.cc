@@ -6,8 +6,15 @@
 
 namespace qkv {
 
-Explanation explain_worked(std::string_view name) {
+namespace {
+
+[[noreturn]] void refuse(std::string_view name) {
   throw Error(std::string(name) + ": the engine in a page has no worked examples; `qkv explain --worked` shows them");
 }
+
+}  // namespace
+
+Explanation explain_worked(std::string_view name) { refuse(name); }
+const std::vector<WorkedExample>& worked_examples() { refuse("list"); }
 
 }  // namespace qkv
