@@ -20,7 +20,7 @@
 namespace qkv::cli {
 namespace {
 
-struct ChangeFlags : InterventionRequest, ThreadsFlag {
+struct ChangeFlags : ChangeRequest, ThreadsFlag {
   PicturePaths pictures;
   TerminalLook look;
   bool json = false;
@@ -57,7 +57,7 @@ void run_change(ChangeFlags& flags, const Given& /*all*/) {
 Fields<ChangeFlags> fields_of_change() {
   const std::string pictures = "Pictures of a sweep";
   Fields<ChangeFlags> fields;
-  fields.add(intervention_fields());
+  fields.add(change_fields());
   fields.add(&ChangeFlags::json, json_field());
   fields.add(threads_flag());
   fields.add(&ChangeFlags::pictures, picture_fields(pictures));

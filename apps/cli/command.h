@@ -13,6 +13,7 @@
 #include "common_options.h"
 #include "qkv/api/field.h"
 #include "qkv/api/given.h"
+#include "qkv/api/refusal.h"
 #include "qkv/threads.h"
 
 namespace qkv::cli {
@@ -64,7 +65,7 @@ class Commands {
                       if constexpr (std::is_base_of_v<ThreadsFlag, Request>) {
                         if (request.threads) set_threads(*request.threads);
                       }
-                      run(request, Given(table->infos(), values));
+                      answered_for(table->infos(), values, [&] { run(request, Given(table->infos(), values)); });
                     }});
   }
 

@@ -128,6 +128,10 @@ FieldValue value_of(const Command& command, const FieldInfo& field, const std::s
   const bool is_text = field.type == FieldType::text || field.type == FieldType::texts;
   if (text.empty() && is_text && !is_place && field.form != kTextOrNone)
     misuse(command.option_of(field.name), "a value", "\"\"");
+  const bool is_path = field.form == "FILE" || field.form == "FILE.html" || field.form == "DIR";
+  if (is_path && !is_place && text.size() > 1 && text.starts_with('-')) {
+    misuse(command.option_of(field.name), "a name, with ./ before one that begins with -", "\"" + text + "\"");
+  }
   return field_value(field, text);
 }
 

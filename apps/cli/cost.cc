@@ -15,7 +15,6 @@ namespace qkv::cli {
 namespace {
 
 struct CostFlags : CostRequest {
-  CostRange range;
   PicturePaths pictures;
   bool plot = false;
   bool json = false;
@@ -31,7 +30,6 @@ Fields<CostFlags> fields_of_cost() {
                                 .group = chart,
                                 .excludes = {"json"}});
   fields.add(&CostFlags::pictures, picture_fields(chart));
-  fields.add(&CostFlags::range, cost_range_fields());
   return fields;
 }
 
@@ -39,7 +37,7 @@ Fields<CostFlags> fields_of_cost() {
 void require_chart(const Given& given) {
   for (const FieldInfo& field : cost_range_fields().infos()) {
     if (given.has(field.name)) {
-      misuse(option_named(field.name), "--plot, --svg, --png or --pdf beside it", "none of them");
+      misuse(option_named(field.name), "--plot, --svg, --png or --pdf beside it, or --json", "none of them");
     }
   }
 }
@@ -47,16 +45,15 @@ void require_chart(const Given& given) {
 void run_cost(CostFlags& flags, const Given& given) {
   check_files({}, places_of(flags.pictures));
   const CostConfig config = cost_config(flags);
-  const CostReport report = cost(config);
   if (flags.plot || !flags.pictures.empty()) {
     const Chart chart = cost_chart(config, flags.range);
     write_pictures(flags.pictures, chart);
     if (flags.plot) return print(to_terminal(chart, terminal_options("auto", std::nullopt)));
-  } else {
+  } else if (!flags.json) {
     require_chart(given);
   }
-  if (flags.json) return print(reply_as_json(cost_figures(report)));
-  print_text(as_text(report, terminal_width()));
+  if (flags.json) return print(reply_as_json(answer(flags)));
+  print_text(as_text(cost(config), terminal_width()));
 }
 
 }  // namespace

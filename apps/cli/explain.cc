@@ -22,7 +22,7 @@
 namespace qkv::cli {
 namespace {
 
-struct ExplainFlags : ExplainAsked {
+struct ExplainFlags : ExplainRequest {
   bool json = false;
   bool prints = false;
   bool quiet = false;
@@ -72,7 +72,7 @@ std::string rest_of(const Explanation& whole, const Explanation& part, std::stri
 void print_explanation(const ExplainFlags& flags, Explanation explanation) {
   std::string rest;
   const bool is_trained = !flags.model.empty();
-  const bool asks_why = !flags.whys.empty();
+  const bool asks_why = !flags.why.empty();
   const bool is_whole = flags.all == "full" || !flags.steps.empty();
   if (is_trained && asks_why && !is_whole && flags.all.empty()) {
     explanation.steps.clear();
@@ -89,7 +89,7 @@ void print_explanation(const ExplainFlags& flags, Explanation explanation) {
 
 void run_explain(ExplainFlags& flags, const Given& given) {
   require_one_output(flags);
-  static_cast<ExplainAsked&>(flags) = read_explain(flags, given);
+  require_explain(flags, given);
   if (flags.worked == "list") return print(worked_list(flags.json));
   flags.files.require_writable();
   if (!flags.text.empty()) flags.text = text_or_input(flags.text);
@@ -101,7 +101,8 @@ void run_explain(ExplainFlags& flags, const Given& given) {
   keep_asked(explanation, flags);
   flags.files.write(explanation, page);
   if (flags.json) {
-    print(reply_as_json(explained(explanation, Explained::in_numbers)));
+    const Explained how = flags.numbers.value_or(true) ? Explained::in_numbers : Explained::as_shown;
+    print(reply_as_json(explained(explanation, how)));
   } else if (flags.files.prints_page()) {
     print(page);
   } else {
@@ -112,7 +113,8 @@ void run_explain(ExplainFlags& flags, const Given& given) {
 
 Fields<ExplainFlags> fields_of_explain() {
   Fields<ExplainFlags> fields;
-  fields.add(explain_asked_fields());
+  fields.add(explain_fields());
+  fields.info("numbers").needs = {"json"};
   fields.add(&ExplainFlags::look, terminal_fields());
   fields.add(&ExplainFlags::json, json_field("Print it as JSON, every cell with all its digits"));
   fields.add(&ExplainFlags::files, explain_file_fields("Write one self-contained page; `-` prints it"));

@@ -17,11 +17,10 @@
 #include "help_text.h"
 #include "misuse.h"
 #include "output.h"
-#include "qkv/api/mask.h"
+#include "qkv/api/refusal.h"
 #include "qkv/cancel.h"
 #include "qkv/error.h"
 #include "qkv/info.h"
-#include "qkv/mask.h"
 #include "qkv/threads.h"
 #include "walk_progress.h"
 
@@ -68,17 +67,13 @@ std::string options_of(const Command& command, const std::string& names) {
   return command.option_of(names.substr(0, comma)) + ", " + options_of(command, names.substr(comma + 2));
 }
 
-// The library names its function's argument: the user is told of the option of that name, or of the word of the mask or
-// bias language.
-std::string in_options(const Command& command, const InvalidArgument& error) {
-  if (dynamic_cast<const MaskSyntaxError*>(&error) != nullptr) {
-    const std::string field = error.function() == "parse_bias" ? "bias" : "mask";
-    const std::string option = command.option_of(field);
-    return (option.starts_with("--") ? option + ": " : "") + error.argument() + ": " + error.fault();
-  }
-  if (const auto word = language_word(error.function()))
-    return std::string(word->word) + ": " + error.argument() + ": " + error.fault();
-  return options_of(command, error.argument()) + ": " + with_options(command, error.fault());
+// The user is told of options.
+std::string in_options(const Command* command, const Error& error) {
+  if (command == nullptr) return error.what();
+  const Refusal refusal = refusal_of(error);
+  const bool is_language = refusal.column > 0;  // whose words stand in backquotes
+  return options_of(*command, refusal.field) + ": " +
+         (is_language ? refusal.message : with_options(*command, refusal.message));
 }
 
 // What qkv itself was asked for; nothing is an asking for help.
@@ -90,11 +85,21 @@ void run_without_command(const Commands& commands, std::span<const std::string> 
   print(help_text(commands));
 }
 
+// "variants, positions or bottleneck" of "bench".
+std::string names_of(const Commands& commands, const Command& family) {
+  std::string names;
+  for (const Command* command : commands.of_family(family.help.name)) {
+    names += (names.empty() ? "" : ", ") + command->help.name.substr(family.help.name.size() + 1);
+  }
+  return names;
+}
+
 void run_command(const Commands& commands, const Command& command, std::span<const std::string> words) {
   if (command.fields == nullptr && !words.empty() && words.front() != "--help" && words.front() != "-h") {
     refuse_unknown_option(command.full_name(), std::array{"--help"s}, words.front());
   }
-  if (command.fields == nullptr && words.empty()) throw Misuse("A subcommand is required");
+  if (command.fields == nullptr && words.empty())
+    throw Misuse("expected one of " + names_of(commands, command) + ", got none");
   const CommandLine line =
       command.fields == nullptr ? CommandLine{.asks_for_help = true} : read_command_line(command, words);
   if (line.asks_for_help) return print(help_text(commands, command));
@@ -128,7 +133,9 @@ int run(std::span<const std::string> words) {
   } catch (const Cancelled&) {
     return report(command, "stopped", kInterrupted);
   } catch (const InvalidArgument& error) {
-    return report(command, command == nullptr ? error.what() : in_options(*command, error), kMisuse);
+    return report(command, in_options(command, error), kMisuse);
+  } catch (const NotThere& error) {
+    return report(command, in_options(command, error), kFailure);
   } catch (const std::bad_alloc&) {
     return report(command, "there is not enough memory for this", kFailure);
   } catch (const std::filesystem::filesystem_error& error) {

@@ -31,16 +31,14 @@ Fields<MaskFlags> fields_of_mask() {
 void show_mask(const MaskFlags& flags) {
   check_files({}, places_of(flags.pictures));
   const MaskReply reply = mask(flags);
-  const bool drawable = reply.plan.counts().pairs_total > 0;
-  if (!drawable && !flags.pictures.empty()) {
-    misuse("--svg, --png, --pdf", "a shape with pairs to draw", "one without");
-  }
-  const Panel panel = drawable ? picture_of(reply) : Panel{};
+  const MaskFigures figures = mask_figures(reply, flags);
+  const Panel panel = picture_of(reply, flags);
   write_pictures(flags.pictures, panel);
-  if (flags.json) return print(reply_as_json(mask_figures(reply)));
+  if (flags.json) return print(reply_as_json(figures));
   const TerminalOptions terminal = terminal_options(flags.look.color, flags.look.width);
   print(narrowed(as_text(reply, terminal.width), terminal.width));
-  if (drawable) print("\n" + to_terminal(panel, terminal));
+  if (figures.map) print(narrowed(figures.map->sentence + "\n", terminal.width));
+  print("\n" + to_terminal(panel, terminal));
   if (!flags.pictures.empty()) print("\n" + pictures_report(flags.pictures));
 }
 

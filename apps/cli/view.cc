@@ -44,12 +44,8 @@ struct ViewArguments {
 };
 
 void require_model(const std::string& model) {
-  try {
-    if (std::filesystem::exists(trained_model_path(model))) return;
-  } catch (const Error& error) {
-    refuse("MODEL", error.what());
-  }
-  misuse("MODEL", "a model of the box, a file or a folder", "\"" + model + "\", which is not there");
+  const std::string path = trained_model_path(model);
+  if (!std::filesystem::is_directory(path)) require_readable(path);
 }
 
 // The studio reads plain files alone, and a pipe that nobody writes to would hold the command up.
@@ -58,13 +54,9 @@ void require_file(const std::string& file) {
   const auto found = std::filesystem::status(file, none);
   if (std::filesystem::exists(found) && !std::filesystem::is_regular_file(found) &&
       !std::filesystem::is_directory(found)) {
-    refuse("--file", "cannot read " + file + ": expected a file, got a pipe or a device");
+    throw Error("cannot read " + file + ": expected a file, got a pipe or a device");
   }
-  try {
-    require_readable(file);
-  } catch (const Error& error) {
-    refuse("--file", error.what());
-  }
+  require_readable(file);
 }
 
 void check(const StudioOptions& options) {

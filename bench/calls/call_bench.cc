@@ -16,7 +16,7 @@
 #include "calls/cases.h"
 #include "qkv/attention.h"
 #include "qkv/backward.h"
-#include "qkv/info.h"
+#include "qkv/targets.h"
 
 namespace {
 

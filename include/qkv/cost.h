@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "qkv/dtype.h"
-#include "qkv/norm_kind.h"
 
 namespace qkv {
 
@@ -55,7 +54,7 @@ struct CostConfig {
   bool gated_ffn = false;                               // a third matrix: SwiGLU and its kin
   bool attention_bias = false;
   bool ffn_bias = false;
-  NormKind norm = NormKind::layer;
+  bool norm_bias = true;                  // of LayerNorm; an RMSNorm has a gain alone
   std::int64_t norms_outside_layers = 0;  // e.g. 1 for the one behind the last layer
   std::int64_t vocab = 0;                 // 0: no embedding is counted
   std::int64_t learned_positions = 0;     // rows of a learned position table

@@ -1,4 +1,4 @@
-// The version and build of qkv, and what the machine supports.
+// The version and build of qkv, and what the machine offers.
 #pragma once
 
 #include <string>
@@ -19,26 +19,10 @@ struct BuildInfo {
 };
 [[nodiscard]] const BuildInfo& build_info() noexcept;
 
-/// A set of CPU kernels, by the instructions that it needs.
-struct CpuTarget {
-  std::string name;          // "reference", "avx2", …
-  std::string instructions;  // what the machine must offer
-  std::string line;          // what it multiplies
-  std::string substitute;    // the target that does the rest; empty: there is none
-  bool compiled = false;     // this build holds kernels for it
-  bool runs_here = false;    // the machine offers the instructions
-  bool chosen = false;       // attention() uses it; exactly one target is chosen
-};
-
 /// The processor's model name, e.g. "Intel(R) Xeon(R) Platinum 8481C", or "unknown".
 [[nodiscard]] std::string cpu_model();
 
 /// The instruction-set extensions that the machine offers and that attention kernels can use, e.g. "avx2", "fma".
 [[nodiscard]] std::vector<std::string> cpu_instructions();
-
-/// Every target that qkv knows, slowest first. The best that is compiled and runs here is chosen, unless the
-/// environment variable QKV_FORCE_TARGET, which is read once, names another. Throws InvalidArgument if it names one
-/// that is unknown, not compiled in or not possible on this machine.
-[[nodiscard]] std::vector<CpuTarget> cpu_targets();
 
 }  // namespace qkv

@@ -295,8 +295,10 @@ def exported(arguments: list[str], function: str = "show") -> str:
         )
         if run.returncode != 0:
             is_misuse = run.returncode == 2 and function != "show"
-            said = f"{function}: {run.stderr.strip().removeprefix(f'qkv {function}: ')}"
-            raise ValueError(said) if is_misuse else Error(said)
+            said = run.stderr.strip().removeprefix(f"qkv {function}: ")
+            # --text and MODEL are arguments of Python's.
+            said = re.sub(r"^(?:--)?([A-Za-z-]+): ", lambda name: name[1].lower().replace("-", "_") + ": ", said)
+            raise ValueError(f"{function}: {said}") if is_misuse else Error(f"{function}: {said}")
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
 

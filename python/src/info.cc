@@ -1,6 +1,7 @@
 #include "qkv/info.h"
 
 #include "python.h"
+#include "qkv/targets.h"
 #include "qkv/threads.h"
 
 namespace qkv::python {

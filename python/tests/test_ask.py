@@ -133,7 +133,7 @@ def test_a_page_is_that_of_the_command(tmp_path):
     assert qkv.ask("view", **request)["page"] == page
     assert qkv.ask("view", **request, export=tmp_path / "asked.html") == {"export": str(tmp_path / "asked.html")}
     assert (tmp_path / "asked.html").read_text(encoding="utf-8") == page
-    with pytest.raises(ValueError, match="view: MODEL: expected a model of the box"):
+    with pytest.raises(qkv.Error, match="view: model: cannot read ./none: No such file"):
         qkv.ask("view", model="./none")
 
 

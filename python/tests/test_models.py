@@ -247,6 +247,14 @@ def test_embed_obeys_the_files_of_a_sentence_transformer(tmp_path):
         model.embed("the", prompt="", prompt_name="query")
 
 
+def test_the_bounds_of_a_count_are_those_of_the_question():
+    for count in (0, 2**20 + 1):
+        with pytest.raises(ValueError, match=f"fill: count: expected a whole number from 1 to 1048576, got {count}"):
+            qkv.Model.open("english").fill("the cats <be> small", count)
+        with pytest.raises(ValueError, match=f"fill: count: expected a whole number from 1 to 1048576, got {count}"):
+            qkv.ask("fill", model="english", text="the cats <be> small", count=count)
+
+
 def test_fill():
     text = "the cats that the girl sees <be> small"
     said = json.loads(command("fill", "english", text, "--json"))["masks"]

@@ -68,7 +68,7 @@ CostConfig llama3_8b() {
   config.kv_heads = 8;
   config.d_ff = 14336;
   config.gated_ffn = true;
-  config.norm = NormKind::rms;
+  config.norm_bias = false;
   config.norms_outside_layers = 1;
   config.vocab = 128256;
   config.output_head = OutputHead::untied;

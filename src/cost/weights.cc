@@ -19,7 +19,7 @@ Arithmetic ffn_parameters(const CostConfig& config, const ModelShape& s) {
 }
 
 Arithmetic norm_parameters(const CostConfig& config, std::int64_t norms) {
-  return product({{norms, norms == 1 ? "norm" : "norms"}, {config.norm == NormKind::layer ? 2 : 1}, {config.d_model}});
+  return product({{norms, norms == 1 ? "norm" : "norms"}, {config.norm_bias ? 2 : 1}, {config.d_model}});
 }
 
 void add_embeddings(const CostConfig& config, std::vector<CostItem>& items) {

@@ -16,6 +16,11 @@ namespace qkv::files {
 /// fetched.
 void require_fetched(std::string_view bytes, const std::string& path);
 
+inline constexpr std::string_view kAnotherFile = "another file";
+/// What a file is whose first bytes cannot be the length of a header and its brace; empty for one that may be of
+/// safetensors, and for what cannot be read, which is left to its reader. Throws as require_fetched().
+[[nodiscard]] std::string_view other_than_safetensors(const std::string& path);
+
 /// The bytes of a file. Throws Error as read_file() and require_fetched().
 [[nodiscard]] std::string read_text(const std::string& path);
 

@@ -8,7 +8,7 @@
 #include "kernels/target_list.h"
 #include "kernels/vector_loops.h"
 #include "qkv/error.h"
-#include "qkv/info.h"
+#include "qkv/targets.h"
 
 namespace qkv {
 namespace {

@@ -86,7 +86,9 @@ Bias term(Scanner& scanner) {
   } catch (const MaskSyntaxError&) {
     throw;
   } catch (const InvalidArgument& error) {
-    scanner.fail_with(start, word->signature.form, fmt::format("values that do not fit: {}", error.what()));
+    scanner.fail_with(
+        start, word->signature.form,
+        fmt::format("values that do not fit: {}: {}: {}", word->signature.word, error.argument(), error.fault()));
   }
 }
 

@@ -77,7 +77,9 @@ class MaskParser {
     } catch (const MaskSyntaxError&) {
       throw;
     } catch (const InvalidArgument& error) {
-      scanner_.fail_with(start, word.signature.form, fmt::format("values that do not fit: {}", error.what()));
+      scanner_.fail_with(
+          start, word.signature.form,
+          fmt::format("values that do not fit: {}: {}: {}", word.signature.word, error.argument(), error.fault()));
     }
   }
 

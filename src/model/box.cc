@@ -89,9 +89,10 @@ std::string trained_model_path(std::string_view name) {
   files::require_in_reach(std::string(name));
   if (files::is_folder(std::string(name))) return std::string(name);
   const std::vector<std::string> names = trained_model_names();
-  const std::string fault = names.empty()
-                                ? "there is no box of models, whose folder QKV_MODELS may name"
-                                : "no model \"" + std::string(name) + "\" in the box, which has " + listed(names);
+  const std::string fault =
+      names.empty()
+          ? "no model \"" + std::string(name) + "\": there is no box of models, whose folder QKV_MODELS may name"
+          : "no model \"" + std::string(name) + "\" in the box, which has " + listed(names);
   throw Error(fault + "; for a file, give a path such as ./model.safetensors");
 }
 

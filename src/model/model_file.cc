@@ -1,8 +1,6 @@
 // A model's file: safetensors, whose metadata hold the config and the tokenizers.
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <fstream>
 
 #include "files/checksum.h"
 #include "files/place.h"
@@ -25,15 +23,6 @@ constexpr const char* kPadding = "reading.padding";
 constexpr const char* kChatTemplate = "reading.chat_template";
 constexpr std::string_view kSpecialTokens = "special_tokens";  // "special_tokens.eos_token"
 
-struct OtherFile {
-  std::string_view begin;
-  std::string_view what;
-};
-constexpr std::array<OtherFile, 3> kOtherFiles = {
-    {{"PK\x03\x04", "a pickle of PyTorch: save the model again as safetensors"},
-     {"\x80\x02", "a pickle of PyTorch: save the model again as safetensors"},
-     {"\x89HDF", "one of TensorFlow: save the model again as safetensors"}}};
-
 // For config.json, or a file beside it.
 std::string folder_hint(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
@@ -41,23 +30,11 @@ std::string folder_hint(const std::string& path) {
   return ": give its folder, " + (folder.empty() ? "." : folder.string());
 }
 
-// Throws Error for a file whose first bytes cannot be the length of a header and its brace; what cannot be read is left
-// to its reader.
 void require_safetensors(const std::string& path) {
-  constexpr std::size_t kLength = 8;
-  constexpr std::size_t kRead = 64;
-  std::string begin(kRead, '\0');
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return;
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  begin.resize(static_cast<std::size_t>(file.gcount()));
-  if (begin.size() > kLength && begin[kLength] == '{') return;
-  files::require_fetched(begin, path);
-  for (const OtherFile& other : kOtherFiles) {
-    if (!begin.starts_with(other.begin)) continue;
-    throw Error(path + ": expected a safetensors file, got " + std::string(other.what));
-  }
-  throw Error(path + ": expected a safetensors file, got another file" + folder_hint(path));
+  const std::string_view other = files::other_than_safetensors(path);
+  if (other.empty()) return;
+  const std::string hint = other == files::kAnotherFile ? folder_hint(path) : "";
+  throw Error(path + ": expected a safetensors file, got " + std::string(other) + hint);
 }
 
 std::shared_ptr<const Tokenizer> tokenizer_in(const Words& words) {

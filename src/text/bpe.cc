@@ -1,6 +1,8 @@
 // Byte-pair encoding, with the options of the `tokenizers` library.
 #include <algorithm>
+#include <span>
 
+#include "qkv/error.h"
 #include "text/bpe_merges.h"
 #include "text/characters.h"
 #include "text/subword_model.h"
@@ -94,37 +96,70 @@ class Bpe final : public SubwordModel {
   BpeOptions options_;
 };
 
-// "a b" in older files, ["a", "b"] in newer ones.
-std::pair<std::string, std::string> parts_of(const Json& merge, const JsonField& list, std::size_t n) {
-  if (merge.is_string()) {
-    const auto& text = merge.get_ref<const std::string&>();
-    const std::size_t space = text.find(' ');
-    const bool two = space != std::string::npos && text.find(' ', space + 1) == std::string::npos;
-    if (two) return {text.substr(0, space), text.substr(space + 1)};
-  } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
-    return {merge[0].get<std::string>(), merge[1].get<std::string>()};
-  }
-  list.elements().at(n).fail("two pieces");
+using Parts = std::pair<std::string_view, std::string_view>;
+
+std::optional<Parts> parts_of(std::string_view merge) {
+  const std::size_t space = merge.find(' ');
+  const bool two = space != std::string_view::npos && merge.find(' ', space + 1) == std::string_view::npos;
+  return two ? std::optional(Parts(merge.substr(0, space), merge.substr(space + 1))) : std::nullopt;
 }
+
+// "a b" in older files, ["a", "b"] in newer ones.
+std::optional<Parts> parts_of(const Json& merge) {
+  if (merge.is_string()) return parts_of(std::string_view(merge.get_ref<const std::string&>()));
+  const bool two = merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string();
+  if (!two) return std::nullopt;
+  return Parts(merge[0].get_ref<const std::string&>(), merge[1].get_ref<const std::string&>());
+}
+
+// Merges in the order of their list.
+class MergeList {
+ public:
+  MergeList(const PieceTable& pieces, std::string prefix, MergePlace place, std::size_t count)
+      : pieces_(pieces), prefix_(std::move(prefix)), place_(std::move(place)) {
+    merges_.reserve(count);
+  }
+
+  // The n-th of the list, be it a text or JSON.
+  template <class Merge>
+  void add(std::size_t n, const Merge& merge) {
+    const std::optional<Parts> parts = parts_of(merge);
+    if (!parts) fail(n, "two pieces", shown(merge));
+    const auto& [first, second] = *parts;
+    both_.assign(first).append(second.substr(second.starts_with(prefix_) ? prefix_.size() : 0));
+    const std::int32_t both = id_of(n, both_);
+    merges_.set(id_of(n, first), id_of(n, second), rank_++, both);
+  }
+
+  [[nodiscard]] BpeMerges take() { return std::move(merges_); }
+
+ private:
+  [[noreturn]] void fail(std::size_t n, const std::string& expected, const std::string& got) const {
+    throw Error(place_.list + "[" + std::to_string(n) + "]: expected " + expected + ", got " + got);
+  }
+  [[nodiscard]] std::int32_t id_of(std::size_t n, std::string_view piece) const {
+    const auto id = pieces_.find(piece);
+    if (!id) fail(n, "pieces of " + place_.vocabulary, "\"" + std::string(piece) + "\"");
+    return *id;
+  }
+
+  const PieceTable& pieces_;
+  std::string prefix_;  // left out where pieces come together
+  MergePlace place_;
+  std::string both_;
+  std::uint32_t rank_ = 0;
+  BpeMerges merges_;
+};
 
 BpeMerges read_merges(const JsonField& field, const PieceTable& pieces, const std::string& prefix) {
   if (!field.value().is_array()) field.fail("a list");
-  BpeMerges merges;
-  std::uint32_t rank = 0;
-  const auto id_of = [&](const std::string& piece, std::size_t n) {
-    const auto id = pieces.find(piece);
-    if (!id) field.elements().at(n).fail("pieces of \"vocab\"", "\"" + piece + "\"");
-    return *id;
-  };
+  MergeList merges(pieces, prefix, {field.place(), "\"vocab\""}, field.value().size());
   for (std::size_t n = 0; n < field.value().size(); ++n) {
     const Json& merge = field.value()[n];
     if (n == 0 && merge.is_string() && merge.get_ref<const std::string&>().starts_with("#version")) continue;
-    const auto [first, second] = parts_of(merge, field, n);
-    const std::size_t left_out = second.starts_with(prefix) ? prefix.size() : 0;
-    const std::int32_t both = id_of(first + second.substr(left_out), n);
-    merges.set(id_of(first, n), id_of(second, n), rank++, both);
+    merges.add(n, merge);
   }
-  return merges;
+  return merges.take();
 }
 
 bool read_flag(const JsonField& field, const std::string& key) {
@@ -138,6 +173,13 @@ std::string read_text(const JsonField& field, const std::string& key) {
 }
 
 }  // namespace
+
+SubwordModelPtr make_bpe(PieceTable pieces, std::span<const std::string> list, bool ignore_merges,
+                         const MergePlace& place) {
+  MergeList merges(pieces, "", place, list.size());
+  for (std::size_t n = 0; n < list.size(); ++n) merges.add(n, std::string_view(list[n]));
+  return std::make_shared<Bpe>(std::move(pieces), merges.take(), BpeOptions{.ignore_merges = ignore_merges});
+}
 
 SubwordModelPtr read_bpe(const JsonField& field) {
   field.require_only({"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",

@@ -22,6 +22,7 @@ struct Symbol {
 /// Two symbols become one; of equal ranks the leftmost pair comes first.
 class BpeMerges {
  public:
+  void reserve(std::size_t count) { merges_.reserve(count); }
   void set(std::int32_t first, std::int32_t second, std::uint32_t rank, std::int32_t both) {
     merges_.set(key_of(first, second), std::uint64_t{rank} << kHalf | static_cast<std::uint32_t>(both));
   }

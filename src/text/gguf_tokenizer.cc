@@ -77,14 +77,21 @@ Json added_in(std::span<const GgufToken> tokens) {
   return added;
 }
 
-// Numbers by pieces.
-Json pieces_of(const GgufKeys& keys, std::span<const std::string> texts) {
-  Json pieces = Json::object();
+PieceTable pieces_of(const GgufKeys& keys, std::span<const std::string> texts) {
+  PieceTable pieces;
+  pieces.reserve(texts.size());
   for (std::size_t id = 0; id < texts.size(); ++id) {
-    if (pieces.emplace(texts[id], id).second) continue;
-    keys.refuse(kTokensKey, "each token once, got \"" + texts[id] + "\" twice in it");
+    if (pieces.find(texts[id])) keys.refuse(kTokensKey, "each token once, got \"" + texts[id] + "\" twice in it");
+    pieces.set(static_cast<std::int32_t>(id), texts[id]);
   }
   return pieces;
+}
+
+// Numbers by pieces.
+Json json_of(const PieceTable& pieces) {
+  Json all = Json::object();
+  for (std::int32_t id = 0; id < pieces.size(); ++id) all.emplace(pieces.piece(id), id);
+  return all;
 }
 
 // A text between tokens of the names that the metadata say.
@@ -187,8 +194,16 @@ Json pre_tokenizer_of(Cut cut) {
                    by_pattern("[0-9][0-9][0-9]"), in_bytes(false)});
 }
 
-std::shared_ptr<const Tokenizer> pipeline_of(const GgufKeys& keys, const Json& json) {
-  return text::pipeline_of(json, json.dump(), keys.file().source());
+// `options` is what tokenizer.json has as "model", but for the vocabulary.
+std::shared_ptr<const Tokenizer> pipeline_of(const GgufKeys& keys, const SubwordModelPtr& model, const Json& stages,
+                                             const Json& options) {
+  const auto json = [model, stages, options] {
+    Json whole = stages;
+    whole["model"] = options;
+    whole["model"]["vocab"] = json_of(model->pieces());
+    return whole.dump();
+  };
+  return text::pipeline_of(model, stages, json, keys.file().source());
 }
 
 std::shared_ptr<const Tokenizer> byte_level_bpe(const GgufKeys& keys, std::vector<std::string>& cautions) {
@@ -204,17 +219,16 @@ std::shared_ptr<const Tokenizer> byte_level_bpe(const GgufKeys& keys, std::vecto
   };
   const auto begin = ends_with("bos", "add_bos_token", is_llama3 || is_roberta);
   const auto end = ends_with("eos", "add_eos_token", is_roberta);
-  return pipeline_of(keys, {{"version", "1.0"},
-                            {"added_tokens", added_in(tokens)},
-                            {"normalizer", cut == Cut::qwen2 ? Json{{"type", "NFC"}} : Json()},
-                            {"pre_tokenizer", pre_tokenizer_of(cut)},
-                            {"post_processor", template_of(tokens, begin, end)},
-                            {"decoder", in_bytes(true)},
-                            {"model",
-                             {{"type", "BPE"},
-                              {"ignore_merges", is_llama3 || cut == Cut::tekken},
-                              {"vocab", pieces_of(keys, keys.texts(kTokensKey))},
-                              {"merges", merges}}}});
+  const bool ignores = is_llama3 || cut == Cut::tekken;
+  const MergePlace place{keys.file().source() + ": " + std::string(kMergesKey), std::string(kTokensKey)};
+  return pipeline_of(keys, make_bpe(pieces_of(keys, keys.texts(kTokensKey)), merges, ignores, place),
+                     {{"version", "1.0"},
+                      {"added_tokens", added_in(tokens)},
+                      {"normalizer", cut == Cut::qwen2 ? Json{{"type", "NFC"}} : Json()},
+                      {"pre_tokenizer", pre_tokenizer_of(cut)},
+                      {"post_processor", template_of(tokens, begin, end)},
+                      {"decoder", in_bytes(true)}},
+                     {{"type", "BPE"}, {"ignore_merges", ignores}, {"merges", merges}});
 }
 
 // In the file a piece that begins a word begins with a mark, and one that goes on has none; BERT has it the other way.
@@ -244,24 +258,24 @@ std::shared_ptr<const Tokenizer> word_piece(const GgufKeys& keys) {
       added.push_back(added_token(id, pieces[id], is_special));
     }
   }
+  const WordPieceOptions options{.unknown = pieces[unknown], .prefix = "##"};
   return pipeline_of(
-      keys, {{"version", "1.0"},
-             {"added_tokens", added},
-             {"normalizer",
-              {{"type", "BertNormalizer"},
-               {"clean_text", true},
-               {"handle_chinese_chars", true},
-               {"strip_accents", nullptr},
-               {"lowercase", true}}},
-             {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
-             {"post_processor", template_of(tokens, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end))},
-             {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
-             {"model",
-              {{"type", "WordPiece"},
-               {"unk_token", pieces[unknown]},
-               {"continuing_subword_prefix", "##"},
-               {"max_input_chars_per_word", 100},
-               {"vocab", pieces_of(keys, pieces)}}}});
+      keys, make_word_piece(pieces_of(keys, pieces), options),
+      {{"version", "1.0"},
+       {"added_tokens", added},
+       {"normalizer",
+        {{"type", "BertNormalizer"},
+         {"clean_text", true},
+         {"handle_chinese_chars", true},
+         {"strip_accents", nullptr},
+         {"lowercase", true}}},
+       {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+       {"post_processor", template_of(tokens, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end))},
+       {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}}},
+      {{"type", "WordPiece"},
+       {"unk_token", options.unknown},
+       {"continuing_subword_prefix", options.prefix},
+       {"max_input_chars_per_word", options.longest_word}});
 }
 
 struct SentencePieceKind {
@@ -405,7 +419,7 @@ std::vector<std::int64_t> gguf_ends(const files::GgufKeys& keys) {
 std::map<std::string, std::string> gguf_special_tokens(const files::GgufKeys& keys) {
   std::map<std::string, std::string> tokens;
   if (!keys.has(kTokensKey)) return tokens;
-  const auto pieces = keys.texts(kTokensKey);
+  const auto& pieces = keys.texts(kTokensKey);
   for (const SpecialTokenName& name : kSpecialTokenNames) {
     const auto id = special_token(keys, name.of_gguf, pieces.size());
     if (id) tokens.emplace(name.of_files, pieces[static_cast<std::size_t>(*id)]);

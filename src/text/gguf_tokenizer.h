@@ -17,6 +17,9 @@
 
 namespace qkv::text {
 
+/// The tensor with a row for each token.
+inline constexpr std::string_view kTokenTable = "token_embd.weight";
+
 /// Of tokenizer.ggml.model "gpt2" (byte-level BPE with the pre-tokeniser that tokenizer.ggml.pre names), "llama"
 /// (SentencePiece BPE), "t5" (its unigrams) or "bert" (WordPiece): the tokens of the folder that the file was made
 /// from. nullptr where the file has no tokenizer. Throws Error naming the key, what was expected and what came, for

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <functional>
 #include <utility>
 
@@ -12,6 +13,9 @@ constexpr std::size_t kFewestSlots = 16;
 
 // Of a power of two: more than half full.
 bool is_full(std::size_t used, std::size_t slots) noexcept { return 2 * (used + 1) > slots; }
+
+// A power of two, of which that many are at most half.
+std::size_t slots_for(std::size_t count) noexcept { return std::max(kFewestSlots, std::bit_ceil(2 * (count + 1))); }
 
 std::size_t mixed(std::uint64_t key) noexcept {
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
@@ -29,18 +33,23 @@ std::size_t PieceTable::slot_of(std::string_view piece) const noexcept {
   return slot;
 }
 
-void PieceTable::grow() {
+void PieceTable::rehash(std::size_t slots) {
   std::vector<std::int32_t> old = std::exchange(slots_, {});
-  slots_.assign(std::max(kFewestSlots, 2 * old.size()), kFree);
+  slots_.assign(slots, kFree);
   for (const std::int32_t id : old) {
     if (id != kFree) slots_[slot_of(piece(id))] = id;
   }
 }
 
+void PieceTable::reserve(std::size_t count) {
+  pieces_.reserve(count);
+  if (slots_for(count) > slots_.size()) rehash(slots_for(count));
+}
+
 void PieceTable::set(std::int32_t id, std::string piece) {
   const auto place = static_cast<std::size_t>(id);
   if (place >= pieces_.size()) pieces_.resize(place + 1);
-  if (is_full(used_, slots_.size())) grow();
+  if (is_full(used_, slots_.size())) rehash(std::max(kFewestSlots, 2 * slots_.size()));
   const std::size_t slot = slot_of(piece);
   if (slots_[slot] == kFree) ++used_;
   pieces_[place] = std::move(piece);
@@ -67,16 +76,20 @@ std::size_t NumberTable::slot_of(std::uint64_t key) const noexcept {
   return slot;
 }
 
-void NumberTable::grow() {
+void NumberTable::rehash(std::size_t slots) {
   const std::vector<Slot> old = std::exchange(slots_, {});
-  slots_.resize(std::max(kFewestSlots, 2 * old.size()));
+  slots_.resize(slots);
   for (const Slot& slot : old) {
     if (slot.key != kFree) slots_[slot_of(slot.key)] = slot;
   }
 }
 
+void NumberTable::reserve(std::size_t count) {
+  if (slots_for(count) > slots_.size()) rehash(slots_for(count));
+}
+
 void NumberTable::set(std::uint64_t key, std::uint64_t value) {
-  if (is_full(used_, slots_.size())) grow();
+  if (is_full(used_, slots_.size())) rehash(std::max(kFewestSlots, 2 * slots_.size()));
   Slot& slot = slots_[slot_of(key)];
   if (slot.key == kFree) ++used_;
   slot = {.key = key, .value = value};
@@ -96,6 +109,7 @@ std::int64_t highest_id(std::size_t count) noexcept {
 PieceTable read_pieces(const JsonField& field) {
   if (!field.value().is_object()) field.fail("an object of pieces and their numbers");
   PieceTable pieces;
+  pieces.reserve(field.value().size());
   const std::int64_t highest = highest_id(field.value().size());
   for (const auto& [piece, id] : field.value().items()) {
     const bool sound = id.is_number_unsigned() && id.get<std::uint64_t>() <= static_cast<std::uint64_t>(highest);

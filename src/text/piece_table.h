@@ -21,6 +21,8 @@ class PieceTable {
   PieceTable& operator=(const PieceTable&) = delete;
   ~PieceTable() = default;
 
+  /// Makes room for that many pieces at once.
+  void reserve(std::size_t count);
   /// The number is free, 0 or more. The later of two pieces with one text is found.
   void set(std::int32_t id, std::string piece);
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view piece) const noexcept;
@@ -34,7 +36,7 @@ class PieceTable {
 
  private:
   [[nodiscard]] std::size_t slot_of(std::string_view piece) const noexcept;
-  void grow();
+  void rehash(std::size_t slots);
 
   std::vector<std::string> pieces_;
   std::vector<std::int32_t> slots_;  // ids by hash; kFree where there is none
@@ -45,6 +47,7 @@ class PieceTable {
 /// From 64 bits to 64 bits, of keys that are not ~0.
 class NumberTable {
  public:
+  void reserve(std::size_t count);
   void set(std::uint64_t key, std::uint64_t value);
   [[nodiscard]] const std::uint64_t* find(std::uint64_t key) const noexcept;
 
@@ -54,7 +57,7 @@ class NumberTable {
     std::uint64_t value = 0;
   };
   [[nodiscard]] std::size_t slot_of(std::uint64_t key) const noexcept;
-  void grow();
+  void rehash(std::size_t slots);
 
   std::vector<Slot> slots_;
   std::size_t used_ = 0;

@@ -33,7 +33,7 @@ void append(Encoding& all, const Encoding& more) {
 
 }  // namespace
 
-PipelineTokenizer::PipelineTokenizer(PipelineStages stages, std::string json)
+PipelineTokenizer::PipelineTokenizer(PipelineStages stages, std::function<std::string()> json)
     : stages_(std::move(stages)),
       added_(stages_.added_tokens, stages_.normalizer),
       json_(std::move(json)),
@@ -60,7 +60,7 @@ std::optional<std::int32_t> PipelineTokenizer::find(std::string_view piece) cons
 }
 
 std::map<std::string, std::string> PipelineTokenizer::config() const {
-  return {{"kind", kPipelineKind}, {"json", json_}};
+  return {{"kind", kPipelineKind}, {"json", json_()}};
 }
 
 EncodedPart PipelineTokenizer::encode_part(std::string_view text, TokenSource source) const {
@@ -138,12 +138,18 @@ std::shared_ptr<const Tokenizer> pipeline_from_json(std::string text, const std:
 }
 
 std::shared_ptr<const Tokenizer> pipeline_of(const Json& json, std::string text, const std::string& source) {
-  const JsonField root(json, source);
+  return pipeline_of(
+      read_subword_model(JsonField(json, source).at("model")), json, [text = std::move(text)] { return text; }, source);
+}
+
+std::shared_ptr<const Tokenizer> pipeline_of(SubwordModelPtr model, const Json& others,
+                                             std::function<std::string()> json, const std::string& source) {
+  const JsonField root(others, source);
   root.require_only({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
                      "post_processor", "decoder", "model"});
   if (const auto version = root.find("version"); version && version->string() != "1.0") version->fail("\"1.0\"");
   PipelineStages stages;
-  stages.model = read_subword_model(root.at("model"));
+  stages.model = std::move(model);
   if (const auto field = root.find("normalizer")) stages.normalizer = read_normalizer(*field);
   if (const auto field = root.find("pre_tokenizer")) stages.pre_tokenizer = read_pre_tokenizer(*field);
   if (const auto field = root.find("decoder")) stages.decoder = read_decoder(*field);
@@ -153,7 +159,7 @@ std::shared_ptr<const Tokenizer> pipeline_of(const Json& json, std::string text,
     for (const AddedToken& token : stages.added_tokens) size = std::max(size, token.id + 1);
   }
   if (const auto field = root.find("post_processor")) stages.post_processor = read_post_processor(*field, size);
-  return std::make_shared<PipelineTokenizer>(std::move(stages), std::move(text));
+  return std::make_shared<PipelineTokenizer>(std::move(stages), std::move(json));
 }
 
 }  // namespace qkv::text

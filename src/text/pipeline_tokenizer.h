@@ -1,6 +1,7 @@
 // A tokenizer made of stages: added tokens and normaliser, pre-tokeniser, model, post-processor, decoder.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -26,8 +27,8 @@ struct PipelineStages {
 
 class PipelineTokenizer final : public Tokenizer {
  public:
-  /// `json` is what the stages were read from.
-  PipelineTokenizer(PipelineStages stages, std::string json);
+  /// `json` gives what the stages were read from.
+  PipelineTokenizer(PipelineStages stages, std::function<std::string()> json);
 
   [[nodiscard]] std::int64_t size() const noexcept override { return size_; }
   [[nodiscard]] const std::string& piece(std::int32_t id) const override;
@@ -43,7 +44,7 @@ class PipelineTokenizer final : public Tokenizer {
 
   PipelineStages stages_;
   AddedTokens added_;
-  std::string json_;
+  std::function<std::string()> json_;
   PieceTable added_pieces_;  // texts of added tokens
   std::int64_t size_ = 0;
   mutable WordCachePool caches_;
@@ -54,6 +55,10 @@ inline constexpr const char* kPipelineKind = "tokenizer.json";
 [[nodiscard]] std::shared_ptr<const Tokenizer> pipeline_from_json(std::string json, const std::string& source);
 /// Of a value, and of it as text.
 [[nodiscard]] std::shared_ptr<const Tokenizer> pipeline_of(const Json& json, std::string text,
+                                                           const std::string& source);
+/// Of a model, and of a value that says the other stages. `json` is asked for all of it when it is to be saved.
+[[nodiscard]] std::shared_ptr<const Tokenizer> pipeline_of(SubwordModelPtr model, const Json& others,
+                                                           std::function<std::string()> json,
                                                            const std::string& source);
 
 }  // namespace qkv::text

@@ -7,8 +7,11 @@
 
 #include "files/place.h"
 #include "qkv/error.h"
+#include "qkv/gguf.h"
 #include "text/config_words.h"
 #include "text/files_beside.h"
+#include "text/fitted_tokenizer.h"
+#include "text/gguf_tokenizer.h"
 #include "text/json_field.h"
 #include "text/marian.h"
 #include "text/older_files.h"
@@ -63,6 +66,17 @@ std::shared_ptr<const Tokenizer> read_pair_of_files(const fs::path& vocab, const
   return read_older(text::json_of_vocab_and_merges(pieces, text_of(merges), files), vocab, files);
 }
 
+std::shared_ptr<const Tokenizer> read_gguf(const fs::path& path, std::vector<std::string>* cautions) {
+  const Gguf file = Gguf::read(path.string());
+  std::vector<std::string> told;
+  auto tokenizer = text::gguf_tokenizer(files::GgufKeys(file), told);
+  if (!tokenizer) throw Error(path.string() + ": expected a tokenizer in its metadata, got none");
+  if (cautions != nullptr) cautions->insert(cautions->end(), told.begin(), told.end());
+  const GgufEntry* const table = file.find(text::kTokenTable);
+  const bool has_rows = table != nullptr && table->shape.size() == 2;
+  return has_rows ? text::fitted_tokenizer(std::move(tokenizer), table->shape.front()) : tokenizer;
+}
+
 std::shared_ptr<const Tokenizer> read_one_file(const fs::path& path, std::vector<std::string>* cautions) {
   const text::FilesBeside files = text::read_files_beside(path, cautions);
   if (path.extension() == ".txt") {
@@ -73,6 +87,7 @@ std::shared_ptr<const Tokenizer> read_one_file(const fs::path& path, std::vector
     text::require_known_class(files, text::OlderFile::sentence_piece, path.string());
     return text::read_sentence_piece(text_of(path), files, path.string());
   }
+  if (path.extension() == ".gguf") return read_gguf(path, cautions);
   if (path.extension() == ".spm") return text::read_marian(path, files);
   if (path.filename() == "vocab.json") {
     text::require_known_class(files, text::OlderFile::byte_level, path.string());

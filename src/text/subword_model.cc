@@ -26,11 +26,11 @@ class WordLevel final : public SubwordModel {
 // The longest piece that begins the rest of a word, then the longest of what is left (Wu et al. 2016, section 4.1).
 class WordPiece final : public SubwordModel {
  public:
-  WordPiece(PieceTable pieces, const std::string& unknown, std::string prefix, std::int64_t longest_word)
+  WordPiece(PieceTable pieces, const WordPieceOptions& options)
       : pieces_(std::move(pieces)),
-        unknown_(pieces_.find(unknown)),
-        prefix_(std::move(prefix)),
-        longest_word_(static_cast<std::size_t>(longest_word)) {
+        unknown_(pieces_.find(options.unknown)),
+        prefix_(options.prefix),
+        longest_word_(static_cast<std::size_t>(options.longest_word)) {
     for (std::int32_t id = 0; id < pieces_.size(); ++id) longest_ = std::max(longest_, pieces_.piece(id).size());
   }
 
@@ -91,11 +91,16 @@ SubwordModelPtr read_word_level(const JsonField& field) {
   return std::make_shared<WordLevel>(read_pieces(field.at("vocab")), field.at("unk_token").string());
 }
 
+SubwordModelPtr make_word_piece(PieceTable pieces, const WordPieceOptions& options) {
+  return std::make_shared<WordPiece>(std::move(pieces), options);
+}
+
 SubwordModelPtr read_word_piece(const JsonField& field) {
   field.require_only({"type", "vocab", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word"});
-  return std::make_shared<WordPiece>(read_pieces(field.at("vocab")), field.at("unk_token").string(),
-                                     field.at("continuing_subword_prefix").string(),
-                                     field.at("max_input_chars_per_word").whole(0, INT32_MAX));
+  return make_word_piece(read_pieces(field.at("vocab")),
+                         {.unknown = field.at("unk_token").string(),
+                          .prefix = field.at("continuing_subword_prefix").string(),
+                          .longest_word = field.at("max_input_chars_per_word").whole(0, INT32_MAX)});
 }
 
 SubwordModelPtr read_subword_model(const JsonField& field) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,23 @@ class SubwordModel {
   SubwordModel& operator=(SubwordModel&&) = default;
 };
 using SubwordModelPtr = std::shared_ptr<const SubwordModel>;
+
+/// Where merges stand, and what has their pieces, for errors.
+struct MergePlace {
+  std::string list, vocabulary;
+};
+
+/// Byte-pair encoding by a list of merges, "a b". Throws Error naming `place` and the number of one that is not two
+/// pieces, or whose pieces, alone or together, are not in the vocabulary.
+[[nodiscard]] SubwordModelPtr make_bpe(PieceTable pieces, std::span<const std::string> merges, bool ignore_merges,
+                                       const MergePlace& place);
+
+struct WordPieceOptions {
+  std::string unknown;
+  std::string prefix;  // of pieces that go on with a word
+  std::int64_t longest_word = 100;
+};
+[[nodiscard]] SubwordModelPtr make_word_piece(PieceTable pieces, const WordPieceOptions& options);
 
 /// "model" of tokenizer.json. Throws Error naming a type or option that is not known.
 [[nodiscard]] SubwordModelPtr read_subword_model(const JsonField& field);

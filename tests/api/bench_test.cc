@@ -142,7 +142,8 @@ TEST(BenchQuestion, ShowsAHeadOfADrawnModel) {
 }
 
 TEST(ExplainQuestion, HoldsEveryStepOfTheExplanation) {
-  const Answer answer = ask("explain", R"({"text": "The cat sat down", "causal": true, "query": "cat"})");
+  const Answer answer =
+      ask("explain", R"({"text": "The cat sat down", "causal": true, "query": "cat", "all": "full"})");
   ExplainOptions options;
   options.text = "The cat sat down";
   options.mask = causal();

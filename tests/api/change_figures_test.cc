@@ -49,9 +49,9 @@ TEST(ChangeFigures, SayTheLossOfManyTexts) {
 TEST(ChangeFigures, OfStatesSayCosinesAlone) {
   const ChangeQuestion question = question_of({});
   const TextChange change{.tokens = {"a"}, .state_cosines = {0.5}, .vector_cosine = 0.25};
-  EXPECT_EQ(
-      reply_as_line(change_figures(change, question, "m")),
-      "{\"model\":\"m\",\"interventions\":[],\"tokens\":[\"a\"],\"state_cosines\":[0.5],\"vector_cosine\":0.25}\n");
+  EXPECT_EQ(reply_as_line(change_figures(change, question, "m")),
+            "{\"model\":\"m\",\"interventions\":[],\"tokens\":[\"a\"],\"place\":0,\"state_cosines\":[0.5],"
+            "\"vector_cosine\":0.25,\"sentence\":\"The text's vector before and after: cosine 0.2500.\"}\n");
   const LossChange pairs{.texts = 2, .pair = PairChange{.before = 0.5, .after = 1}};
   EXPECT_EQ(reply_as_line(change_figures(pairs, question, "m")),
             "{\"model\":\"m\",\"interventions\":[],\"texts\":2,\"cosine\":{\"before\":0.5,\"after\":1.0}}\n");

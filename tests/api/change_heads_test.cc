@@ -59,13 +59,13 @@ TEST(BenchQuestion, HasTheSumsOfRowsThatMakeOneOrNothing) {
 }
 
 TEST(ChangeQuestion, RunsAnEditOfTheBenchThroughTheModel) {
-  const std::string start = R"({"model": "induction", "text": "abcxyzab", "changes": )";
+  const std::string start = R"({"model": "induction", "text": "abcxyzab", "changes": [)";
   // The head's output at the last place, as large as it is false.
-  const Answer answer = ask("change", start + R"("set 1.0=q:7,0:20; set 1.0=q:7,1:-20"})");
-  EXPECT_EQ(answer.json["changes"], Json({"set 1.0=q:7,0:20", "set 1.0=q:7,1:-20"}));
+  const Answer answer = ask("change", start + R"("set 1.0=q:7,0:20", "set 1.0=q:7,1:-20"]})");
+  EXPECT_EQ(answer.json["interventions"], Json({"set 1.0=q:7,0:20", "set 1.0=q:7,1:-20"}));
   EXPECT_GT(answer.json["answer"]["before"]["probability"].get<double>(), 0.9);
   EXPECT_NE(answer.json["answer"]["after"]["probability"], answer.json["answer"]["before"]["probability"]);
-  EXPECT_EQ(refused_field("change", start + R"("set 1.0=q:8,0:1"})"), "changes");
+  EXPECT_EQ(refused_field("change", start + R"("set 1.0=q:8,0:1"]})"), "changes");
 }
 
 TEST(NumberQuestion, WritesMinusesAndSmallNumbersAsPeopleDo) {

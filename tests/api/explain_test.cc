@@ -17,7 +17,7 @@ namespace {
 using testing::Not;
 
 constexpr const char* kSentence =
-    R"({"text": "The <cat> & dog sat", "causal": true, "block": "pre-norm", "query": "sat", "numbers": true})";
+    R"({"text": "The <cat> & dog sat", "causal": true, "block": "pre-norm", "query": "sat", "all": "full"})";
 
 ExplainOptions options_of_sentence() {
   ExplainOptions options;
@@ -69,8 +69,8 @@ std::vector<Json> pictures_of(const Json& reply) {
 }
 
 TEST(ExplainQuestion, HasTheLinesOfChartsAndAllTensorsOnlyInNumbers) {
-  const Json shown = ask("explain", R"({"text": "The cat sat"})").json;
-  const Answer numbers = ask("explain", R"({"text": "The cat sat", "numbers": true})");
+  const Json shown = ask("explain", R"({"text": "The cat sat", "numbers": false})").json;
+  const Answer numbers = ask("explain", R"({"text": "The cat sat"})");
   EXPECT_EQ(pictures_of(shown), pictures_of(numbers.json));
   bool has_lines = false;
   for (const Json& picture : pictures_of(shown)) {

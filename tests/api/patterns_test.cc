@@ -8,6 +8,8 @@
 #include <numeric>
 
 #include "ask.h"
+#include "qkv/api/cost.h"
+#include "qkv/api/mask.h"
 #include "qkv/bias.h"
 #include "qkv/nn/position.h"
 
@@ -15,37 +17,37 @@ namespace qkv {
 namespace {
 
 TEST(MaskQuestion, DrawsPairsWhereTheyAreFew) {
-  const Answer answer = ask("mask", R"({"mask": "causal", "tq": 3, "tk": 2})");
-  EXPECT_EQ(answer.numbers<float>(answer.json["share"]), (std::vector<float>{0, 0, 1, 0, 1, 1}));
-  EXPECT_EQ(answer.json["cell_queries"], 1);
-  EXPECT_EQ(answer.json["blind_rows"], 1);
-  EXPECT_EQ(answer.json["first_blind"], Json::array({0}));
+  const Answer answer = ask("mask", R"({"mask": "causal", "tq": 3, "tk": 2, "map": true})");
+  EXPECT_EQ(answer.numbers<float>(answer.json["map"]["share"]), (std::vector<float>{0, 0, 1, 0, 1, 1}));
+  EXPECT_EQ(answer.json["map"]["cell_queries"], 1);
+  EXPECT_EQ(answer.json["map"]["blind_rows"], 1);
+  EXPECT_EQ(answer.json["map"]["first_blind"], Json::array({0}));
 }
 
-TEST(MaskQuestion, BeginsWithTheFiguresOfTheCommand) {
+TEST(MaskQuestion, HasTheFiguresOfTheCommand) {
   MaskRequest request;
   request.mask = "causal & window(20)";
   request.tq = 300;
   request.tk = 200;
   request.heads = 3;
-  const Json figures = Json::parse(reply_as_json(mask_figures(mask(request))));
-  const Answer answer = ask("mask", R"j({"mask": "causal & window(20)", "tq": 300, "tk": 200, "heads": 3})j");
-  for (const auto& [key, value] : figures.items()) EXPECT_EQ(answer.json[key], value) << key;
+  const Json figures = Json::parse(reply_as_json(mask_figures(mask(request), request)));
+  EXPECT_EQ(ask("mask", R"j({"mask": "causal & window(20)", "tq": 300, "tk": 200, "heads": 3})j").json, figures);
   EXPECT_EQ(figures["pairs_total"], 3 * 300 * 200);
 }
 
 TEST(MaskQuestion, SharesOfCellsAddUpToWhatIsKept) {
-  const Answer answer = ask("mask", R"j({"mask": "causal & window(512)", "tq": 8192, "tk": 8192, "cells": 32})j");
-  const auto share = answer.numbers<float>(answer.json["share"]);
+  const Answer answer =
+      ask("mask", R"j({"mask": "causal & window(512)", "tq": 8192, "tk": 8192, "map": true, "cells": 32})j");
+  const auto share = answer.numbers<float>(answer.json["map"]["share"]);
   ASSERT_EQ(share.size(), 1024U);
   const double mean = std::accumulate(share.begin(), share.end(), 0.0) / 1024;  // all cells are as large
   EXPECT_NEAR(mean, answer.json["coverage"].get<double>(), 1e-6);
-  EXPECT_EQ(answer.json["cell_queries"], 256);
-  EXPECT_EQ(answer.json["blind_rows"], 0);
+  EXPECT_EQ(answer.json["map"]["cell_queries"], 256);
+  EXPECT_EQ(answer.json["map"]["blind_rows"], 0);
 }
 
 TEST(MaskQuestion, FindsRowsThatSeeNothing) {
-  const Answer answer = ask("mask", R"j({"mask": "causal & !window(4)", "tq": 512, "tk": 640})j");
+  const Answer answer = ask("mask", R"j({"mask": "causal & !window(4)", "tq": 512, "tk": 640, "map": true})j");
   std::int64_t blind = 0;
   const Mask mask = parse_mask("causal & !window(4)");
   const MaskShape shape{.B = 1, .H = 1, .Tq = 512, .Tk = 640};
@@ -54,17 +56,21 @@ TEST(MaskQuestion, FindsRowsThatSeeNothing) {
     for (std::int64_t j = 0; j < shape.Tk && !sees; ++j) sees = mask.allows({.b = 0, .h = 0, .i = i, .j = j}, shape);
     blind += sees ? 0 : 1;
   }
-  EXPECT_EQ(answer.json["blind_rows"].get<std::int64_t>(), blind);
+  EXPECT_EQ(answer.json["map"]["blind_rows"].get<std::int64_t>(), blind);
   EXPECT_THROW(ask("mask", R"j({"mask": "causal & windw(512)"})j"), MaskSyntaxError);
-  EXPECT_EQ(refused_field("mask", R"({"tq": 1000000})"), "tq");
-  EXPECT_EQ(refused_field("mask", R"({"head": 1})"), "head");
+  EXPECT_EQ(refused_field("mask", R"({"mask": "all", "map": true, "tq": 1000000})"), "tq");
+  EXPECT_EQ(refused_field("mask", R"({"mask": "all", "map": true, "tk": 0})"), "tk");
+  EXPECT_EQ(refused_field("mask", R"({"mask": "all", "tk": 1000000})"), "tk");
+  EXPECT_EQ(refused_field("mask", R"({"mask": "all", "head": 1})"), "head");
+  EXPECT_EQ(refused_field("mask", R"({"mask": "all", "batch": 2, "batch_entry": 2})"), "batch_entry");
+  EXPECT_EQ(refused_field("mask", R"({"map": true})"), "map");
 }
 
 TEST(MaskQuestion, ProposesAnExampleOfEachWordUnlessItIsLong) {
   const auto dense = [](const char* request) { return ask("mask", request).json["words"].back(); };
-  EXPECT_EQ(dense(R"({"tq": 2, "tk": 3})")["example"], "dense([1, 1, 0])");
-  EXPECT_EQ(dense(R"({"tq": 4096, "tk": 4096})")["word"], "dense");
-  EXPECT_EQ(dense(R"({"tq": 4096, "tk": 4096})")["example"], "");
+  EXPECT_EQ(dense(R"({"mask": "all", "tq": 2, "tk": 3})")["example"], "dense([1, 1, 0])");
+  EXPECT_EQ(dense(R"({"mask": "all", "tq": 4096, "tk": 4096})")["word"], "dense");
+  EXPECT_EQ(dense(R"({"mask": "all", "tq": 4096, "tk": 4096})")["example"], "");
 }
 
 TEST(MaskQuestion, NamesTheColumnOfAnError) {
@@ -103,13 +109,12 @@ TEST(PositionsQuestion, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refused_field("positions", R"({"d": 7})"), "d");
 }
 
-TEST(CostQuestion, BeginsWithTheFiguresOfTheCommand) {
+TEST(CostQuestion, HasTheFiguresOfTheCommand) {
   CostRequest request;
   request.preset = "llama-3-8b";
   request.tokens = 4096;
-  const Json figures = Json::parse(reply_as_json(cost_figures(cost(cost_config(request)))));
-  const Answer answer = ask("cost", R"({"preset": "llama-3-8b", "tokens": 4096})");
-  for (const auto& [key, value] : figures.items()) EXPECT_EQ(answer.json[key], value) << key;
+  const Json figures = Json::parse(reply_as_json(answer(request)));
+  EXPECT_EQ(ask("cost", R"({"preset": "llama-3-8b", "tokens": 4096})").json, figures);
   EXPECT_GT(figures["groups"].size(), 1U);
 }
 
@@ -126,6 +131,8 @@ TEST(CostQuestion, HasGptThreesMatrix) {
   EXPECT_EQ(answer.json["model"]["d_ff"], 4 * 12288);
   EXPECT_FALSE(answer.json["lines"].empty());
   EXPECT_EQ(refused_field("cost", R"({"preset": "gpt5"})"), "preset");
+  EXPECT_EQ(refused_field("cost", "{}"), "preset");
+  EXPECT_EQ(refused_field("cost", R"({"preset": "gpt3", "from": 8, "to": 8})"), "to");
 }
 
 }  // namespace

@@ -62,20 +62,30 @@ TEST(RolesQuestion, StopsWhenAsked) {
 }
 
 TEST(ChangeQuestion, RemovesTheHeadThatInducts) {
-  const Answer answer = ask("change", R"({"model": "induction", "text": "abcxyzab", "changes": "remove 1.0"})");
-  EXPECT_EQ(answer.json["answer"]["token"], "c");
+  const Answer answer = ask("change", R"({"model": "induction", "text": "abcxyzab", "changes": ["remove 1.0"]})");
+  EXPECT_EQ(answer.json["answer"]["piece"], "c");
   EXPECT_GT(answer.json["answer"]["before"]["probability"].get<double>(), 0.9);
   EXPECT_LT(answer.json["answer"]["after"]["probability"].get<double>(), 0.5);
-  EXPECT_EQ(answer.json["changes"], Json({"remove 1.0"}));
+  EXPECT_EQ(answer.json["interventions"], Json({"remove 1.0"}));
+}
+
+TEST(ChangeQuestion, SaysWhatAModelSaysUntouched) {
+  const Answer answer = ask("change", R"({"model": "induction", "text": "abcxyzab", "untouched": true})");
+  EXPECT_EQ(answer.json["interventions"], Json::array());
+  EXPECT_EQ(answer.json["answer"]["before"], answer.json["answer"]["after"]);
+  EXPECT_EQ(answer.json["place"], 7);
 }
 
 TEST(ChangeQuestion, RefusesWhatHasNoMeaning) {
-  const std::string start = R"({"model": "induction", "text": "abcxyzab", "changes": )";
-  EXPECT_EQ(refused_field("change", start + R"("remove 5.0"})"), "changes");
-  EXPECT_EQ(refused_field("change", start + R"("", "token": "é"})"), "token");
-  EXPECT_EQ(refused_field("change", start + R"("", "against": "é"})"), "against");
-  EXPECT_EQ(refused_field("change", start + R"("", "from_text": "é"})"), "from_text");
-  EXPECT_EQ(refused_field("change", start + R"("remove 1.0; twist 3"})"), "changes");
+  const std::string start = R"({"model": "induction", "text": "abcxyzab", )";
+  EXPECT_EQ(refused_field("change", start + R"("changes": ["remove 5.0"]})"), "changes");
+  EXPECT_EQ(refused_field("change", start + R"("remove": ["5.0"]})"), "remove");
+  EXPECT_EQ(refused_field("change", start + R"("untouched": true, "token": "é"})"), "token");
+  EXPECT_EQ(refused_field("change", start + R"("untouched": true, "against": "é"})"), "against");
+  EXPECT_EQ(refused_field("change", start + R"("untouched": true, "from_text": "é"})"), "from_text");
+  EXPECT_EQ(refused_field("change", start + R"("untouched": true, "remove": ["1.0"]})"), "untouched");
+  EXPECT_EQ(refused_field("change", start + R"("changes": ["remove 1.0; twist 3"]})"), "changes");
+  EXPECT_EQ(refused_field("change", start + R"("changes": []})"), "remove");
   EXPECT_EQ(refused_field("change", R"({"model": "induction"})"), "text");
 }
 

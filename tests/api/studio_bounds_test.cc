@@ -68,13 +68,15 @@ TEST(StudioBounds, OfACostAreThoseOfItsFigures) {
 }
 
 TEST(StudioBounds, OfAMapsMaskLeaveSomethingToDraw) {
-  EXPECT_EQ(message_of("mask", {{"batch", 0}}),
-            "request: batch: expected a whole number from 1 to 1099511627776, got 0");
-  EXPECT_EQ(message_of("mask", {{"tk", 0}}), "request: tk: expected a whole number from 1 to 131072, got 0");
-  EXPECT_THAT(message_of("mask", {{"batch", std::int64_t{1} << 40}, {"heads", std::int64_t{1} << 40}}),
+  const auto of_map = [](Json request) {
+    request.update({{"mask", "all"}, {"map", true}});
+    return message_of("mask", request);
+  };
+  EXPECT_EQ(of_map({{"batch", 0}}), "request: batch: expected a whole number from 1 to 1099511627776, got 0");
+  EXPECT_EQ(of_map({{"tk", 0}}), "request: tk: expected a whole number from 1 to 1099511627776, got 0");
+  EXPECT_THAT(of_map({{"batch", std::int64_t{1} << 40}, {"heads", std::int64_t{1} << 40}}),
               HasSubstr("request: batch: expected fewer than 2^63 elements"));
-  EXPECT_EQ(message_of("mask", {{"batch_entry", 2}, {"batch", 2}}),
-            "request: batch_entry: expected 0 to 1 for a map, got 2");
+  EXPECT_EQ(of_map({{"batch_entry", 2}, {"batch", 2}}), "request: batch_entry: expected 0 to 1, got 2");
 }
 
 TEST(StudioBounds, OfWordsHoldForEachAndForAll) {
@@ -94,11 +96,11 @@ TEST(StudioBounds, OfNumbersHoldBeforeTheWork) {
     ++asked;
     return Proceed::go_on;
   };
-  const Json large = {{"text", words(1000)}, {"heads", 16}, {"d_model", 64}, {"numbers", true}, {"block", "pre-norm"}};
+  const Json large = {{"text", words(1000)}, {"heads", 16}, {"d_model", 64}, {"block", "pre-norm"}};
   EXPECT_THAT(message_of(studio, "explain", large, watch),
               HasSubstr("numbers: expected an explanation of at most 67108864 numbers"));
   EXPECT_EQ(asked, 0);
-  EXPECT_EQ(message_of("explain", {{"text", words(300)}, {"numbers", true}, {"block", "pre-norm"}}), "");
+  EXPECT_EQ(message_of("explain", {{"text", words(300)}, {"block", "pre-norm"}}), "");
 }
 
 TEST(StudioBounds, StopADrawnModelOnceItsClientLeaves) {
@@ -151,7 +153,7 @@ TEST(ExplainRules, HoldForTheQuestion) {
   for (const Json& one : std::vector<Json>{{{"example", 1}},
                                            {{"site", "tokens"}},
                                            {{"layer", 0}},
-                                           {{"head", 1}},
+                                           {{"head", "1.0"}},
                                            {{"answer", 2}},
                                            {{"captions", "a|b"}},
                                            {{"picture", "x.png"}},
@@ -202,7 +204,7 @@ TEST(StudioBounds, StopAPassOnceItsClientLeaves) {
            {"far_open", {{"model", "gpt"}, {"text", words(600)}}},
            {"heads", {{"model", "gpt"}, {"text", words(300)}}},
            {"explain", {{"model", "induction"}, {"text", "abcxyzab"}}},
-           {"change", {{"model", "induction"}, {"text", "abcxyzab"}, {"changes", "remove 1.0"}}},
+           {"change", {{"model", "induction"}, {"text", "abcxyzab"}, {"changes", {"remove 1.0"}}}},
            {"roles", {{"model", "induction"}, {"count", 4}, {"importance", 2}}}}) {
     asked = 0;
     EXPECT_THROW(static_cast<void>(studio.ask(question, request.dump(), leaves)), Cancelled) << question;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "qkv/info.h"
+#include "qkv/targets.h"
 
 namespace qkv::testing_attention {
 

@@ -1,4 +1,6 @@
 // Every target that this machine runs gives what the reference gives, through the public call.
+#include "qkv/targets.h"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>

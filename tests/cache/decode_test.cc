@@ -11,7 +11,6 @@
 #include "core/error_message.h"
 #include "mask/batch_entry.h"
 #include "mask/random_bias.h"
-#include "qkv/info.h"
 
 namespace qkv::testing_attention::decode_test {
 namespace {

@@ -117,15 +117,15 @@ TEST_F(AttendRefusal, MasksThatDoNotFit) {
               HasSubstr("--bias-file: expected a shape that broadcasts to [1, 2, 3, 3], got [2, 3]"));
 }
 
-// Of a word of the mask or bias language, it is that word that is named.
+// Of a word of the mask or bias language, that word is named behind the option.
 TEST_F(AttendRefusal, WordsThatDoNotFit) {
-  EXPECT_THAT(refusal(2, {"--mask", "keys(9)"}), HasSubstr("qkv attend: keys: lengths: expected at most 3"));
+  EXPECT_THAT(refusal(2, {"--mask", "keys(9)"}), HasSubstr("qkv attend: --mask: keys: expected at most 3"));
   EXPECT_THAT(refusal(2, {"--mask", "blocks(2, [[1]])"}),
-              HasSubstr("qkv attend: blocks: kept: expected [2, 2] blocks"));
-  EXPECT_THAT(refusal(2, {"--mask", "documents(1, 1)"}), HasSubstr("qkv attend: documents: lengths: expected a sum"));
+              HasSubstr("qkv attend: --mask: blocks: expected [2, 2] blocks"));
+  EXPECT_THAT(refusal(2, {"--mask", "documents(1, 1)"}), HasSubstr("qkv attend: --mask: documents: expected a sum"));
   EXPECT_THAT(refusal(2, {"--bias", "t5(table=[[1], [2], [3], [4]], max_distance=8)"}),
-              HasSubstr("qkv attend: t5: table: expected one column for each of 2 heads"));
-  EXPECT_THAT(refusal(2, {"--bias", "dense([[1, 2]])"}), HasSubstr("qkv attend: dense: values: expected a shape"));
+              HasSubstr("qkv attend: --bias: t5: expected one column for each of 2 heads"));
+  EXPECT_THAT(refusal(2, {"--bias", "dense([[1, 2]])"}), HasSubstr("qkv attend: --bias: dense: expected a shape"));
 }
 
 TEST_F(AttendRefusal, OptionsGivenTwice) {
@@ -196,9 +196,9 @@ TEST_F(AttendRefusal, NoPlaceForAResult) {
 
 TEST_F(AttendRefusal, FilesThatCannotBeRead) {
   std::filesystem::remove(path("q.npy"));
-  EXPECT_EQ(refusal(1), "qkv attend: cannot read " + path("q.npy") + ": No such file or directory\n");
+  EXPECT_EQ(refusal(1), "qkv attend: --q: cannot read " + path("q.npy") + ": No such file or directory\n");
   std::filesystem::create_directory(path("q.npy"));
-  EXPECT_EQ(refusal(1), "qkv attend: cannot read " + path("q.npy") + ": it is a directory\n");
+  EXPECT_EQ(refusal(1), "qkv attend: --q: cannot read " + path("q.npy") + ": it is a directory\n");
 }
 
 TEST_F(AttendRefusal, FilesThatAreTruncated) {

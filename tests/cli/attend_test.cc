@@ -7,8 +7,8 @@
 #include "cli/attend_fixture.h"
 #include "qkv/attention.h"
 #include "qkv/heads.h"
-#include "qkv/info.h"
 #include "qkv/kv.h"
+#include "qkv/targets.h"
 
 namespace qkv::attend_test {
 namespace {

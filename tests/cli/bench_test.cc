@@ -116,7 +116,7 @@ TEST(Bench, RefusesWhatHasNoMeaning) {
     EXPECT_THAT(outcome.out, IsEmpty());
     return outcome.err;
   };
-  EXPECT_THAT(refusal({"bench"}), StartsWith("qkv bench: A subcommand is required"));
+  EXPECT_THAT(refusal({"bench"}), StartsWith("qkv bench: expected one of variants, positions, bottleneck, got none"));
   EXPECT_THAT(refusal({"bench", "variants", "--tokens", "0"}),
               StartsWith("qkv bench variants: --tokens: expected T or FROM:TO, from 1 to 16777216, got \"0\""));
   EXPECT_THAT(refusal({"bench", "variants", "--tokens", "16:"}), HasSubstr("got \"16:\""));
@@ -124,7 +124,7 @@ TEST(Bench, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(refusal({"bench", "variants", "--mask", "windw(3)"}),
               AllOf(HasSubstr("--mask: column 1: expected a mask"), HasSubstr("did you mean `window`?")));
   EXPECT_THAT(refusal({"bench", "variants", "--tokens", "16", "--mask", "keys(17)"}),
-              HasSubstr("lengths: expected at most 16, the number of keys"));
+              HasSubstr("--mask: keys: expected at most 16, the number of keys"));
   EXPECT_THAT(refusal({"bench", "variants", "--data", "mine"}), HasSubstr("--data"));
   EXPECT_THAT(refusal({"bench", "variants", "--threads", "0"}),
               HasSubstr("--threads: expected a whole number from 1 to 65536, got 0"));

@@ -163,7 +163,7 @@ TEST_F(Check, FailsOnAFileThatIsNotThere) {
   const std::string a = file("a.npy", {1}, {1});
   const Outcome outcome = run_qkv({"check", a, directory_ / "none.npy"});
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_EQ(outcome.err, "qkv check: cannot read " + directory_ / "none.npy" + ": No such file or directory\n");
+  EXPECT_EQ(outcome.err, "qkv check: B: cannot read " + directory_ / "none.npy" + ": No such file or directory\n");
 }
 
 }  // namespace

@@ -143,12 +143,9 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
       {{"cat", "--scale", "nan"}, "--scale: expected a finite number, got nan"},
       {{"cat", "dog"}, "TEXT: put a text of several words in quotes: qkv explain \"cat dog\""},
       {{"--worked", "wibble"}, "--worked: expected one of vectors"},
-      {{"--worked", "list", "--heads", "3"},
-       "--heads: expected none beside --worked: a worked example brings its own numbers, got one"},
-      {{"--worked", "gpt3-memory", "--causal"},
-       "--causal: expected none beside --worked: a worked example brings its own numbers, got one"},
-      {{"--npz", "x.npz", "--positions", "none"},
-       "--positions: expected none beside --npz: your own tensors need no parameters, got one"},
+      {{"--worked", "list", "--heads", "3"}, "--heads: expected none beside --worked, got one"},
+      {{"--worked", "gpt3-memory", "--causal"}, "--causal: expected none beside --worked, got one"},
+      {{"--npz", "x.npz", "--positions", "none"}, "--positions: expected none beside --npz, got one"},
       {{"--q", "[[1]]"}, "--k: expected a tensor beside the others: q, k and v go together, got none"},
       {{"--q", "[[1],[1,2]]", "--k", "[[1]]", "--v", "[[1]]"},
        "--q: expected rows of one length, 1 as the first, got \"[[1],[1,2]]\""},
@@ -156,11 +153,10 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
        "TEXT: expected 1 word to name the 1 row of q and of k, got 3 words"},
       {{"--q", "[[1e400]]", "--k", "[[1]]", "--v", "[[1]]"},
        "--q: expected numbers in the range of f64, up to 1.8e308 and down to 4.9e-324, got 1e400"},
-      {{"--q", "[[1]]", "--heads", "2"},
-       "--heads: expected none beside --q: your own tensors need no parameters, got one"},
-      {{"--q", "[[1]]", "--npz", "x.npz"}, "--npz: expected none beside --q, --k or --v: it holds all three, got one"},
+      {{"--q", "[[1]]", "--heads", "2"}, "--heads: expected none beside --q, got one"},
+      {{"--q", "[[1]]", "--npz", "x.npz"}, "--npz: expected none beside --q, got one"},
       {{"--npz", "x.npz", "--seed", "1"},
-       "--seed: expected none beside --npz: your own tensors need no parameters, got one"},
+       "--seed: expected none beside --npz without --dropout: nothing is drawn, got one"},
       {{"--npz", "x.npz", "--bias", "t5"},
        "--bias: expected none beside --npz: T5's table is drawn with the parameters, got t5"},
       {{"cat", "--seed", "99999999999999999999"},
@@ -260,8 +256,8 @@ TEST(ExplainCommand, DoesNotMakeTheDirectoryOfAPage) {
   const TemporaryDirectory directory;
   const Outcome outcome = explain({"cat", "--html", directory / "sub/page.html"});
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_EQ(outcome.err, "qkv explain: cannot write " + directory / "sub/page.html" + ": there is no directory " +
-                             directory / "sub" + "\n");
+  EXPECT_EQ(outcome.err, "qkv explain: --html: cannot write " + directory / "sub/page.html" +
+                             ": there is no directory " + directory / "sub" + "\n");
   EXPECT_FALSE(std::filesystem::exists(directory / "sub"));
 }
 
@@ -543,14 +539,13 @@ TEST(ExplainModel, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refused({"ab9"}), "qkv explain: TEXT: expected a piece of the vocabulary, got \"9\"\n");
   EXPECT_EQ(refused({}), "qkv explain: TEXT: expected a text, or an example, got none\n");
   EXPECT_EQ(refused({"ab", "--layer", "1"}), "qkv explain: --layer: expected 0 to 0, got 1\n");
-  EXPECT_EQ(refused({"ab", "--head", "1.0"}), "qkv explain: --layer: expected 0 to 0, got 1\n");
+  EXPECT_EQ(refused({"ab", "--head", "1.0"}), "qkv explain: --head: expected a layer from 0 to 0, got 1\n");
   EXPECT_EQ(refused({"ab", "--head", "0.2"}), "qkv explain: --head: expected 0 to 1, got 2\n");
   EXPECT_EQ(refused({"ab", "--head", "1"}), "qkv explain: --head: expected LAYER.HEAD, such as 1.5, got \"1\"\n");
   EXPECT_EQ(refused({"ab", "--layer", "0", "--head", "1.0"}),
             "qkv explain: --head: expected a head of --layer 0, got \"1.0\"\n");
   EXPECT_EQ(refused({"ab", "--site", "cross"}), "qkv explain: --site: expected one of tokens, got cross\n");
-  EXPECT_EQ(refused({"ab", "--causal"}),
-            "qkv explain: --causal: expected none beside --model: a trained model brings its own, got one\n");
+  EXPECT_EQ(refused({"ab", "--causal"}), "qkv explain: --causal: expected none beside --model, got one\n");
   EXPECT_EQ(refused({"ab", "--example", "1"}), "qkv explain: --example: expected no text beside it, got one\n");
   EXPECT_EQ(refused({"ab", "--caption", "a"}),
             "qkv explain: --caption: expected a two-tower model, got one of kind decoder\n");
@@ -558,13 +553,13 @@ TEST(ExplainModel, RefusesWhatHasNoMeaning) {
             "qkv explain: --answer: expected a text: an example brings its answer, got an example\n");
   EXPECT_EQ(refused({"ab", "--all", "--step", "says"}), "qkv explain: --step: expected none beside --all, got one\n");
   EXPECT_THAT(refused({"--example", "-1"}), HasSubstr("from 0 to 1099511627776, got -1"));
-  for (const Words& words : {Words{"--answer", "2"}, Words{"--caption", "a"}, Words{"--all"}}) {
+  for (const Words& words : {Words{"--answer", "2"}, Words{"--caption", "a"}, Words{"--layer", "0"}}) {
     Words call = {"explain", "ab"};
     call.insert(call.end(), words.begin(), words.end());
-    EXPECT_THAT(run_qkv(call).err, HasSubstr("qkv explain: " + words[0] + ": expected a --model"));
+    EXPECT_EQ(run_qkv(call).err, "qkv explain: " + words[0] + ": expected --model beside it, got none\n");
   }
+  EXPECT_THAT(run_qkv({"explain", "ab", "--all"}).err, HasSubstr("qkv explain: --all: expected a --model, --query or"));
   EXPECT_THAT(run_qkv({"explain", "--model", "nonesuch", "ab"}).err, HasSubstr("no model \"nonesuch\" in the box"));
-  EXPECT_EQ(run_qkv({"explain", "ab", "--layer", "0"}).err, "qkv explain: --layer: expected a --model, got none\n");
 }
 
 }  // namespace

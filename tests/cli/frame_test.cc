@@ -9,6 +9,7 @@
 #include "qkv/files.h"
 #include "qkv/info.h"
 #include "qkv/picture/terminal.h"
+#include "qkv/targets.h"
 
 namespace qkv::frame_test {
 namespace {

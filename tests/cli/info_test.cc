@@ -73,6 +73,15 @@ TEST(InfoOfAFile, NamesWhatIsNoFileOfWeights) {
   EXPECT_THAT(cut.err, HasSubstr("m.gguf: "));
   EXPECT_EQ(run_qkv({"info", folder / "none.gguf"}).code, 1);
   EXPECT_THAT(run_qkv({"info", folder / ""}).err, HasSubstr("expected a folder with config.json, got one without"));
+  write_file(folder / "none", "");
+  write_file(folder / "picture.png", "\x89PNG\r\n\x1A\n and more of it");
+  for (const auto& [name, got] : {std::pair("none", "an empty file"), {"picture.png", "a picture"}}) {
+    const Outcome other = run_qkv({"info", folder / name});
+    EXPECT_EQ(other.code, 1);
+    EXPECT_EQ(other.err, "qkv info: FILE: " + folder / name +
+                             ": expected a file of safetensors or GGUF, or a folder with config.json, got " + got +
+                             "\n");
+  }
   const Outcome alone = run_qkv({"info", "--tensors"});
   EXPECT_EQ(alone.code, 2);
   EXPECT_THAT(alone.err, HasSubstr("--tensors"));

@@ -103,7 +103,7 @@ TEST(MaskCommand, SaysWhatItCannotRead) {
   EXPECT_THAT(empty.err, HasSubstr("column 1: expected a mask (all, none, causal, …), got the end of the text"));
   const Outcome misfit = run_qkv({"mask", "documents(3)", "--tq", "4", "--tk", "4"});
   EXPECT_EQ(misfit.code, 2);
-  EXPECT_THAT(misfit.err, HasSubstr("documents: lengths: expected a sum of 4, the number of keys, got 3"));
+  EXPECT_THAT(misfit.err, HasSubstr("qkv mask: EXPR: documents: expected a sum of 4, the number of keys, got 3"));
   const Outcome tile = run_qkv({"mask", "causal", "--tile", "0x4"});
   EXPECT_EQ(tile.code, 2);
   EXPECT_THAT(tile.err, StartsWith("qkv mask: --tile: expected N or QxK, each 1 or more, got 0x4"));
@@ -117,11 +117,13 @@ TEST(MaskCommand, SaysWhenTilesAreTooMany) {
                                  HasSubstr("46875000 x 46875000 tiles")));
 }
 
-TEST(MaskCommand, OfNoPairsDrawsNothing) {
-  const Outcome outcome = run_qkv({"mask", "causal", "--tq", "0"});
-  EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.out, EndsWith("cost      0.00 %  (0 tiles computed)\n"));
-  EXPECT_EQ(run_qkv({"mask", "causal", "--tq", "0", "--svg", "nothing.svg"}).code, 2);
+TEST(MaskCommand, WantsPairs) {
+  for (const char* extent : {"--tq", "--tk", "--batch", "--heads"}) {
+    const Outcome outcome = run_qkv({"mask", "causal", extent, "0"});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.err,
+              std::string("qkv mask: ") + extent + ": expected a whole number from 1 to 1099511627776, got 0\n");
+  }
 }
 
 }  // namespace

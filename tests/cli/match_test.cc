@@ -152,7 +152,7 @@ TEST_F(MatchCommand, NamesAFileThatIsNoPicture) {
   for (const std::string& file : {notes, cut, photo}) {
     const Outcome outcome = run_qkv({"match", file, near_});
     EXPECT_EQ(outcome.code, 1);
-    EXPECT_THAT(outcome.err, testing::StartsWith("qkv match: " + file + ": "));
+    EXPECT_THAT(outcome.err, testing::StartsWith("qkv match: IMAGE CAPTION: " + file + ": "));
   }
   EXPECT_THAT(run_qkv({"match", photo, near_}).err, HasSubstr("expected a PNG file"));
   const Outcome missing = run_qkv({"match", directory_ / "none.png", near_});

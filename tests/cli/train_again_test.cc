@@ -61,7 +61,7 @@ TEST(TrainAgain, SaysThatAModelHasNoTraining) {
   const Outcome outcome = run_qkv(resume(out));
   EXPECT_EQ(outcome.code, 1);
   EXPECT_EQ(outcome.err,
-            "qkv train: " + out + "/checkpoint.safetensors: a model without its training, which cannot go on\n");
+            "qkv train: --out: " + out + "/checkpoint.safetensors: a model without its training, which cannot go on\n");
 }
 
 TEST(TrainAgain, QuotesWhatTheShellWouldPart) {

@@ -10,7 +10,7 @@
 #include "conformance/data_folder.h"
 #include "conformance/onnx_case.h"
 #include "conformance/onnx_operator.h"
-#include "qkv/info.h"
+#include "qkv/targets.h"
 
 namespace qkv::conformance::onnx_conformance_test {
 namespace {

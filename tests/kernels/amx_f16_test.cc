@@ -14,6 +14,7 @@
 #include "kernels/fused_call.h"
 #include "kernels/plain.h"
 #include "qkv/info.h"
+#include "qkv/targets.h"
 
 namespace qkv::kernels::amx_f16_test {
 namespace {

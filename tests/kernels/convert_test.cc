@@ -10,7 +10,7 @@
 
 #include "kernels/real.h"
 #include "kernels/vector_loops.h"
-#include "qkv/info.h"
+#include "qkv/targets.h"
 
 namespace qkv::kernels::convert_test {
 namespace {

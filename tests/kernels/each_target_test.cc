@@ -13,7 +13,6 @@
 #include "kernels/cpu/forward.h"
 #include "kernels/fused_call.h"
 #include "kernels/plain.h"
-#include "qkv/info.h"
 
 namespace qkv::kernels::each_target_test {
 namespace {

@@ -13,7 +13,7 @@
 #include "cases/guarded.h"
 #include "kernels/cpu/forward_run.h"
 #include "kernels/plain.h"
-#include "qkv/info.h"
+#include "qkv/targets.h"
 
 namespace qkv::kernels::few_queries_test {
 namespace {

@@ -1,7 +1,7 @@
 #include "kernels/fused_call.h"
 
 #include "kernels/cpu/forward_run.h"
-#include "qkv/info.h"
+#include "qkv/targets.h"
 
 namespace qkv::kernels {
 

@@ -10,8 +10,8 @@
 
 #include "kernels/linear/loops.h"
 #include "kernels/vector_loops.h"
-#include "qkv/info.h"
 #include "qkv/random.h"
+#include "qkv/targets.h"
 
 namespace qkv::kernels::linear::linear_loops_test {
 namespace {

@@ -16,6 +16,7 @@
 #include "kernels/targets.h"
 #include "kernels/vector_loops.h"
 #include "qkv/info.h"
+#include "qkv/targets.h"
 
 namespace qkv::kernels::target_list_test {
 namespace {

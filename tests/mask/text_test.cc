@@ -167,7 +167,7 @@ TEST(MaskText, ChecksArrays) {
   EXPECT_THAT(mask_error("dense([])"), HasSubstr("column 8: expected a number or `[`, got `]`"));
   EXPECT_THAT(mask_error("dense([[1, 0]"), HasSubstr("column 14: expected `,` or `]`, got the end of the text"));
   EXPECT_THAT(mask_error("dense([[[[[1]]]]])"), HasSubstr("column 11: expected at most 4 nested arrays, got a fifth"));
-  EXPECT_THAT(mask_error("blocks(2, [1])"), HasSubstr("block_sparse: kept: expected 2 axes or more, got [1]"));
+  EXPECT_THAT(mask_error("blocks(2, [1])"), HasSubstr("blocks: kept: expected 2 axes or more, got [1]"));
   EXPECT_THAT(mask_error("global(at=3)"),
               HasSubstr("column 11: expected an array of whole numbers, as in `[1, 2]`, got `3`"));
 }
@@ -264,7 +264,7 @@ TEST(BiasText, PointsAtTheColumn) {
   EXPECT_THAT(
       bias_error("t5"),
       HasSubstr("column 1: expected `t5(table=[[number, …], …], max_distance=n, bidirectional)`, got no table"));
-  EXPECT_THAT(bias_error("t5(table=[[1], [2], [3]])"), HasSubstr("t5_bias: buckets: expected 4 or more, got 3"));
+  EXPECT_THAT(bias_error("t5(table=[[1], [2], [3]])"), HasSubstr("t5: buckets: expected 4 or more, got 3"));
   EXPECT_THAT(bias_error("t5(table=[[1],[2],[3],[4]], bidirectional, unidirectional)"),
               HasSubstr("got both directions"));
 }

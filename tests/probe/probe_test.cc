@@ -14,7 +14,7 @@
 #include "core/error_message.h"
 #include "mask/random_mask.h"
 #include "probe/probe_sample.h"
-#include "qkv/info.h"
+#include "qkv/targets.h"
 
 namespace qkv::testing_probe::probe_test {
 namespace {

@@ -131,17 +131,19 @@ TEST(ViewCommandWithoutPages, SaysWhatToInstall) {
 }
 
 TEST(ViewCommandChecks, WhatItIsGivenBeforeItServes) {
-  const auto refusal = [](std::vector<std::string> arguments) {
+  const auto refusal = [](std::vector<std::string> arguments, int code = 2) {
     arguments.insert(arguments.begin(), {"view", "--no-open"});
     const Outcome outcome = run_qkv(arguments);
-    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.code, code);
     return outcome.err;
   };
-  EXPECT_THAT(refusal({"inductoin"}), HasSubstr("qkv view: MODEL: no model \"inductoin\" in the box"));
-  EXPECT_THAT(refusal({"./nothing.safetensors"}), HasSubstr("MODEL: expected a model of the box, a file or a folder"));
-  EXPECT_THAT(refusal({"--file", "/nothing"}), HasSubstr("--file: cannot read /nothing: No such file or directory"));
+  EXPECT_THAT(refusal({"inductoin"}, 1), HasSubstr("qkv view: MODEL: no model \"inductoin\" in the box"));
+  EXPECT_THAT(refusal({"./nothing.safetensors"}, 1),
+              HasSubstr("MODEL: cannot read ./nothing.safetensors: No such file"));
+  EXPECT_THAT(refusal({"--file", "/nothing"}, 1), HasSubstr("--file: cannot read /nothing: No such file or directory"));
   EXPECT_THAT(refusal({"--mask", "causal & windw(3)"}), HasSubstr("--mask: column 10: "));
   EXPECT_THAT(refusal({"--port", "65536"}), HasSubstr("--port: "));
+  EXPECT_THAT(refusal({"--export", "-1"}), HasSubstr("--export: expected a name, with ./ before one that begins"));
   EXPECT_THAT(refusal({"--root", "/nothing"}), HasSubstr("--root: expected a folder, got \"/nothing\""));
 }
 

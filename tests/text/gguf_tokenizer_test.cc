@@ -6,6 +6,8 @@
 #include "files/gguf_bytes.h"
 #include "files/later_tensor.h"
 #include "files/temporary_directory.h"
+#include "qkv/files.h"
+#include "qkv/text/read_tokenizer.h"
 #include "text/gguf_tokenizer_words.h"
 
 namespace qkv::gguf_tokenizer_test {
@@ -35,12 +37,12 @@ std::string fault_of(const GgufBytes& bytes) {
   return error_message<Error>([&] { static_cast<void>(read(bytes)); });
 }
 
-GgufBytes byte_level(const std::string& pre) {
+GgufBytes byte_level(const std::string& pre, const std::vector<std::string>& merges = {"a b", "1 2"}) {
   GgufBytes file;
   file.text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.pre", pre);
   file.texts("tokenizer.ggml.tokens", {"<|end|>", "a", "b", "ab", "1", "2", "12", "Ġ", "<tool>"});
   file.numbers<std::int32_t>("tokenizer.ggml.token_type", 5, {3, 1, 1, 1, 1, 1, 1, 1, 4});
-  file.texts("tokenizer.ggml.merges", {"a b", "1 2"});
+  file.texts("tokenizer.ggml.merges", merges);
   file.u32("tokenizer.ggml.bos_token_id", 0)
       .u32("tokenizer.ggml.eos_token_id", 0)
       .u32("tokenizer.ggml.eot_token_id", 3);
@@ -177,6 +179,27 @@ TEST(GgufTokenizer, NamesTheKeyThatIsWrong) {
   twice.text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.pre", "gpt-2");
   twice.texts("tokenizer.ggml.tokens", {"a", "a"}).texts("tokenizer.ggml.merges", {});
   EXPECT_THAT(fault_of(twice), HasSubstr("tokenizer.ggml.tokens: expected each token once, got \"a\" twice"));
+  EXPECT_THAT(fault_of(byte_level("gpt-2", {"a b", "a <tool>"})),
+              HasSubstr("m.gguf: tokenizer.ggml.merges[1]: expected pieces of tokenizer.ggml.tokens, got \"a<tool>\""));
+  EXPECT_THAT(fault_of(byte_level("gpt-2", {"a b 1"})),
+              HasSubstr("tokenizer.ggml.merges[0]: expected two pieces, got \"a b 1\""));
+}
+
+// Of a file whose weights nobody has to read.
+TEST(GgufTokenizer, IsReadFromAFileAlone) {
+  const tests::TemporaryDirectory directory;
+  const std::string path = directory / "m.gguf";
+  write_file(path, byte_level("gpt-2").bytes());
+  std::vector<std::string> cautions;
+  const auto tokenizer = read_tokenizer(path, &cautions);
+  EXPECT_THAT(tokenizer->encode("ab 12<|end|><tool>").ids, ElementsAre(3, 7, 6, 0, 8));
+  EXPECT_THAT(cautions, IsEmpty());
+  // What is saved of it, and read again, cuts alike.
+  const auto again = make_tokenizer(tokenizer->config());
+  EXPECT_THAT(again->encode("ab 12<|end|><tool>").ids, ElementsAre(3, 7, 6, 0, 8));
+  write_file(path, GgufBytes().bytes());
+  EXPECT_THAT(error_message<Error>([&] { static_cast<void>(read_tokenizer(path)); }),
+              HasSubstr("m.gguf: expected a tokenizer in its metadata, got none"));
 }
 
 }  // namespace

@@ -49,16 +49,16 @@ const inPieces = [
   ["heads", gpt],
   ["head", { ...gpt, layer: 1, head: 3 }],
   ["bench", { ...gpt, layer: 1, head: 3, query: 2 }],
-  ["change", { ...gpt, changes: "remove 1.0" }],
+  ["change", { ...gpt, changes: ["remove 1.0"] }],
 ];
 
 // A block, an image and a longer tokenizer beside the examples of the question.
 const explained = [
-  ["explain", { text: "The cat sat down", block: "pre-norm", positions: "rotary", numbers: true }],
+  ["explain", { text: "The cat sat down", block: "pre-norm", positions: "rotary" }],
+  ["explain", { model: "shapes", example: 0, numbers: false }],
   ["explain", { model: "shapes", example: 0 }],
-  ["explain", { model: "shapes", example: 0, numbers: true }],
-  ["explain", { model: "induction", text: "abcxyzab", numbers: true }],
-  ["explain", { ...gpt, why: true }],
+  ["explain", { model: "induction", text: "abcxyzab" }],
+  ["explain", { ...gpt, why: ["all"], numbers: false }],
 ];
 
 // Refused in the same words, with the same field and column.

@@ -23,10 +23,14 @@ constexpr std::size_t kMostBytes = 4'900'000;
 constexpr std::size_t kBesideExplain = std::size_t{224} << 10;
 constexpr std::int64_t kDrawnNumbers = 65'536;  // of a projection: each reply of the bench holds it
 
-// The question `explain` as the page asks it: the fields that say something.
+// The question `explain` as the page asks it, for all of its steps.
 Request explain_request(const ExplainRequest& asked) {
   ExplainRequest request = asked;
   if (is_picture(request.text)) request.picture = std::exchange(request.text, "");
+  request.steps.clear();
+  if (!request.why.empty()) request.why = {"all"};
+  request.all = request.query.empty() && request.why.empty() ? "" : "full";
+  request.numbers = false;
   return Request::parse(explain_fields().as_json(request));
 }
 
@@ -89,6 +93,14 @@ Request bench_request(const ExplainRequest& asked, const Request& explained, con
   return request;
 }
 
+// How the page's address has the question.
+std::string explain_start(Request request) {
+  request.erase("all");
+  request.erase("numbers");
+  if (request.contains("why")) request["why"] = "all";
+  return start_of("explain", request);
+}
+
 // A file without the page Step explains as well.
 void add_step_page(Frozen& frozen, StudioPage& page, const Request& bench) {
   if (bench.is_null()) return;
@@ -132,7 +144,7 @@ std::string explain_page(const ExplainRequest& asked, const Explanation& explana
                          add_trained_pages(frozen, page, request, explanation);
                        }
                        frozen.put("explain", request, studio_reply_of(explained(explanation, Explained::as_shown)));
-                       page.starts.push_back(start_of("explain", request));
+                       page.starts.push_back(explain_start(request));
                      });
 }
 
@@ -141,9 +153,10 @@ std::string match_page(const std::string& model, const MatchQuestion& question, 
     const Request request{{"model", model},
                           {"match", true},
                           {"picture", fmt::format("{}", fmt::join(question.names, "\n"))},
-                          {"captions", fmt::format("{}", fmt::join(question.captions, "\n"))}};
+                          {"captions", fmt::format("{}", fmt::join(question.captions, "\n"))},
+                          {"numbers", false}};
     frozen.put("explain", request, studio_reply_of(explained(explanation, Explained::as_shown)));
-    page.starts.push_back(start_of("explain", request));
+    page.starts.push_back(explain_start(request));
   });
 }
 

@@ -12,7 +12,9 @@ namespace {
 // The mask as the page Patterns asks for it.
 void add_mask_page(Frozen& frozen, StudioPage& page, const std::string& mask) {
   constexpr int kPlainLength = 512;
-  frozen.add("mask", {{"mask", mask}, {"tq", kPlainLength}, {"tk", kPlainLength}});
+  constexpr int kMostCells = 128;
+  frozen.add("mask",
+             {{"mask", mask}, {"tq", kPlainLength}, {"tk", kPlainLength}, {"map", true}, {"cells", kMostCells}});
   page.starts.push_back(start_of("patterns/mask", {{"mask", mask}}));
 }
 

@@ -1,4 +1,4 @@
-// What interventions do to what a model says: `qkv change`, and change(), change_texts() and sweep() of Python.
+// What interventions do to what a model says.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,13 @@
 #include "qkv/api/field.h"
 #include "qkv/api/given_texts.h"
 #include "qkv/api/member.h"
-#include "qkv/api/roles.h"
 #include "qkv/api/saying.h"
 #include "qkv/insight/change.h"
 
 namespace qkv {
 
 /// One text, or many, and what is changed. Kinds of changes count in the order of members, `changes` first.
-struct InterventionRequest {
+struct ChangeRequest {
   std::string model;
   TextQuestion of;
   std::optional<std::int64_t> examples;  // held out, in place of one text
@@ -27,23 +26,24 @@ struct InterventionRequest {
   bool freezes = false;
   std::optional<std::string> from_text;
   std::optional<std::int64_t> from_example;
-  std::string sweep;  // "heads" or "places"; empty: none
+  std::string sweep;       // "heads" or "places"; empty: none
+  bool untouched = false;  // there may be no change
 };
 
-[[nodiscard]] const Fields<InterventionRequest>& intervention_fields();
+[[nodiscard]] const Fields<ChangeRequest>& change_fields();
 
 /// Whether the texts that are changed are the request's, or the asker's own.
 enum class ChangedTexts : std::uint8_t { of_request, own };
 
 /// The question of the request. Refuses what has no meaning together, and a change that cannot be read. Throws
 /// InvalidArgument naming the field.
-[[nodiscard]] ChangeQuestion change_question(const InterventionRequest& request,
+[[nodiscard]] ChangeQuestion change_question(const ChangeRequest& request,
                                              ChangedTexts texts = ChangedTexts::of_request);
 
 /// As the request's `sweep` says, which must say something.
-[[nodiscard]] Sweep swept(const TextModel& trained, const InterventionRequest& request, const ChangeQuestion& question,
+[[nodiscard]] Sweep swept(const TextModel& trained, const ChangeRequest& request, const ChangeQuestion& question,
                           const std::function<void(const std::string& what)>& doing = {});
-[[nodiscard]] Panel sweep_panel(const Sweep& sweep, const InterventionRequest& request);
+[[nodiscard]] Panel sweep_panel(const Sweep& sweep, const ChangeRequest& request);
 
 /// What a change did to one text, to many, or one change after the other to one.
 struct ChangeFound {
@@ -53,11 +53,11 @@ struct ChangeFound {
 
 /// Opens the model. Throws as change_question(), change_text(), change_texts(), swept() and texts_of_lines(), naming
 /// the field.
-[[nodiscard]] ChangeFound found_change(const InterventionRequest& request, const Saying& saying = {});
+[[nodiscard]] ChangeFound found_change(const ChangeRequest& request, const Saying& saying = {});
 
 /// ChangeFigures of one text, ChangeOfTexts of many, or SweepFigures.
 [[nodiscard]] AnyReply change_reply(const ChangeFound& found, const std::string& model);
-[[nodiscard]] AnyReply answer(const InterventionRequest& request);
+[[nodiscard]] AnyReply answer(const ChangeRequest& request);
 
 /// What was asked.
 struct ChangeAsked {
@@ -71,24 +71,30 @@ struct BeforeAndAfter {
   double before = 0, after = 0;
 };
 
+struct ChangeScore {
+  double logit = 0, probability = 0;
+  std::int64_t rank = 0;
+};
+
 struct ChangedToken {
   std::int64_t token = 0;
   std::string piece;
   ChangeScore before, after;
 };
 
-/// What `qkv change --json` prints of one text: the answer of a model that says tokens, else the cosines.
+/// Of one text: the answer of a model that says tokens, else the cosines.
 struct ChangeFigures : ChangeAsked {
   std::vector<std::string> tokens, from_tokens;
+  std::int64_t place = 0;
   std::optional<BeforeAndAfter> cosine;  // of two towers
   std::optional<std::vector<double>> state_cosines;
   std::optional<double> vector_cosine;
-  std::optional<std::int64_t> place;
   std::optional<ChangedToken> answer;
   std::optional<bool> is_expected;
   std::optional<ChangedToken> against;
   std::optional<std::vector<ChangedToken>> moved, risen, fallen;
   std::optional<std::vector<double>> divergence;
+  std::string sentence;
 };
 
 /// Likewise of many texts.
@@ -124,6 +130,7 @@ struct SweepFigures : ChangeAsked {
 
 [[nodiscard]] const Members<ChangeAsked>& members_of(const ChangeAsked* asked);
 [[nodiscard]] const Members<BeforeAndAfter>& members_of(const BeforeAndAfter* both);
+[[nodiscard]] const Members<ChangeScore>& members_of(const ChangeScore* score);
 [[nodiscard]] const Members<ChangedToken>& members_of(const ChangedToken* token);
 [[nodiscard]] const Members<ChangeFigures>& members_of(const ChangeFigures* figures);
 [[nodiscard]] const Members<ChangeOfTexts>& members_of(const ChangeOfTexts* figures);

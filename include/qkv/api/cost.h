@@ -13,6 +13,15 @@
 
 namespace qkv {
 
+/// The lines over the sequence length.
+struct CostRange {
+  std::string of = "memory";  // or "flops", "traffic"
+  std::int64_t from = 128;
+  std::int64_t to = 131072;
+};
+
+[[nodiscard]] const Fields<CostRange>& cost_range_fields();
+
 /// A preset, or layers, d_model and heads; what else is given replaces the preset's.
 struct CostRequest {
   std::string preset;
@@ -23,6 +32,7 @@ struct CostRequest {
   std::optional<std::int64_t> tokens, batch;
   std::string dtype = "f32";
   std::optional<std::int64_t> tile;
+  CostRange range;
 };
 
 [[nodiscard]] const Fields<CostRequest>& cost_fields();
@@ -56,29 +66,29 @@ struct CostModelShown {
   std::int64_t tile = 0;
 };
 
-/// Every figure of a report: what `qkv cost --json` prints, and what the studio's question `cost` begins with.
-struct CostFigures {
+struct CostLine {
+  std::string name;
+  std::vector<double> x, y;
+};
+
+/// Every figure with its arithmetic, and lines over the sequence length.
+struct CostReply {
   std::string title;
   CostModelShown model;
   std::vector<CostGroupShown> groups;
+  std::string x_axis, y_axis;
+  std::vector<CostLine> lines;
+  std::vector<std::string> presets;
 };
 
-[[nodiscard]] CostFigures answer(const CostRequest& request);
-
-[[nodiscard]] CostFigures cost_figures(const CostReport& report);
+/// Throws as cost_config() and cost_chart().
+[[nodiscard]] CostReply answer(const CostRequest& request);
 
 [[nodiscard]] const Members<CostItemShown>& members_of(const CostItemShown* item);
 [[nodiscard]] const Members<CostGroupShown>& members_of(const CostGroupShown* group);
 [[nodiscard]] const Members<CostModelShown>& members_of(const CostModelShown* model);
-[[nodiscard]] const Members<CostFigures>& members_of(const CostFigures* figures);
-
-struct CostRange {
-  std::string of = "memory";  // or "flops", "traffic"
-  std::int64_t from = 128;
-  std::int64_t to = 131072;
-};
-
-[[nodiscard]] const Fields<CostRange>& cost_range_fields();
+[[nodiscard]] const Members<CostLine>& members_of(const CostLine* line);
+[[nodiscard]] const Members<CostReply>& members_of(const CostReply* figures);
 
 /// One point at `from`, at each doubling of it, and at `to`. Throws InvalidArgument naming of, from or to.
 [[nodiscard]] Chart cost_chart(const CostConfig& config, const CostRange& range);

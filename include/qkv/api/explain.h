@@ -1,11 +1,8 @@
-// Everything from words to the output, step by step with its formulas and numbers, and why it is done so: the page
-// Explain, and what `qkv explain` prints as JSON.
+// Everything from words to the output, step by step with its formulas and numbers, and why it is done so.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -33,27 +30,23 @@ struct ExplainRequest {
   std::string mask, bias;
   std::optional<double> scale, softcap, dropout;
   std::string query;
-  bool why = false;
   std::string model;
   std::optional<std::int64_t> example;
   std::string picture, captions;
   bool match = false;
   bool chat = false;
   std::string site;
-  std::optional<std::int64_t> layer, head, answer;
-  bool numbers = false;
+  std::optional<std::int64_t> layer, answer;
+  std::string head;              // "1.5": layer 1, head 5
+  std::vector<std::string> why;  // the kinds of answers, or "all"; empty: none is asked for
+  std::string steps;             // "7,softmax"
+  std::string all;               // "", "known" or "full"
+  std::optional<bool> numbers;   // true
 };
 
-/// What was given of an ExplainRequest, be it by a command's options or a question's fields.
-struct ExplainGiven {
-  std::set<std::string, std::less<>> fields;  // by name
-  std::string bias, block;                    // their values, and that of
-  std::string positions = "sinusoidal";
-};
-
-/// Refuses the first field that would change nothing, or has no meaning beside the others. Throws InvalidArgument
-/// naming it.
-void require_explain(const ExplainGiven& given);
+/// Refuses what has no meaning beside other values; explain_fields() say which fields have none beside others. Throws
+/// InvalidArgument naming the field.
+void require_explain(const ExplainRequest& request, const Given& given);
 
 /// Which parts of a drawn model's explanation are made; a trained model's has all, but removal in large models.
 struct ExplainedParts {
@@ -146,35 +139,22 @@ struct ExplainReply {
 
 [[nodiscard]] const Fields<ExplainRequest>& explain_fields();
 
-/// How much of an explanation is told: what a page shows, or all its tensors and every value of its maps as well.
+/// How much of an explanation is told: what a page shows, or all its tensors and every value of its maps as well, which
+/// is what `numbers` asks for.
 enum class Explained : std::uint8_t { as_shown, in_numbers };
 
-/// An explanation without its thumbnails. `qkv explain --json` prints it in numbers.
+/// An explanation without its thumbnails.
 [[nodiscard]] ExplainReply explained(const Explanation& explanation, Explained how);
 
-/// What `qkv explain` is asked: the question, and which parts of its answer.
-struct ExplainAsked : ExplainRequest {
-  std::string head_name;          // "1.5": layer 1, head 5
-  std::vector<std::string> whys;  // the kinds of answers, or "all"; empty: none is asked for
-  std::string steps;              // "7,softmax"
-  std::string all;                // "", "known" or "full"
-};
-
-[[nodiscard]] const Fields<ExplainAsked>& explain_asked_fields();
-
-/// With layer and head read, and why told. Throws InvalidArgument naming a field that would change nothing, or its
-/// reader would believe that it did.
-[[nodiscard]] ExplainAsked read_explain(ExplainAsked asked, const Given& given);
-
 /// Whether a step of its own was asked for, which is left out of large models otherwise.
-[[nodiscard]] bool asks_for_removal(const ExplainAsked& asked);
-[[nodiscard]] ExplainedParts parts_of(const ExplainAsked& asked);
+[[nodiscard]] bool asks_for_removal(const ExplainRequest& request);
+[[nodiscard]] ExplainedParts parts_of(const ExplainRequest& request);
 /// Leaves what was asked for, of an explanation that may hold more.
-void keep_asked(Explanation& explanation, const ExplainAsked& asked);
+void keep_asked(Explanation& explanation, const ExplainRequest& request);
 
-/// ExplainReply in numbers, or the list of WorkedExample where `worked` is "list". Opens the model, if there is one.
-/// Throws as read_explain() and explanation_of().
-[[nodiscard]] AnyReply answer(const ExplainAsked& request, const Given& given);
+/// ExplainReply, or the list of WorkedExample where `worked` is "list". Opens the model, if there is one. Throws as
+/// require_explain() and explanation_of().
+[[nodiscard]] AnyReply answer(const ExplainRequest& request, const Given& given);
 
 [[nodiscard]] const Members<ExplainReply>& members_of(const ExplainReply* reply);
 [[nodiscard]] const Members<ExplainedPart>& members_of(const ExplainedPart* part);

@@ -56,7 +56,7 @@ struct HeadsReply {
   std::int64_t patches = 0;     // of the image, along a side, row by row; they are the last of their places
 };
 
-/// A head as it is, or in a model that is changed: `changes` as in ChangeRequest.
+/// A head as it is, or in a model that is changed: `changes` as "remove 1.0; cut 7:3".
 struct HeadRequest : HeadsRequest {
   std::string site;
   std::int64_t layer = 0;

@@ -11,6 +11,7 @@
 #include "qkv/api/member.h"
 #include "qkv/mask.h"
 #include "qkv/picture/heatmap.h"
+#include "qkv/tensor.h"
 #include "qkv/tile_plan.h"
 
 namespace qkv {
@@ -22,6 +23,7 @@ struct LanguageWord {
 /// The word that stands for a function of the library; nullopt if there is none. Views into `function`.
 [[nodiscard]] std::optional<LanguageWord> language_word(std::string_view function);
 
+/// A mask over a shape; without a mask, every word of the language over it.
 struct MaskRequest {
   std::string mask;
   std::int64_t tq = 512;
@@ -29,6 +31,9 @@ struct MaskRequest {
   std::int64_t batch = 1;
   std::int64_t heads = 1;
   std::string tile = "64";
+  bool map = false;
+  std::int64_t cells = 64;                        // rows and columns of a drawing or map, at most
+  std::optional<std::int64_t> head, batch_entry;  // whose; drawings show all that differ
 };
 
 [[nodiscard]] const Fields<MaskRequest>& mask_fields();
@@ -40,11 +45,13 @@ struct MaskReply {
   TilePlan plan;
 };
 
-/// Plans the mask. Throws MaskSyntaxError, and InvalidArgument for a tile of no size or a mask that does not fit.
-[[nodiscard]] MaskReply mask(const MaskRequest& request, const TilePlan::Watch& watch = {});
+/// Plans the mask. Throws MaskSyntaxError, and InvalidArgument for a tile of no size, a mask that does not fit, and a
+/// head or batch entry that there is not.
+[[nodiscard]] MaskReply mask(const MaskRequest& request);
 
-/// The heads and batch entries that differ, eight at most. Throws InvalidArgument for a shape without pairs.
-[[nodiscard]] Panel picture_of(const MaskReply& reply);
+/// The heads and batch entries that differ, eight at most, or those that the request names. Throws InvalidArgument for
+/// a shape without pairs.
+[[nodiscard]] Panel picture_of(const MaskReply& reply, const MaskRequest& request);
 
 /// The mask, its shape, its coverage and its tiles, in lines of at most `width` columns.
 [[nodiscard]] std::string as_text(const MaskReply& reply, int width);
@@ -62,17 +69,29 @@ struct MaskCounts {
   double cost = 0;  // share of tiles that are computed
 };
 
-/// The figures of a mask: what `qkv mask --json` prints, and what the studio's question `mask` begins with.
-struct MaskFigures : MaskExtents, MaskCounts {
-  std::string mask;  // as it was read
-};
-
-[[nodiscard]] MaskFigures mask_figures(const MaskReply& reply);
-
 struct MaskWordShown {
   std::string word, form, meaning;
   std::string example;  // one that fits the shape
 };
+
+/// One head of a mask, drawn in cells: pairs, tiles or blocks of tiles.
+struct MaskMap {
+  std::int64_t cell_queries = 0, cell_keys = 0;  // 1 where each pair is drawn
+  Tensor share;                                  // f32 [rows, columns]
+  std::int64_t blind_rows = 0;
+  std::vector<std::int64_t> first_blind;  // eight at most
+  std::string sentence;
+};
+
+/// The figures of a mask.
+struct MaskFigures : MaskExtents, MaskCounts {
+  std::string mask;                  // as it was read
+  std::optional<MaskMap> map;        // where the request has it
+  std::vector<MaskWordShown> words;  // without an example where it would be long
+};
+
+/// Of the plan of the request. Throws InvalidArgument for a map of more than 131,072 queries or keys.
+[[nodiscard]] MaskFigures mask_figures(const MaskReply& reply, const MaskRequest& request);
 
 /// A word of the language with the figures of its example.
 struct MaskWordFigures : MaskWordShown, MaskCounts {};
@@ -91,8 +110,9 @@ struct MaskWordList : MaskExtents {
 
 [[nodiscard]] const Members<MaskExtents>& members_of(const MaskExtents* extents);
 [[nodiscard]] const Members<MaskCounts>& members_of(const MaskCounts* counts);
-[[nodiscard]] const Members<MaskFigures>& members_of(const MaskFigures* figures);
 [[nodiscard]] const Members<MaskWordShown>& members_of(const MaskWordShown* word);
+[[nodiscard]] const Members<MaskMap>& members_of(const MaskMap* map);
+[[nodiscard]] const Members<MaskFigures>& members_of(const MaskFigures* figures);
 [[nodiscard]] const Members<MaskWordFigures>& members_of(const MaskWordFigures* word);
 [[nodiscard]] const Members<MaskWordList>& members_of(const MaskWordList* list);
 

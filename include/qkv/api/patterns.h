@@ -1,33 +1,15 @@
-// Who sees whom, where tokens stand, and what it costs: the page Patterns.
+// Where tokens stand: of the page Patterns.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "qkv/api/cost.h"
 #include "qkv/api/field.h"
-#include "qkv/api/mask.h"
 #include "qkv/api/member.h"
 #include "qkv/tensor.h"
 
 namespace qkv {
-
-struct MaskMapRequest : MaskRequest {
-  std::int64_t cells = 128;
-  std::int64_t head = 0;
-  std::int64_t batch_entry = 0;
-};
-
-/// A mask as a map: of each tile or block of tiles its class and the share of its pairs that is kept.
-struct MaskMapReply : MaskFigures {
-  std::int64_t cell_queries = 0, cell_keys = 0;  // pairs of a cell: 1 where each pair is drawn
-  Tensor share;                                  // f32 [rows, columns]
-  std::int64_t blind_rows = 0;
-  std::vector<std::int64_t> first_blind;  // eight at most
-  std::string sentence;
-  std::vector<MaskWordShown> words;  // without an example where it would be long
-};
 
 struct PositionsRequest {
   std::string kind = "sinusoidal";
@@ -52,28 +34,8 @@ struct PositionsReply {
   std::vector<double> slopes;       // of ALiBi, a head each
 };
 
-struct CostLine {
-  std::string name;
-  std::vector<double> x, y;
-};
-
-struct CostShownRequest : CostRequest {
-  std::string of = "memory";
-};
-
-struct CostShownReply : CostFigures {
-  std::string x_axis, y_axis;
-  std::vector<CostLine> lines;
-  std::vector<std::string> presets;
-};
-
-[[nodiscard]] const Fields<MaskMapRequest>& mask_map_fields();
 [[nodiscard]] const Fields<PositionsRequest>& positions_fields();
-[[nodiscard]] const Fields<CostShownRequest>& cost_shown_fields();
 
-[[nodiscard]] const Members<MaskMapReply>& members_of(const MaskMapReply* reply);
 [[nodiscard]] const Members<PositionsReply>& members_of(const PositionsReply* reply);
-[[nodiscard]] const Members<CostLine>& members_of(const CostLine* line);
-[[nodiscard]] const Members<CostShownReply>& members_of(const CostShownReply* reply);
 
 }  // namespace qkv

@@ -1,5 +1,4 @@
-// What each head of a model does over many texts, and what the model says when something inside it is changed: the page
-// Roles.
+// What each head of a model does over many texts: of the page Roles, and `qkv analyze`.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,6 @@
 #include "qkv/api/drawing.h"
 #include "qkv/api/field.h"
 #include "qkv/api/given_texts.h"
-#include "qkv/api/heads.h"
 #include "qkv/api/member.h"
 #include "qkv/api/models.h"
 #include "qkv/api/saying.h"
@@ -130,44 +128,12 @@ inline constexpr std::int64_t kFewestPairs = 10;
 /// `model` and `texts` say whose heads, and over which texts.
 [[nodiscard]] RolesReply roles_reply(const HeadAnalysis& analysis, const std::string& model, const std::string& texts);
 
-struct ChangeRequest : HeadsRequest {
-  std::string changes;
-  std::string from_text, query, token, against;
-};
-
-struct ChangeScore {
-  double logit = 0, probability = 0;
-  std::int64_t rank = 0;
-};
-
-struct ChangeToken {
-  std::string token;
-  ChangeScore before, after;
-};
-
-struct ChangeReply {
-  std::string title;
-  std::vector<std::string> changes;  // as they were read
-  std::vector<std::string> tokens;
-  std::int64_t place = 0;
-  std::optional<ChangeToken> answer, against;
-  std::vector<ChangeToken> moved;  // by the change of their probability, the largest first
-  std::vector<double> divergence;  // KL(before, after) in nats, at each place
-  std::vector<double> state_cosines;
-  std::optional<double> vector_cosine;
-  std::string sentence;
-};
-
 [[nodiscard]] const Fields<RolesRequest>& roles_fields();
-[[nodiscard]] const Fields<ChangeRequest>& change_fields();
 
 [[nodiscard]] const Members<RolesPattern>& members_of(const RolesPattern* pattern);
 [[nodiscard]] const Members<RolesHead>& members_of(const RolesHead* head);
 [[nodiscard]] const Members<RolesTaskPattern>& members_of(const RolesTaskPattern* pattern);
 [[nodiscard]] const Members<RolesSite>& members_of(const RolesSite* site);
 [[nodiscard]] const Members<RolesReply>& members_of(const RolesReply* reply);
-[[nodiscard]] const Members<ChangeScore>& members_of(const ChangeScore* score);
-[[nodiscard]] const Members<ChangeToken>& members_of(const ChangeToken* token);
-[[nodiscard]] const Members<ChangeReply>& members_of(const ChangeReply* reply);
 
 }  // namespace qkv

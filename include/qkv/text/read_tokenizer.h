@@ -19,6 +19,7 @@ namespace qkv {
 ///   tokenizer.model           SentencePiece of any kind
 ///   spiece.model              likewise: T5, SigLIP
 ///   sentencepiece.bpe.model   likewise, numbered as XLM-RoBERTa or CamemBERT have it
+/// or that in the metadata of a .gguf file, with as many pieces as its table of tokens has rows.
 /// Beside them count tokenizer_config.json, special_tokens_map.json and added_tokens.json, and of config.json the
 /// model_type: tokens that are added to the file's, and words as docs/tokenizers.md lists them. What is read otherwise
 /// than they say is told to `cautions`, a sentence each, if it is given.

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "../arrays.h"
+#include "qkv/api/refusal.h"
+#include "qkv/mask.h"
 #include "qkv/number_text.h"
 
 namespace qkv::python {
@@ -174,6 +176,21 @@ std::string annotation_of(const FieldInfo& field) {
   return type + (is_optional ? " | None" : "");
 }
 
+// "probe: start: expected …": fields stand in backquotes in the message.
+std::string said_of_argument(std::string_view function, std::span<const FieldInfo> fields, const Refusal& refusal) {
+  std::string name = refusal.field;
+  std::string message = refusal.message;
+  for (const FieldInfo& field : fields) {
+    if (field.python.empty()) continue;
+    if (field.name == name) name = field.python;
+    const std::string quoted = "`" + field.name + "`";
+    if (const auto at = message.find(quoted); refusal.column == 0 && at != std::string::npos) {
+      message.replace(at + 1, field.name.size(), field.python);
+    }
+  }
+  return std::string(function) + ": " + name + ": " + message;
+}
+
 std::vector<std::pair<const char*, std::span<const FieldInfo>>>& told() {
   static std::vector<std::pair<const char*, std::span<const FieldInfo>>> all;
   return all;
@@ -193,27 +210,16 @@ FieldValues field_values(std::string_view function, std::span<const FieldInfo> f
   });
 }
 
-InvalidArgument in_python(std::string_view function, std::span<const FieldInfo> fields, const InvalidArgument& error) {
-  std::string argument = error.argument();
-  std::string expected = error.expected();
-  std::string got = error.got();
-  for (const FieldInfo& field : fields) {
-    if (field.python.empty()) continue;
-    if (field.name == argument) argument = field.python;
-    const std::string quoted = "`" + field.name + "`";
-    for (std::string* const text : {&expected, &got}) {
-      if (const auto at = text->find(quoted); at != std::string::npos) {
-        text->replace(at + 1, field.name.size(), field.python);
-      }
-    }
+void rethrow_in_python(std::string_view function, std::span<const FieldInfo> fields) {
+  try {
+    throw;
+  } catch (const InvalidArgument& error) {
+    if (error.function() != "request" && dynamic_cast<const MaskSyntaxError*>(&error) == nullptr) throw;
+    const Refusal refusal = refusal_of(error);
+    throw nb::value_error(said_of_argument(function, fields, refusal).c_str());
+  } catch (const NotThere& error) {
+    throw Error(said_of_argument(function, fields, refusal_of(error)));
   }
-  return InvalidArgument(function, argument, expected, got);
-}
-
-InvalidArgument in_python(std::string_view function, std::span<const FieldInfo> fields, const MaskSyntaxError& error) {
-  const std::string field = error.function() == "parse_bias" ? "bias" : "mask";
-  const InvalidArgument named("request", field + ": " + error.argument(), error.expected(), error.got());
-  return in_python(function, fields, named);
 }
 
 nb::list described(std::span<const FieldInfo> fields) {

@@ -9,7 +9,6 @@
 #include "../python.h"
 #include "qkv/api/field.h"
 #include "qkv/error.h"
-#include "qkv/mask.h"
 
 namespace qkv::python {
 
@@ -27,24 +26,16 @@ using Given = nb::typed<nb::dict, nb::str, nb::object>;
 [[nodiscard]] FieldValues field_values(std::string_view function, std::span<const FieldInfo> fields,
                                        const nb::dict& given);
 
-/// The error of a request as one of `function`, in Python's names.
-[[nodiscard]] InvalidArgument in_python(std::string_view function, std::span<const FieldInfo> fields,
-                                        const InvalidArgument& error);
-
-/// The same of a mask or a bias that cannot be read: with the field before the column.
-[[nodiscard]] InvalidArgument in_python(std::string_view function, std::span<const FieldInfo> fields,
-                                        const MaskSyntaxError& error);
+/// Throws the error that is being handled as one of `function`, in Python's names.
+[[noreturn]] void rethrow_in_python(std::string_view function, std::span<const FieldInfo> fields);
 
 /// Runs `body`, which answers a request: what it says of a field is said of the argument.
 template <class Body>
 auto said_in_python(std::string_view function, std::span<const FieldInfo> fields, const Body& body) {
   try {
     return body();
-  } catch (const MaskSyntaxError& error) {
-    throw in_python(function, fields, error);
-  } catch (const InvalidArgument& error) {
-    if (error.function() != "request") throw;
-    throw in_python(function, fields, error);
+  } catch (const Error&) {
+    rethrow_in_python(function, fields);
   }
 }
 

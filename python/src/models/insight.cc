@@ -21,10 +21,10 @@ const Fields<AnalyzeRequest>& heads_arguments() {
   return kFields;
 }
 
-const Fields<InterventionRequest>& change_arguments() {
+const Fields<ChangeRequest>& change_arguments() {
   static const auto kFields =
-      without(intervention_fields(), {"model", "text", "file", "changes", "examples", "sweep", "remove", "pattern",
-                                      "set", "cut", "patch", "freeze_norms"});
+      without(change_fields(), {"model", "text", "file", "changes", "examples", "sweep", "remove", "pattern", "set",
+                                "cut", "patch", "freeze_norms", "untouched"});
   return kFields;
 }
 
@@ -55,22 +55,22 @@ Report heads_of(const LoadedModel& model, const Texts& texts, const Given& given
 
 // A request to change a model, and the question that it is.
 struct Changing {
-  InterventionRequest request;
+  ChangeRequest request;
   ChangeQuestion question;
 };
 
-Changing changing(std::string_view function, const LoadedModel& model, InterventionRequest request,
+Changing changing(std::string_view function, const LoadedModel& model, ChangeRequest request,
                   ChangedTexts texts = ChangedTexts::of_request) {
   request.model = model.name;
   ChangeQuestion question =
-      said_in_python(function, intervention_fields().infos(), [&] { return change_question(request, texts); });
+      said_in_python(function, change_fields().infos(), [&] { return change_question(request, texts); });
   if (model.trained.traits().fills) question.vectors = embed_options_of(model.path);
   return {std::move(request), std::move(question)};
 }
 
-InterventionRequest changes_of_text(std::string_view function, const std::optional<std::string>& text,
-                                    const std::vector<std::string>& changes, const Given& given) {
-  InterventionRequest request = request_of(function, change_arguments(), given);
+ChangeRequest changes_of_text(std::string_view function, const std::optional<std::string>& text,
+                              const std::vector<std::string>& changes, const Given& given) {
+  ChangeRequest request = request_of(function, change_arguments(), given);
   request.of.text = text;
   request.changes = changes;
   return request;
@@ -90,7 +90,7 @@ Report text_changed(const LoadedModel& model, const std::optional<std::string>& 
 // As `qkv change` of many texts.
 Report texts_changed(const LoadedModel& model, const Texts& texts, std::int64_t count,
                      const std::vector<std::string>& changes) {
-  InterventionRequest asked;
+  ChangeRequest asked;
   asked.changes = changes;
   if (!texts) asked.examples = count;
   const ChangedTexts whose = texts ? ChangedTexts::own : ChangedTexts::of_request;
@@ -113,7 +113,7 @@ Report drawn(AnyReply reply, std::string table, Panel panel) {
 Report swept_by(const LoadedModel& model, const std::optional<std::string>& text, const std::string& of,
                 const std::vector<std::string>& changes, const Given& given) {
   if (of != "heads" && of != "places") throw InvalidArgument("sweep", "of", "\"heads\" or \"places\"", of);
-  InterventionRequest asked = changes_of_text("sweep", text, changes, given);
+  ChangeRequest asked = changes_of_text("sweep", text, changes, given);
   asked.sweep = of;
   const auto [request, question] = changing("sweep", model, asked);
   return stoppably([&] {

@@ -96,6 +96,9 @@ nb::tuple matched(const LoadedModel& self, const nb::list& images, const std::ve
 using Gap = std::pair<std::int64_t, std::vector<std::pair<std::string, double>>>;
 
 std::vector<Gap> filled(const LoadedModel& self, const std::string& text, std::int64_t count) {
+  Fields<FillRequest> fields = fill_fields();
+  said_in_python("fill", fields.infos(),
+                 [&] { static_cast<void>(checked_value(fields.info("count"), count, std::to_string(count))); });
   const std::vector<FilledMask> masks = stoppably([&] { return fill_gaps(self.trained, text, count); });
   std::vector<Gap> gaps;
   for (const FilledMask& mask : masks) {

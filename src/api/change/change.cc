@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
+#include "api/heads/changes.h"
 #include "qkv/api/models.h"
 #include "qkv/insight/texts.h"
 #include "qkv/model/box.h"
@@ -13,12 +14,14 @@ namespace {
 
 using api_detail::refuse;
 
-std::vector<Intervention> interventions_of(const InterventionRequest& request) {
+std::vector<Intervention> interventions_of(const ChangeRequest& request) {
   std::vector<Intervention> all;
   const auto add = [&](const char* kind, const std::vector<std::string>& texts) {
     for (const std::string& text : texts) all.push_back(parse_intervention(kind + text));
   };
-  api_detail::of_field("changes", [&] { add("", request.changes); });
+  for (const std::string& text : request.changes) {
+    for (Intervention& one : api_detail::changes_in(text)) all.push_back(std::move(one));
+  }
   add("patch ", request.patches);
   add("set ", request.numbers);
   add("remove ", request.removed);
@@ -28,7 +31,7 @@ std::vector<Intervention> interventions_of(const InterventionRequest& request) {
   return all;
 }
 
-void require_texts(const InterventionRequest& request, ChangedTexts texts) {
+void require_texts(const ChangeRequest& request, ChangedTexts texts) {
   const bool has_own = texts == ChangedTexts::own;
   const bool has_file = !request.file.path.empty();
   const int sources =
@@ -54,8 +57,8 @@ bool have_a_head_in_common(const HeadsAt& a, const HeadsAt& b) {
 }
 
 // Without a change all that is shown would be zeros, and a removed head's pattern counts for nothing.
-void require_changes(const InterventionRequest& request, std::span<const Intervention> all) {
-  if (all.empty() && request.sweep.empty()) {
+void require_changes(const ChangeRequest& request, std::span<const Intervention> all) {
+  if (all.empty() && request.sweep.empty() && !request.untouched) {
     refuse("remove", "it, `pattern`, `cut`, `patch`, `set`, `freeze_norms` or `sweep`", "none of them");
   }
   for (const Intervention& one : all) {
@@ -68,9 +71,9 @@ void require_changes(const InterventionRequest& request, std::span<const Interve
   }
 }
 
-void add_texts(Fields<InterventionRequest>& fields, std::int64_t last_example) {
+void add_texts(Fields<ChangeRequest>& fields, std::int64_t last_example) {
   constexpr std::int64_t kMostExamples = 100000;
-  fields.add(&InterventionRequest::model, {.name = "model", .meaning = "Whose text", .required = true});
+  fields.add(&ChangeRequest::model, {.name = "model", .meaning = "Whose text", .required = true});
   Fields<TextQuestion> text;
   text.add(&TextQuestion::text, {.name = "text", .meaning = "What it reads"});
   text.add(&TextQuestion::example, {.name = "example",
@@ -78,20 +81,20 @@ void add_texts(Fields<InterventionRequest>& fields, std::int64_t last_example) {
                                     .meaning = "Or held-out example N of its task",
                                     .least = 0,
                                     .most = last_example});
-  fields.add(&InterventionRequest::of, text);
-  fields.add(&InterventionRequest::examples, {.name = "examples",
-                                              .form = "N",
-                                              .meaning = "Or N held-out examples: the mean loss",
-                                              .least = 1,
-                                              .most = kMostExamples});
-  fields.add(&InterventionRequest::file,
+  fields.add(&ChangeRequest::of, text);
+  fields.add(&ChangeRequest::examples, {.name = "examples",
+                                        .form = "N",
+                                        .meaning = "Or N held-out examples: the mean loss",
+                                        .least = 1,
+                                        .most = kMostExamples});
+  fields.add(&ChangeRequest::file,
              line_file_field(
                  {.name = "file", .form = "FILE", .meaning = "Instead of a text: one on each line, the mean loss"}));
   fields.give_examples({{"model", "induction"}, {"text", "abcxyzab"}, {"file", "texts.txt"}});
 }
 
-void add_interventions(Fields<InterventionRequest>& fields, std::int64_t last_example) {
-  using R = InterventionRequest;
+void add_interventions(Fields<ChangeRequest>& fields, std::int64_t last_example) {
+  using R = ChangeRequest;
   const std::string group = "What is changed";
   const auto many = [&](const char* name, std::vector<std::string> R::* texts, const char* form, const char* meaning) {
     fields.add(texts, {.name = name, .form = form, .meaning = meaning, .group = group});
@@ -105,7 +108,7 @@ void add_interventions(Fields<InterventionRequest>& fields, std::int64_t last_ex
        "A value of the other text: blocks.1, blocks.1@5, or of one head, blocks.1.attn.heads.0@5");
   FieldInfo changes{.name = "changes",
                     .form = "CHANGE",
-                    .meaning = "Any of these in words, before the others: remove 1.0, freeze norms",
+                    .meaning = "Any of these in words, before the others: remove 1.0; freeze norms",
                     .group = group};
   changes.option = "change";
   fields.add(&R::changes, std::move(changes));
@@ -119,6 +122,11 @@ void add_interventions(Fields<InterventionRequest>& fields, std::int64_t last_ex
                                 .most = last_example});
   fields.add(&R::freezes,
              {.name = "freeze_norms", .meaning = "Each norm divides by what it divided by before", .group = group});
+  fields.add(&R::untouched,
+             {.name = "untouched",
+              .meaning = "Change nothing: what the model says as it is",
+              .group = group,
+              .excludes = {"remove", "pattern", "set", "cut", "patch", "changes", "freeze_norms", "sweep"}});
   fields.give_examples({{"remove", "1.0"},
                         {"pattern", "1.0=uniform"},
                         {"set", "1.0=k:2,5:0.7"},
@@ -128,7 +136,7 @@ void add_interventions(Fields<InterventionRequest>& fields, std::int64_t last_ex
                         {"from_text", "xyzabcxy"}});
 }
 
-void add_looks(Fields<InterventionRequest>& fields) {
+void add_looks(Fields<ChangeRequest>& fields) {
   const std::string group = "Where it is looked at";
   Fields<TextQuestion> looks;
   const auto token = [&](const char* name, std::optional<std::string> TextQuestion::* value, const char* meaning) {
@@ -137,12 +145,12 @@ void add_looks(Fields<InterventionRequest>& fields) {
   token("query", &TextQuestion::query, "A token or its number");
   token("token", &TextQuestion::token, "The answer");
   token("against", &TextQuestion::against, "Its contrast");
-  fields.add(&InterventionRequest::of, looks);
-  fields.add(&InterventionRequest::sweep, {.name = "sweep",
-                                           .form = "heads|places",
-                                           .meaning = "Each in turn: heads removed; places patched from the other text",
-                                           .group = group,
-                                           .words = {"heads", "places"}});
+  fields.add(&ChangeRequest::of, looks);
+  fields.add(&ChangeRequest::sweep, {.name = "sweep",
+                                     .form = "heads|places",
+                                     .meaning = "Each in turn: heads removed; places patched from the other text",
+                                     .group = group,
+                                     .words = {"heads", "places"}});
   fields.give_otherwise({{"query", "the last that is asked"},
                          {"token", "the expected token, or the likeliest"},
                          {"against", "what the model says of the other text"}});
@@ -151,10 +159,10 @@ void add_looks(Fields<InterventionRequest>& fields) {
 
 }  // namespace
 
-const Fields<InterventionRequest>& intervention_fields() {
-  static const Fields<InterventionRequest> kFields = [] {
+const Fields<ChangeRequest>& change_fields() {
+  static const Fields<ChangeRequest> kFields = [] {
     constexpr std::int64_t kLastExample = std::int64_t{1} << 40;
-    Fields<InterventionRequest> fields;
+    Fields<ChangeRequest> fields;
     add_texts(fields, kLastExample);
     add_interventions(fields, kLastExample);
     add_looks(fields);
@@ -163,7 +171,7 @@ const Fields<InterventionRequest>& intervention_fields() {
   return kFields;
 }
 
-ChangeQuestion change_question(const InterventionRequest& request, ChangedTexts texts) {
+ChangeQuestion change_question(const ChangeRequest& request, ChangedTexts texts) {
   require_texts(request, texts);
   ChangeQuestion question{.of = request.of, .from_text = request.from_text, .from_example = request.from_example};
   question.interventions = interventions_of(request);
@@ -171,19 +179,19 @@ ChangeQuestion change_question(const InterventionRequest& request, ChangedTexts 
   return question;
 }
 
-Sweep swept(const TextModel& trained, const InterventionRequest& request, const ChangeQuestion& question,
+Sweep swept(const TextModel& trained, const ChangeRequest& request, const ChangeQuestion& question,
             const std::function<void(const std::string& what)>& doing) {
   return request.sweep == "heads" ? sweep_heads(trained, question, doing) : sweep_places(trained, question, doing);
 }
 
-Panel sweep_panel(const Sweep& sweep, const InterventionRequest& request) {
+Panel sweep_panel(const Sweep& sweep, const ChangeRequest& request) {
   const char* const what = request.sweep == "heads" ? ": each head removed" : ": each state from the other text";
   return sweep_panel(sweep, request.model + what);
 }
 
 namespace {
 
-void look_at_model(const InterventionRequest& request, const TextModel& trained, const Saying& saying,
+void look_at_model(const ChangeRequest& request, const TextModel& trained, const Saying& saying,
                    ChangeQuestion& question) {
   if (trained.traits().fills) {
     question.vectors = vectors_without_prompt(trained_model_path(request.model), saying);
@@ -191,13 +199,12 @@ void look_at_model(const InterventionRequest& request, const TextModel& trained,
   if (request.of.text) say_outside(trained, *request.of.text, saying);
 }
 
-HeadTexts many_texts(const InterventionRequest& request, const TextModel& trained) {
+HeadTexts many_texts(const ChangeRequest& request, const TextModel& trained) {
   if (!request.file.path.empty()) return texts_of_lines(trained, "file", request.file);
   return api_detail::of_field("examples", [&] { return texts_to_look_at(trained, *request.examples); });
 }
 
-void find_change(const InterventionRequest& request, const TextModel& trained, const Saying& saying,
-                 ChangeFound& found) {
+void find_change(const ChangeRequest& request, const TextModel& trained, const Saying& saying, ChangeFound& found) {
   look_at_model(request, trained, saying, found.question);
   if (!request.sweep.empty()) {
     found.change = swept(trained, request, found.question, saying.doing);
@@ -210,9 +217,20 @@ void find_change(const InterventionRequest& request, const TextModel& trained, c
 
 }  // namespace
 
-ChangeFound found_change(const InterventionRequest& request, const Saying& saying) {
-  const auto field_for = [&](const std::string& argument) {  // what is wrong with the other text, of what gave it
-    return argument == "from_text" && request.from_example ? std::string("from_example") : argument;
+ChangeFound found_change(const ChangeRequest& request, const Saying& saying) {
+  const std::pair<const char*, bool> kinds[] = {{"remove", !request.removed.empty()},
+                                                {"pattern", !request.patterns.empty()},
+                                                {"cut", !request.cuts.empty()},
+                                                {"patch", !request.patches.empty()},
+                                                {"set", !request.numbers.empty()}};
+  // What is wrong with the other text, or with a change, is said of what gave it.
+  const auto field_for = [&](const std::string& argument) -> std::string {
+    if (argument == "from_text" && request.from_example) return "from_example";
+    if (argument == "freeze") return request.freezes ? "freeze_norms" : "changes";
+    for (const auto& [kind, is_given] : kinds) {
+      if (argument == kind && !is_given && !request.changes.empty()) return "changes";
+    }
+    return argument;
   };
   return api_detail::of_fields(
       [&] {
@@ -233,6 +251,6 @@ AnyReply change_reply(const ChangeFound& found, const std::string& model) {
   return any_reply(change_figures(std::get<LossChange>(found.change), found.question, model));
 }
 
-AnyReply answer(const InterventionRequest& request) { return change_reply(found_change(request), request.model); }
+AnyReply answer(const ChangeRequest& request) { return change_reply(found_change(request), request.model); }
 
 }  // namespace qkv

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "api/replies/rows.h"
 #include "qkv/api/change.h"
 
@@ -28,6 +30,23 @@ std::optional<BeforeAndAfter> figure_of(const std::optional<PairChange>& pair) {
   return BeforeAndAfter{.before = pair->before, .after = pair->after};
 }
 
+std::string sentence_of(const TextChange& change) {
+  if (change.answer) {
+    const TokenChange& answer = *change.answer;
+    return fmt::format("“{}” at “{}”: {:.4f} before, {:.4f} after.", answer.shown,
+                       change.tokens[static_cast<std::size_t>(change.place)], answer.before.probability,
+                       answer.after.probability);
+  }
+  if (change.vector_cosine) {
+    return fmt::format("The text's vector before and after: cosine {:.4f}.", *change.vector_cosine);
+  }
+  if (change.pair) {
+    return fmt::format("Picture and text: cosine {:.4f} before, {:.4f} after.", change.pair->before,
+                       change.pair->after);
+  }
+  return {};
+}
+
 }  // namespace
 
 ChangeFigures change_figures(const TextChange& change, const ChangeQuestion& question, const std::string& model) {
@@ -35,6 +54,8 @@ ChangeFigures change_figures(const TextChange& change, const ChangeQuestion& que
   static_cast<ChangeAsked&>(figures) = asked_of(question, model);
   figures.tokens = change.tokens;
   figures.from_tokens = change.from;
+  figures.place = change.place;
+  figures.sentence = sentence_of(change);
   figures.cosine = figure_of(change.pair);
   if (change.pair) return figures;
   if (!change.answer) {
@@ -42,7 +63,6 @@ ChangeFigures change_figures(const TextChange& change, const ChangeQuestion& que
     figures.vector_cosine = change.vector_cosine;
     return figures;
   }
-  figures.place = change.place;
   figures.answer = figure_of(*change.answer);
   figures.is_expected = change.is_expected;
   if (change.against) figures.against = figure_of(*change.against);

@@ -21,6 +21,14 @@ const Members<BeforeAndAfter>& members_of(const BeforeAndAfter* /*type*/) {
   return kMembers;
 }
 
+const Members<ChangeScore>& members_of(const ChangeScore* /*type*/) {
+  static const auto kMembers = Members<ChangeScore>("ChangeScore")
+                                   .add(&ChangeScore::logit, "logit", "Before the softmax over the vocabulary")
+                                   .add(&ChangeScore::probability, "probability", "After it")
+                                   .add(&ChangeScore::rank, "rank", "1 is the likeliest");
+  return kMembers;
+}
+
 const Members<ChangedToken>& members_of(const ChangedToken* /*type*/) {
   using T = ChangedToken;
   static const auto kMembers = Members<T>("ChangedToken")
@@ -38,18 +46,20 @@ const Members<ChangeFigures>& members_of(const ChangeFigures* /*type*/) {
           .add(members_of(static_cast<const ChangeAsked*>(nullptr)))
           .add(&F::tokens, "tokens", "The text")
           .add_if_there(&F::from_tokens, "from_tokens", "The other text")
+          .add(&F::place, "place", "Where it is looked at")
           .add_if_there(&F::cosine, "cosine", "Of two towers: of picture and text")
           .add_if_there(&F::state_cosines, "state_cosines",
                         "Of a model of states: of each token's last state before and after")
           .add_if_there(&F::vector_cosine, "vector_cosine", "Likewise of the text's vector")
-          .add_if_there(&F::place, "place", "Where it is looked at; this and what follows of a model that says tokens")
-          .add_if_there(&F::answer, "answer", "The token that is asked for")
+          .add_if_there(&F::answer, "answer",
+                        "The token that is asked for; this and what follows of a model that says tokens")
           .add_if_there(&F::is_expected, "is_expected", "Whether the task, or the text, has it there")
           .add_if_there(&F::against, "against", "What it is held against")
           .add_if_there(&F::moved, "moved", "By the change of their probability, the largest first")
           .add_if_there(&F::risen, "risen", "By the rise of their logit")
           .add_if_there(&F::fallen, "fallen", "By its fall")
-          .add_if_there(&F::divergence, "divergence", "KL(before, after) in nats, at each place");
+          .add_if_there(&F::divergence, "divergence", "KL(before, after) in nats, at each place")
+          .add(&F::sentence, "sentence", "In words");
   return kMembers;
 }
 

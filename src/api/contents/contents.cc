@@ -129,6 +129,9 @@ Contents contents_of(const std::string& path) {
     read_folder(contents);
   } else if (families::is_gguf(path)) {
     read_gguf(contents);
+  } else if (const std::string_view other = files::other_than_safetensors(path); !other.empty()) {
+    throw Error(path + ": expected a file of safetensors or GGUF, or a folder with config.json, got " +
+                std::string(other));
   } else {
     read_safetensors(contents);
   }

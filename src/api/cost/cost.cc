@@ -95,8 +95,6 @@ CostConfig cost_config(const CostRequest& request) {
   return config;
 }
 
-CostFigures answer(const CostRequest& request) { return cost_figures(cost(cost_config(request))); }
-
 const Fields<CostRequest>& cost_fields() {
   using Request = CostRequest;
   static const Fields<Request> kFields = [] {
@@ -130,6 +128,7 @@ const Fields<CostRequest>& cost_fields() {
     count(&Request::batch, "batch", "Sequences at once", "");
     fields.add(&Request::dtype, {.name = "dtype", .form = "TYPE", .meaning = "f64, f32, f16 or bf16"});
     count(&Request::tile, "tile", "Side of the tiled algorithm's tiles", "");
+    fields.add(&Request::range, cost_range_fields());
     fields.give_fallbacks({{"batch", "1"}, {"tile", "64"}});
     fields.give_otherwise({{"kv_heads", "heads"},
                            {"d_k", "d_model / heads"},

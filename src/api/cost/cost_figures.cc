@@ -43,8 +43,10 @@ CostItemShown shown(const CostItem& item) {
 
 }  // namespace
 
-CostFigures cost_figures(const CostReport& report) {
-  CostFigures figures;
+CostReply answer(const CostRequest& request) {
+  const CostConfig config = cost_config(request);
+  const CostReport report = cost(config);
+  CostReply figures;
   figures.title = fmt::format("{}, {} tokens", report.config.name, report.config.tokens);
   figures.model = shown(report.config);
   for (const CostGroup& group : report.groups) {
@@ -52,6 +54,11 @@ CostFigures cost_figures(const CostReport& report) {
     for (const CostItem& item : group.items) shown_group.items.push_back(shown(item));
     figures.groups.push_back(std::move(shown_group));
   }
+  const Chart chart = cost_chart(config, request.range);
+  figures.x_axis = chart.x.name;
+  figures.y_axis = chart.y.name;
+  for (const Series& one : chart.series) figures.lines.push_back({one.name, one.x, one.y});
+  figures.presets = cost_presets();
   return figures;
 }
 
@@ -98,12 +105,24 @@ const Members<CostModelShown>& members_of(const CostModelShown* /*type*/) {
   return kMembers;
 }
 
-const Members<CostFigures>& members_of(const CostFigures* /*type*/) {
-  using F = CostFigures;
-  static const auto kMembers = Members<F>("CostFigures")
+const Members<CostLine>& members_of(const CostLine* /*type*/) {
+  static const auto kMembers = Members<CostLine>("CostLine")
+                                   .add(&CostLine::name, "name", "Of the line")
+                                   .add(&CostLine::x, "x", "Tokens")
+                                   .add(&CostLine::y, "y", "As many numbers");
+  return kMembers;
+}
+
+const Members<CostReply>& members_of(const CostReply* /*type*/) {
+  using F = CostReply;
+  static const auto kMembers = Members<F>("CostReply")
                                    .add(&F::title, "title", "Model and length")
                                    .add(&F::model, "model", "Every number of the model, defaults filled in")
-                                   .add(&F::groups, "groups", "Every figure with its arithmetic");
+                                   .add(&F::groups, "groups", "Every figure with its arithmetic")
+                                   .add(&F::x_axis, "x_axis", "Of the lines")
+                                   .add(&F::y_axis, "y_axis", "Of the lines")
+                                   .add(&F::lines, "lines", "Over the length, both axes logarithmic")
+                                   .add(&F::presets, "presets", "Models that are known by name");
   return kMembers;
 }
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <system_error>
 
+#include "api/explain/explain_rules.h"
 #include "api/fields/bounds.h"
 #include "api/fields/refuse.h"
-#include "api/studio/studio_questions.h"
 #include "explain/words.h"
 #include "qkv/api/pictures.h"
 #include "qkv/explain/files.h"
@@ -25,7 +25,6 @@ namespace {
 
 using api_detail::of_field;
 using api_detail::of_fields;
-using api_detail::StudioState;
 
 std::vector<std::string> pieces_of(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -118,11 +117,12 @@ Explanation of_model(const TextModel& model, const ExplainRequest& request, cons
   question.captions = pieces_of(request.captions, '|');
   question.answer = request.answer;
   question.site = if_any(request.site);
-  question.layer = request.layer;
-  question.head = request.head;
+  const api_detail::HeadPlace place = api_detail::head_place(request);
+  question.layer = place.layer;
+  question.head = place.head;
   question.query = if_any(request.query);
   question.blocks = !request.block.empty();
-  question.whys = request.why;
+  question.whys = !request.why.empty();
   question.removal = parts.removal;
   question.chat = request.chat;
   return explain_model(model, question);
@@ -176,34 +176,6 @@ double numbers_of(const ExplainOptions& options) {
   const double vectors = static_cast<double>(queries + keys) * (kVectors + (has_block ? kVectorsOfBlock : 0)) * width;
   const double parameters = 2 * width * (width + head) + (has_block ? kFeedForward * width * width : 0);
   return kKept * (scores + vectors + parameters);
-}
-
-void require_few_numbers(const ExplainOptions& options) {
-  constexpr double kMost = 67'108'864;
-  const double count = numbers_of(options);
-  if (count <= kMost) return;
-  api_detail::refuse("numbers",
-                     fmt::format("an explanation of at most {:.0f} numbers: of fewer words or heads, or a narrower "
-                                 "d_model; or none, and maps of means",
-                                 kMost),
-                     fmt::format("some {:.0f}", count));
-}
-
-// What differs from a request that says nothing.
-ExplainGiven given_of(const ExplainRequest& request) {
-  ExplainGiven given{.fields = {}, .bias = request.bias, .block = request.block, .positions = request.positions};
-  const Fields<ExplainRequest>& fields = explain_fields();
-  const ExplainRequest none;
-  for (std::size_t n = 0; n < fields.infos().size(); ++n) {
-    if (!fields.is_equal(&request, &none, n)) given.fields.insert(fields.infos()[n].name);
-  }
-  return given;
-}
-
-ExplainReply answer_explain(StudioState& state, const ExplainRequest& request, const StudioWatch& /*whole*/) {
-  require_explain(given_of(request));
-  const OpenedModel model = request.model.empty() ? nullptr : state.model(request.model);
-  return explained(explanation_of(request, model), request.numbers ? Explained::in_numbers : Explained::as_shown);
 }
 
 constexpr const char* kOfOwn = "Your own Q, K and V instead of a text";
@@ -295,20 +267,46 @@ void add_trained(Fields<ExplainRequest>& fields) {
                         .needs = {"model", "text"}});
   add(&R::site, "site", "SITE", "Which attention: tokens, source or cross");
   count(&R::layer, "layer", "Whose steps to show: the best head of this layer", 0, api_detail::kMostLayers);
-  count(&R::head, "head", "Likewise, this head of the layer", 0, api_detail::kMostHeads);
+  fields.add(&R::head, {.name = "head", .form = "1.5", .meaning = "Likewise layer 1, head 5", .group = kTrained});
   count(&R::answer, "answer", "Write N tokens after the text", 1, api_detail::kMostAnswer);
-  fields.give_otherwise({{"layer", "what the text calls for"}, {"answer", "as its task asks"}});
-  add(&R::why, "why", "", "Answer why from the numbers of its head");
+  fields.give_otherwise(
+      {{"layer", "what the text calls for"}, {"head", "what the text calls for"}, {"answer", "as its task asks"}});
   fields.give_examples({{"model", "induction"},
                         {"picture", "shapes.png"},
                         {"captions", "a red circle|a blue square"},
-                        {"site", "source"}});
+                        {"site", "source"},
+                        {"head", "1.0"}});
+  fields.info("captions").option = "caption";
+}
+
+void add_parts(Fields<ExplainRequest>& fields) {
+  using R = ExplainRequest;
+  fields.add(&R::all,
+             {.name = "all",
+              .form = "full",
+              .meaning = "The heads that show a pattern, too; --all=full every head and step. Beside --query or --why "
+                         "every step",
+              .words = {"full"},
+              .alone = "known"});
+  fields.add(
+      &R::steps,
+      {.name = "step", .form = "STEPS", .meaning = "Only these: 7, 5-8, softmax, 3,softmax", .excludes = {"all"}});
+  FieldInfo why{.name = "why",
+                .form = "KIND",
+                .meaning = "Answer why, and nothing else; or only some: variance,order",
+                .words = {"all"},
+                .alone = "all"};
+  why.words.insert(why.words.end(), kWhyIds.begin(), kWhyIds.end());
+  fields.add(&R::why, std::move(why));
+  fields.give_examples({{"step", "softmax"}});
 }
 
 void add_numbers(Fields<ExplainRequest>& fields) {
   fields.add(&ExplainRequest::numbers,
              {.name = "numbers",
-              .meaning = "Also all tensors, and every value of maps that show means of blocks: 64 Mi numbers at most"});
+              .meaning = "All tensors, too, and every value of maps that show means of blocks",
+              .fallback = "true",
+              .example = "false"});
 }
 
 }  // namespace
@@ -317,10 +315,20 @@ Explanation explanation_of(const ExplainRequest& request, const OpenedModel& mod
   return of_fields([&] {
     if (!request.worked.empty()) return of_field("worked", [&] { return explain_worked(request.worked); });
     if (model != nullptr) return request.match ? of_pairs(*model, request) : of_model(*model, request, parts);
-    const ExplainOptions options = options_of(request, parts);
-    if (request.numbers) require_few_numbers(options);
-    return explain(options);
+    return explain(options_of(request, parts));
   });
+}
+
+void api_detail::require_few_numbers(const ExplainRequest& request) {
+  constexpr double kMost = 67'108'864;
+  if (!request.numbers.value_or(true) || !request.model.empty() || !request.worked.empty()) return;
+  const double count = of_fields([&] { return numbers_of(options_of(request, {})); });
+  if (count <= kMost) return;
+  refuse("numbers",
+         fmt::format("an explanation of at most {:.0f} numbers: of fewer words or heads, or a narrower "
+                     "d_model; or none, and maps of means",
+                     kMost),
+         fmt::format("some {:.0f}", count));
 }
 
 const Fields<ExplainRequest>& explain_fields() {
@@ -330,19 +338,12 @@ const Fields<ExplainRequest>& explain_fields() {
     add_drawn(fields);
     add_own(fields);
     add_trained(fields);
+    add_parts(fields);
     add_numbers(fields);
+    api_detail::say_company(fields);
     return fields;
   }();
   return kFields;
-}
-
-api_detail::Answerer api_detail::explain_question() {
-  return answerer<ExplainRequest, ExplainReply>(
-      "explain", "Everything from words to the output, step by step, and why it is done so.", explain_fields(),
-      answer_explain,
-      {R"({"text": "The cat sat down", "causal": true, "query": "cat"})",
-       R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]", "numbers": true})",
-       R"({"model": "induction", "text": "abcxyzab"})"});
 }
 
 }  // namespace qkv

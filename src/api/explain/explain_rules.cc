@@ -1,125 +1,87 @@
-// Which fields of the question explain have a meaning beside each other.
-#include <algorithm>
-#include <array>
+#include "api/explain/explain_rules.h"
+
+#include <fmt/format.h>
+
+#include <initializer_list>
 #include <string_view>
 
 #include "api/fields/refuse.h"
-#include "qkv/api/explain.h"
+#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
 
-constexpr std::array<std::string_view, 6> kOfDrawnModels = {"heads", "kv_heads", "d_model", "d_k", "d_v", "positions"};
-constexpr std::array<std::string_view, 8> kOfScores = {"causal",  "mask",    "bias",    "scale",
-                                                       "softcap", "context", "dropout", "seed"};
-constexpr std::array<std::string_view, 4> kOfPlaces = {"site", "layer", "head", "answer"};
-constexpr std::array<std::string_view, 3> kOwn = {"q", "k", "v"};
+using api_detail::refuse;
+using Names = std::initializer_list<const char*>;
 
-// Looks at one field after the other, and keeps the first that clashes.
-struct ExplainClash {
-  std::string field;   // "block", "bias"
-  std::string beside;  // "`q`": what it cannot be combined with; empty where it needs what `why` says
-  std::string why;
-  std::string got = "none";
-};
-
-class Rules {
- public:
-  explicit Rules(const ExplainGiven& given) : given_(given) {}
-
-  [[nodiscard]] bool has(std::string_view field) const { return given_.fields.contains(field); }
-  [[nodiscard]] bool has_any(std::span<const std::string_view> fields) const {
-    return std::ranges::any_of(fields, [this](std::string_view field) { return has(field); });
+void exclude(Fields<ExplainRequest>& fields, Names names, Names others) {
+  for (const char* const name : names) {
+    std::vector<std::string>& excludes = fields.info(name).excludes;
+    excludes.insert(excludes.end(), others.begin(), others.end());
   }
-
-  void exclude(std::string_view beside, std::string_view why, std::span<const std::string_view> fields) {
-    for (const std::string_view field : fields) {
-      if (has(field)) clash(field, beside, why, beside.empty() ? "none" : "one");
-    }
-  }
-  void exclude(std::string_view beside, std::string_view why, std::string_view field) {
-    exclude(beside, why, std::span(&field, 1));
-  }
-  void clash(std::string_view field, std::string_view beside, std::string_view why, const std::string& got = "one") {
-    if (!found_)
-      found_ = {.field = std::string(field), .beside = std::string(beside), .why = std::string(why), .got = got};
-  }
-  void expect(std::string_view field, std::string_view expected, const std::string& got) {
-    if (!found_) found_ = {.field = std::string(field), .beside = {}, .why = std::string(expected), .got = got};
-  }
-
-  [[nodiscard]] const std::optional<ExplainClash>& found() const { return found_; }
-
- private:
-  const ExplainGiven& given_;
-  std::optional<ExplainClash> found_;
-};
-
-void of_worked(Rules& rules) {
-  constexpr std::string_view kNumbers = "a worked example brings its own numbers";
-  constexpr std::string_view kSteps = "a worked example has steps alone";
-  constexpr std::array<std::string_view, 5> kRead = {"text", "npz", "q", "k", "v"};
-  constexpr std::array<std::string_view, 3> kParts = {"query", "why", "block"};
-  rules.exclude("`worked`", kNumbers, kOfDrawnModels);
-  rules.exclude("`worked`", kNumbers, kOfScores);
-  rules.exclude("`worked`", kSteps, kParts);
-  rules.exclude("`worked`", kNumbers, kRead);
-  rules.exclude("`worked`", kNumbers, "model");
 }
 
-void of_no_model(Rules& rules) {
-  rules.exclude({}, "a `model`, whose task has the example", "example");
-  rules.exclude({}, "a `model`", kOfPlaces);
-  rules.exclude({}, "a `model` of two towers", "captions");
-  rules.exclude({}, "a `model` that reads images", "picture");
-  rules.exclude({}, "a `model` of two towers", "match");
+bool has_own_tensors(const Given& given) {
+  return given.has("q") || given.has("k") || given.has("v") || given.has("npz");
 }
 
-void of_model(Rules& rules, const ExplainGiven& given) {
-  constexpr std::string_view kOwnNumbers = "a trained model brings its own";
-  rules.exclude("`model`", kOwnNumbers, kOfDrawnModels);
-  rules.exclude("`model`", kOwnNumbers, kOfScores);
-  if (rules.has("block") && given.block != "pre-norm") {
-    rules.expect("block", "no kind beside `model`, whose blocks are as it was trained", "\"" + given.block + "\"");
+void require_own(const ExplainRequest& request, const Given& given) {
+  const char* const own = given.has("npz") ? "`npz`" : "`q`";
+  if (given.has("seed") && !given.has("dropout")) {
+    refuse("seed", fmt::format("none beside {} without `dropout`: nothing is drawn", own), "one");
   }
-  if (rules.has("match")) {
-    constexpr std::array<std::string_view, 5> kOfOneText = {"text", "example", "query", "block", "why"};
-    rules.exclude("`match`", "all pictures meet all captions", kOfOneText);
-    rules.exclude("`match`", "all pictures meet all captions", kOfPlaces);
-    return;
+  if (request.bias == "t5") {
+    refuse("bias", fmt::format("none beside {}: T5's table is drawn with the parameters", own), "t5");
   }
-  if (rules.has("picture")) rules.exclude("`picture`", "the model is shown one of them", "text");
-  if (rules.has("example")) rules.exclude("`example`", "the model is shown one of them", "picture");
 }
 
-// The fields by which the reader's own tensors come; empty without them.
-std::string_view own_of(const Rules& rules) { return rules.has_any(kOwn) ? "`q`" : rules.has("npz") ? "`npz`" : ""; }
-
-void of_own_tensors(Rules& rules, const ExplainGiven& given) {
-  const std::string_view own = own_of(rules);
-  if (own.empty()) return;
-  rules.exclude(own, "a trained model computes its own", "model");
-  if (rules.has_any(kOwn)) rules.exclude("`q`, `k` or `v`", "it holds all three", "npz");
-  rules.exclude(own, "your own tensors need no parameters", kOfDrawnModels);
-  rules.exclude(own, "your own tensors have no block around them", "block");
-  if (!rules.has("dropout")) rules.exclude(own, "your own tensors need no parameters", "seed");
-  if (given.bias == "t5") rules.clash("bias", own, "T5's table is drawn with the parameters", "t5");
+void require_drawn(const ExplainRequest& request, const Given& given) {
+  if (!request.all.empty() && request.query.empty() && request.why.empty()) {
+    refuse("all", "a `model`, `query` or `why`, of which a part is shown without it", "none");
+  }
+  if (given.has("text") || has_own_tensors(given)) return;
+  refuse("text", "some words, as in qkv explain \"The cat sat down\" (or `npz` FILE, or `q`, `k` and `v`)", "none");
 }
 
 }  // namespace
 
-void require_explain(const ExplainGiven& given) {
-  Rules rules(given);
-  if (rules.has("worked")) of_worked(rules);
-  rules.has("model") ? of_model(rules, given) : of_no_model(rules);
-  of_own_tensors(rules, given);
-  if (given.bias == "t5" && given.positions != "sinusoidal" && given.positions != "t5") {
-    rules.clash("bias", "`positions` " + given.positions, "T5's buckets are the positions", "t5");
+void api_detail::say_company(Fields<ExplainRequest>& fields) {
+  for (const char* const name : {"example", "site", "layer", "head", "answer", "captions", "picture", "match"}) {
+    fields.info(name).needs = {"model"};
   }
-  const auto& clash = rules.found();
-  if (!clash) return;
-  if (clash->beside.empty()) api_detail::refuse(clash->field, clash->why, clash->got);
-  api_detail::refuse(clash->field, "none beside " + clash->beside + ": " + clash->why, clash->got);
+  exclude(fields, {"heads", "kv_heads", "d_model", "d_k", "d_v", "positions"},
+          {"model", "worked", "q", "k", "v", "npz"});
+  exclude(fields, {"causal", "mask", "bias", "scale", "softcap", "context", "dropout", "seed"}, {"model", "worked"});
+  exclude(fields, {"block"}, {"worked", "q", "k", "v", "npz"});
+  exclude(fields, {"query", "why", "text"}, {"worked"});
+  exclude(fields, {"npz"}, {"worked", "q", "k", "v"});
+  exclude(fields, {"q", "k", "v"}, {"worked"});
+  exclude(fields, {"model"}, {"worked", "q", "k", "v", "npz"});
+  exclude(fields, {"picture"}, {"text", "example"});
+  exclude(fields, {"match"}, {"text", "example", "query", "block", "why", "site", "layer", "head", "answer"});
+}
+
+api_detail::HeadPlace api_detail::head_place(const ExplainRequest& request) {
+  if (request.head.empty()) return {.layer = request.layer, .head = std::nullopt};
+  const auto numbers = numbers_from<std::int64_t>(request.head, '.');
+  const std::string got = "\"" + request.head + "\"";
+  if (!numbers || numbers->size() != 2) refuse("head", "LAYER.HEAD, such as 1.5", got);
+  if (request.layer && *request.layer != numbers->front()) {
+    refuse("head", fmt::format("a head of `layer` {}", *request.layer), got);
+  }
+  return {.layer = numbers->front(), .head = numbers->back()};
+}
+
+void require_explain(const ExplainRequest& request, const Given& given) {
+  if (!request.model.empty() && given.has("block") && request.block != "pre-norm") {
+    refuse("block", "no kind beside `model`, whose blocks are as it was trained", "\"" + request.block + "\"");
+  }
+  if (has_own_tensors(given)) require_own(request, given);
+  if (request.bias == "t5" && request.positions != "sinusoidal" && request.positions != "t5") {
+    refuse("bias", "none beside `positions` " + request.positions + ": T5's buckets are the positions", "t5");
+  }
+  if (request.model.empty() && request.worked.empty()) require_drawn(request, given);
+  static_cast<void>(api_detail::head_place(request));
 }
 
 }  // namespace qkv

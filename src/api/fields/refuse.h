@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "core/said_of.h"
-#include "qkv/cancel.h"
 #include "qkv/error.h"
 #include "qkv/mask.h"
 #include "qkv/tensor.h"
@@ -13,16 +12,6 @@
 namespace qkv::api_detail {
 
 inline constexpr std::string_view kRequest = "request";
-
-/// What a field asks for is not there, or cannot be read: what() says it whole.
-class NotThere : public Error {
- public:
-  NotThere(std::string_view field, const std::string& message) : Error(message), field_(field) {}
-  [[nodiscard]] const std::string& field() const noexcept { return field_; }
-
- private:
-  std::string field_;
-};
 
 /// Throws InvalidArgument naming the field.
 [[noreturn]] void refuse(std::string_view field, std::string_view expected, std::string_view got);
@@ -53,20 +42,6 @@ auto of_fields(const Body& body, const Renamed& renamed) {
 template <class Body>
 auto of_fields(const Body& body) {
   return of_fields(body, [](const std::string& argument) { return argument; });
-}
-
-/// Runs `body`, which opens the model of this field: what is wrong with the file is said of that field, too.
-template <class Body>
-auto of_model(const Body& body, std::string_view field = "model") {
-  try {
-    return of_field(field, body);
-  } catch (const InvalidArgument&) {
-    throw;
-  } catch (const Cancelled&) {
-    throw;
-  } catch (const Error& error) {
-    throw NotThere(field, error.what());
-  }
 }
 
 /// The tensor at the path that this field gives.

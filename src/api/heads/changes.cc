@@ -4,7 +4,7 @@
 #include <array>
 
 #include "api/fields/refuse.h"
-#include "qkv/api/roles.h"
+#include "qkv/api/heads.h"
 
 namespace qkv::api_detail {
 
@@ -33,7 +33,7 @@ std::vector<Intervention> changes_in(const std::string& text) {
 std::string field_of_change(const std::string& argument) {
   constexpr std::array kChanges = {"remove", "pattern", "cut", "patch", "freeze", "set", "intervention"};
   if (std::ranges::find(kChanges, argument) != kChanges.end()) return "changes";
-  const auto infos = change_fields().infos();
+  const auto infos = head_fields().infos();
   const bool is_field = std::ranges::any_of(infos, [&](const FieldInfo& info) { return info.name == argument; });
   return is_field ? argument : "text";
 }

@@ -29,7 +29,7 @@ struct ShownText {
   std::string text = {};                               // or …
   std::string second = {};                             // with a second text, of an encoder that reads pairs
   std::optional<std::int64_t> example = std::nullopt;  // … a held-out example of its task
-  std::string changes = {};                            // of what runs inside, as ChangeRequest has them
+  std::string changes = {};                            // of what runs inside: "remove 1.0; cut 7:3"
   std::string from_text = {};                          // that they take from
 
   friend bool operator==(const ShownText&, const ShownText&) = default;

@@ -6,6 +6,7 @@
 #include "api/studio/studio_questions.h"
 #include "qkv/info.h"
 #include "qkv/picture/colour.h"
+#include "qkv/targets.h"
 #include "qkv/threads.h"
 
 namespace qkv {

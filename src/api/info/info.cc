@@ -10,6 +10,7 @@
 #include "api/replies/lines.h"
 #include "qkv/attention.h"
 #include "qkv/info.h"
+#include "qkv/targets.h"
 #include "qkv/threads.h"
 
 namespace qkv {

@@ -7,8 +7,9 @@
 
 #include "api/fields/number_lists.h"
 #include "api/fields/refuse.h"
-#include "api/mask/mask_extents.h"
+#include "api/mask/mask_map.h"
 #include "api/replies/lines.h"
+#include "api/studio/question_watch.h"
 #include "qkv/picture/mask_heatmap.h"
 
 namespace qkv {
@@ -28,9 +29,12 @@ MaskShape shape_of(const MaskRequest& request) {
   return {.B = request.batch, .H = request.heads, .Tq = request.tq, .Tk = request.tk};
 }
 
-TilePlan plan_of(const Mask& mask, const MaskRequest& request, const TilePlan::Watch& watch = {}) {
+TilePlan plan_of(const Mask& mask, const MaskRequest& request) {
+  const auto tell = [](std::int64_t done, std::int64_t rows) {
+    api_detail::QuestionWatch::doing("rows of tiles", {.done = done, .total = rows});
+  };
   try {
-    return {mask, shape_of(request), tile_size(request), watch};
+    return {mask, shape_of(request), tile_size(request), tell};
   } catch (const InvalidArgument& error) {
     if (error.argument() == "size") api_detail::refuse("tile", error.expected(), error.got());
     if (error.argument() == "shape") api_detail::refuse("batch", error.expected(), error.got());
@@ -71,56 +75,106 @@ MaskCounts counts_of(const TileCounts& counts) {
 
 }  // namespace
 
-Fields<MaskRequest> api_detail::mask_fields_within(const MaskBounds& bounds) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  Fields<MaskRequest> fields;
-  const auto count = [&](std::int64_t MaskRequest::* place, const char* name, const char* meaning, std::int64_t most) {
-    fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = bounds.least, .most = most});
-  };
-  fields.add(&MaskRequest::mask,
-             {.name = "mask", .form = "EXPR", .meaning = "The mask, e.g. \"causal & window(512) | global(4)\""});
-  count(&MaskRequest::tq, "tq", "Queries", bounds.longest);
-  count(&MaskRequest::tk, "tk", "Keys", bounds.longest);
-  count(&MaskRequest::batch, "batch", "Batch entries", kMost);
-  count(&MaskRequest::heads, "heads", "Query heads", kMost);
-  fields.add(&MaskRequest::tile, {.name = "tile", .form = "SIZE", .meaning = "Tile: N, or QxK for queries x keys"});
-  fields.give_examples({{"mask", "causal & window(512)"}, {"tile", "32x16"}});
-  return fields;
-}
-
 const Fields<MaskRequest>& mask_fields() {
-  static const Fields<MaskRequest> kFields = api_detail::mask_fields_within({});
+  static const Fields<MaskRequest> kFields = [] {
+    constexpr std::int64_t kMost = std::int64_t{1} << 40;
+    constexpr std::int64_t kMostCells = 1024;
+    const std::vector<std::string> of_mask = {"mask"};
+    Fields<MaskRequest> fields;
+    const auto count = [&](auto place, const char* name, const char* meaning, std::int64_t least = 1) {
+      fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = least, .most = kMost});
+    };
+    fields.add(&MaskRequest::mask,
+               {.name = "mask", .form = "EXPR", .meaning = "The mask, e.g. \"causal & window(512) | global(4)\""});
+    count(&MaskRequest::tq, "tq", "Queries");
+    count(&MaskRequest::tk, "tk", "Keys");
+    count(&MaskRequest::batch, "batch", "Batch entries");
+    count(&MaskRequest::heads, "heads", "Query heads");
+    fields.add(&MaskRequest::tile, {.name = "tile", .form = "SIZE", .meaning = "Tile: N, or QxK for queries x keys"});
+    fields.add(&MaskRequest::map, {.name = "map",
+                                   .meaning = "Also which share of each cell's pairs is kept, and the queries that see "
+                                              "nothing: of 131072 queries and keys at most",
+                                   .needs = of_mask});
+    fields.add(&MaskRequest::cells, {.name = "cells",
+                                     .form = "N",
+                                     .meaning = "Rows and columns of the map and of drawings, at most",
+                                     .least = 1,
+                                     .most = kMostCells,
+                                     .needs = of_mask});
+    count(&MaskRequest::head, "head", "Whose map, where heads differ", 0);
+    count(&MaskRequest::batch_entry, "batch_entry", "Whose map, where batch entries differ", 0);
+    fields.info("head").needs = of_mask;
+    fields.info("batch_entry").needs = of_mask;
+    fields.give_otherwise(
+        {{"head", "the first is mapped, all are drawn"}, {"batch_entry", "the first is mapped, all are drawn"}});
+    fields.give_examples({{"mask", "causal & window(512)"}, {"tile", "32x16"}});
+    return fields;
+  }();
   return kFields;
 }
 
-MaskReply mask(const MaskRequest& request, const TilePlan::Watch& watch) {
+MaskReply mask(const MaskRequest& request) {
+  const auto require_below = [](std::string_view field, std::optional<std::int64_t> given, std::int64_t count) {
+    if (given.value_or(0) < count) return;
+    api_detail::refuse(field, fmt::format("0 to {}", count - 1), std::to_string(*given));
+  };
+  if (request.map) api_detail::require_drawable(request);
+  require_below("head", request.head, request.heads);
+  require_below("batch_entry", request.batch_entry, request.batch);
   const Mask mask = parse_mask(request.mask);
   return {.text = mask.to_string(),
           .varies_by_batch = mask.varies_by_batch(),
           .varies_by_head = mask.varies_by_head(),
-          .plan = plan_of(mask, request, watch)};
+          .plan = plan_of(mask, request)};
 }
 
-MaskFigures mask_figures(const MaskReply& reply) {
+namespace {
+
+// Those of `count` that are drawn: the one that was asked for, or all, of which one stands for all where they are
+// alike.
+struct Drawn {
+  std::int64_t begin = 0, count = 1;
+};
+
+Drawn drawn_of(bool varies, std::optional<std::int64_t> asked, std::int64_t count) {
+  if (!varies) return {};
+  return asked ? Drawn{.begin = *asked, .count = 1} : Drawn{.begin = 0, .count = count};
+}
+
+}  // namespace
+
+Panel picture_of(const MaskReply& reply, const MaskRequest& request) {
+  Panel panel{.title = fit_to_width(reply.text, 80), .heatmaps = {}};
+  const MaskShape& shape = reply.plan.shape();
+  const Drawn batch = drawn_of(reply.varies_by_batch, request.batch_entry, shape.B);
+  const Drawn heads = drawn_of(reply.varies_by_head, request.head, shape.H);
+  for (std::int64_t n = 0; n < std::min(batch.count * heads.count, kMostPanels); ++n) {
+    const std::int64_t entry = batch.begin + n / heads.count;
+    const std::int64_t head = heads.begin + n % heads.count;
+    Heatmap picture = mask_heatmap(reply.plan, entry, head, request.cells);
+    if (reply.varies_by_batch && shape.B > 1) picture.title = fmt::format("batch entry {}", entry);
+    if (reply.varies_by_head && shape.H > 1) {
+      picture.title += fmt::format("{}head {}", picture.title.empty() ? "" : ", ", head);
+    }
+    panel.heatmaps.push_back(std::move(picture));
+  }
+  return panel;
+}
+
+MaskFigures mask_figures(const MaskReply& reply, const MaskRequest& request) {
   MaskFigures figures;
   static_cast<MaskExtents&>(figures) = extents_of(reply.plan.shape(), reply.plan.tile_size());
   static_cast<MaskCounts&>(figures) = counts_of(reply.plan.counts());
   figures.mask = reply.text;
-  return figures;
-}
-
-Panel picture_of(const MaskReply& reply) {
-  Panel panel{.title = fit_to_width(reply.text, 80), .heatmaps = {}};
-  const MaskShape& shape = reply.plan.shape();
-  const std::int64_t batch = reply.varies_by_batch ? shape.B : 1;
-  const std::int64_t heads = reply.varies_by_head ? shape.H : 1;
-  for (std::int64_t n = 0; n < std::min(batch * heads, kMostPanels); ++n) {
-    Heatmap picture = mask_heatmap(reply.plan, n / heads, n % heads);
-    if (batch > 1) picture.title = fmt::format("batch entry {}", n / heads);
-    if (heads > 1) picture.title += fmt::format("{}head {}", picture.title.empty() ? "" : ", ", n % heads);
-    panel.heatmaps.push_back(std::move(picture));
+  if (request.map) figures.map = api_detail::mask_map(reply.plan, request);
+  for (const Word& word : mask_words()) {
+    constexpr std::size_t kLongExample = 200;  // dense() names every key
+    std::string example = mask_sample(word.word, reply.plan.shape());
+    if (example.size() > kLongExample) example.clear();
+    figures.words.push_back(
+        {std::string(word.word), std::string(word.form), std::string(word.meaning), std::move(example)});
   }
-  return panel;
+  return figures;
 }
 
 std::string as_text(const MaskReply& reply, int width) {
@@ -181,7 +235,7 @@ std::string as_text(const MaskWordList& list, int width) {
 
 AnyReply answer(const MaskRequest& request) {
   if (request.mask.empty()) return any_reply(mask_word_list(request));
-  return any_reply(mask_figures(mask(request)));
+  return any_reply(mask_figures(mask(request), request));
 }
 
 }  // namespace qkv

@@ -29,20 +29,35 @@ const Members<MaskCounts>& members_of(const MaskCounts* /*type*/) {
   return kMembers;
 }
 
-const Members<MaskFigures>& members_of(const MaskFigures* /*type*/) {
-  static const auto kMembers = Members<MaskFigures>("MaskFigures")
-                                   .add(&MaskFigures::mask, "mask", "The mask as it was read")
-                                   .add(members_of(static_cast<const MaskExtents*>(nullptr)))
-                                   .add(members_of(static_cast<const MaskCounts*>(nullptr)));
-  return kMembers;
-}
-
 const Members<MaskWordShown>& members_of(const MaskWordShown* /*type*/) {
   static const auto kMembers = Members<MaskWordShown>("MaskWordShown")
                                    .add(&MaskWordShown::word, "word", "Of the language")
                                    .add(&MaskWordShown::form, "form", "How it is written")
                                    .add(&MaskWordShown::meaning, "meaning", "What it shows")
                                    .add(&MaskWordShown::example, "example", "One that fits the shape");
+  return kMembers;
+}
+
+const Members<MaskMap>& members_of(const MaskMap* /*type*/) {
+  static const auto kMembers =
+      Members<MaskMap>("MaskMap")
+          .add(&MaskMap::cell_queries, "cell_queries", "Queries of a cell, at most")
+          .add(&MaskMap::cell_keys, "cell_keys", "Keys of a cell, at most")
+          .add(&MaskMap::share, "share", "f32 [rows, columns]: share of a cell's pairs that is kept")
+          .add(&MaskMap::blind_rows, "blind_rows", "Queries that see nothing")
+          .add(&MaskMap::first_blind, "first_blind", "Eight of them at most")
+          .add(&MaskMap::sentence, "sentence", "All of it in words");
+  return kMembers;
+}
+
+const Members<MaskFigures>& members_of(const MaskFigures* /*type*/) {
+  static const auto kMembers =
+      Members<MaskFigures>("MaskFigures")
+          .add(&MaskFigures::mask, "mask", "The mask as it was read")
+          .add(members_of(static_cast<const MaskExtents*>(nullptr)))
+          .add(members_of(static_cast<const MaskCounts*>(nullptr)))
+          .add_if_there(&MaskFigures::map, "map", "Where the request has it")
+          .add(&MaskFigures::words, "words", "Of the mask language; an example that would be long is left out");
   return kMembers;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "api/fields/refuse.h"
 #include "api/learn/model_examples.h"
@@ -11,6 +12,17 @@
 #include "qkv/train/trained_model.h"
 
 namespace qkv {
+namespace {
+
+thread_local const api_detail::OpensModels::Open* opener_of_thread = nullptr;
+
+}  // namespace
+
+api_detail::OpensModels::OpensModels(Open open) : open_(std::move(open)), outer_(opener_of_thread) {
+  opener_of_thread = &open_;
+}
+
+api_detail::OpensModels::~OpensModels() { opener_of_thread = outer_; }
 
 std::vector<AboutModel> api_detail::models_of_the_box() {
   std::vector<AboutModel> models;
@@ -21,9 +33,13 @@ std::vector<AboutModel> api_detail::models_of_the_box() {
   return models;
 }
 
+OpenedModel api_detail::read_model(const std::string& name, QuantisedWeights quantised) {
+  return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name), quantised));
+}
+
 OpenedModel open_model(const std::string& name, const Saying& saying, QuantisedWeights quantised) {
-  const OpenedModel opened = api_detail::of_model(
-      [&] { return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name), quantised)); });
+  const bool may_be_open = opener_of_thread != nullptr && quantised == QuantisedWeights::as_f32;
+  const OpenedModel opened = may_be_open ? (*opener_of_thread)(name) : api_detail::read_model(name, quantised);
   for (const std::string& what : opened->model().cautions()) saying.careful(what);
   return opened;
 }

@@ -1,12 +1,33 @@
-// The models of the box, with what each has learnt.
+// The models of the box, with what each has learnt; and who opens a model for the question of a thread.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "qkv/api/about.h"
+#include "qkv/api/models.h"
 
 namespace qkv::api_detail {
 
 [[nodiscard]] std::vector<AboutModel> models_of_the_box();
+
+/// The model of this name or path, read now. Throws as open_model().
+[[nodiscard]] OpenedModel read_model(const std::string& name, QuantisedWeights quantised = QuantisedWeights::as_f32);
+
+/// While it lives, open_model() of this thread opens f32 weights by `open`, which may have the model open already.
+class OpensModels {
+ public:
+  using Open = std::function<OpenedModel(const std::string& name)>;
+
+  explicit OpensModels(Open open);
+  OpensModels(const OpensModels&) = delete;
+  OpensModels& operator=(const OpensModels&) = delete;
+  ~OpensModels();
+
+ private:
+  Open open_;
+  const Open* outer_;
+};
 
 }  // namespace qkv::api_detail

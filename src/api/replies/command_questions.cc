@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "api/fields/refuse.h"
+#include "api/replies/answered.h"
 #include "qkv/api/attend.h"
 #include "qkv/api/change.h"
 #include "qkv/api/check_models.h"
@@ -15,6 +15,7 @@
 #include "qkv/api/mask.h"
 #include "qkv/api/match.h"
 #include "qkv/api/probe.h"
+#include "qkv/api/refusal.h"
 #include "qkv/api/roles.h"
 #include "qkv/api/study.h"
 #include "qkv/api/task.h"
@@ -25,28 +26,9 @@
 namespace qkv {
 namespace {
 
-AnyReply as_any(AnyReply reply) { return reply; }
-template <class Reply>
-AnyReply as_any(Reply reply) {
-  return any_reply(std::move(reply));
-}
-
-// The answer to some depends on which fields were given.
-template <class Request>
-AnyReply answered(const Fields<Request>& fields, const FieldValues& values) {
-  const Request request = fields.from_values(values);
-  if constexpr (requires { answer(request, Given(fields.infos(), values)); }) {
-    return as_any(answer(request, Given(fields.infos(), values)));
-  } else {
-    return as_any(answer(request));
-  }
-}
-
 template <class Request>
 CommandQuestion question(const char* name, const Fields<Request>& fields, std::vector<std::string> examples) {
-  const auto of_values = [&fields](const FieldValues& values) {
-    return api_detail::of_fields([&] { return answered(fields, values); });
-  };
+  const auto of_values = [&fields](const FieldValues& values) { return api_detail::answered(fields, values); };
   return {.name = name, .fields = fields.infos(), .answer = of_values, .examples = std::move(examples)};
 }
 
@@ -74,13 +56,13 @@ std::span<const CommandQuestion> command_questions() {
       question("cost", cost_fields(),
                {R"({"preset": "gpt2", "tokens": 2048})", R"({"layers": 2, "d_model": 64, "heads": 4, "gated": true})"}),
       question("mask", mask_fields(), {R"({"mask": "window(64) & causal", "tq": 256, "tk": 256})", R"({"tq": 64})"}),
-      question("explain", explain_asked_fields(),
+      question("explain", explain_fields(),
                {R"({"text": "The cat sat down", "causal": true})", R"({"text": "The cat sat", "query": "cat"})",
                 R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]"})"}),
       question("analyze", analyze_fields(),
                {R"({"model": "induction", "count": 4, "importance": 2})",
                 R"({"model": "english", "syntax": "english", "count": 4})"}),
-      question("change", intervention_fields(),
+      question("change", change_fields(),
                {R"({"model": "induction", "text": "abcxyzab", "remove": ["1.0"]})",
                 R"({"model": "induction", "examples": 4, "changes": ["pattern 1.0=uniform"], "freeze_norms": true})",
                 R"({"model": "induction", "text": "abcxyzab", "sweep": "heads"})"}),

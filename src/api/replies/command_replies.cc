@@ -66,7 +66,7 @@ std::span<const CommandReply> command_replies() {
       printed<ProbeFigures>("qkv probe --json"),
       printed<MaskFigures>("qkv mask EXPR --json"),
       printed<MaskWordList>("qkv mask --json"),
-      printed<CostFigures>("qkv cost --json"),
+      printed<CostReply>("qkv cost --json"),
       printed<ExplainReply>("qkv explain --json"),
       printed<std::vector<WorkedExample>>("qkv explain --worked list --json"),
       printed<RolesReply>("qkv analyze --json"),

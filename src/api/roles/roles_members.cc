@@ -23,27 +23,6 @@ const Fields<RolesRequest>& roles_fields() {
   return kFields;
 }
 
-const Fields<ChangeRequest>& change_fields() {
-  static const Fields<ChangeRequest> kFields = [] {
-    Fields<ChangeRequest> fields;
-    fields.add(heads_fields());
-    const auto add = [&](std::string ChangeRequest::* place, const char* name, const char* form, const char* meaning) {
-      fields.add(place, {.name = name, .form = form, .meaning = meaning});
-    };
-    add(&ChangeRequest::changes, "changes", "CHANGE;…",
-        "remove 1.0; pattern 2.3=uniform; cut 7:3; patch blocks.1@5; set 1.0=k:2,5:0.7; freeze norms");
-    add(&ChangeRequest::from_text, "from_text", "TEXT", "The other text, of as many tokens, that a patch takes from");
-    add(&ChangeRequest::query, "query", "TOKEN", "Where it is looked at: a token or its number");
-    add(&ChangeRequest::token, "token", "TOKEN", "The answer");
-    add(&ChangeRequest::against, "against", "TOKEN", "What the answer is held against");
-    fields.give_otherwise({{"query", "the last that is asked"}, {"token", "the expected token, or the likeliest"}});
-    fields.give_examples(
-        {{"changes", "remove 1.0"}, {"from_text", "xyzabcxy"}, {"query", "3"}, {"token", "c"}, {"against", "x"}});
-    return fields;
-  }();
-  return kFields;
-}
-
 const Members<RolesPattern>& members_of(const RolesPattern* /*type*/) {
   static const auto kMembers = Members<RolesPattern>("RolesPattern")
                                    .add(&RolesPattern::word, "word", "A word")
@@ -117,40 +96,6 @@ const Members<RolesReply>& members_of(const RolesReply* /*type*/) {
           .add(&R::importance_texts, "importance_texts", "Texts by which importance is measured")
           .add(&R::masked_tokens, "masked_tokens", "Tokens of these texts that were masked to ask for them")
           .add(&R::no_importance, "no_importance", "Why removal and gradient are null; empty where they are not");
-  return kMembers;
-}
-
-const Members<ChangeScore>& members_of(const ChangeScore* /*type*/) {
-  static const auto kMembers = Members<ChangeScore>("ChangeScore")
-                                   .add(&ChangeScore::logit, "logit", "Before the softmax over the vocabulary")
-                                   .add(&ChangeScore::probability, "probability", "After it")
-                                   .add(&ChangeScore::rank, "rank", "1 is the likeliest");
-  return kMembers;
-}
-
-const Members<ChangeToken>& members_of(const ChangeToken* /*type*/) {
-  static const auto kMembers = Members<ChangeToken>("ChangeToken")
-                                   .add(&ChangeToken::token, "token", "As people read it")
-                                   .add(&ChangeToken::before, "before", "Of the untouched run")
-                                   .add(&ChangeToken::after, "after", "Of the changed one");
-  return kMembers;
-}
-
-const Members<ChangeReply>& members_of(const ChangeReply* /*type*/) {
-  using R = ChangeReply;
-  static const auto kMembers =
-      Members<R>("ChangeReply")
-          .add(&R::title, "title", "The model")
-          .add(&R::changes, "changes", "As they were read")
-          .add(&R::tokens, "tokens", "The text")
-          .add(&R::place, "place", "Where it is looked at")
-          .add(&R::answer, "answer", "The token that is asked for")
-          .add(&R::against, "against", "What it is held against")
-          .add(&R::moved, "moved", "By the change of their probability, the largest first")
-          .add(&R::divergence, "divergence", "KL(before, after) in nats, at each place")
-          .add(&R::state_cosines, "state_cosines", "Of a model of states: each token's before and after")
-          .add(&R::vector_cosine, "vector_cosine", "Likewise of the text's vector")
-          .add(&R::sentence, "sentence", "In words");
   return kMembers;
 }
 

@@ -7,14 +7,14 @@
 #include <filesystem>
 #include <utility>
 
-#include "api/fields/refuse.h"
+#include "api/models/models.h"
 #include "api/replies/reply_json.h"
 #include "api/studio/question_watch.h"
 #include "api/studio/studio_questions.h"
 #include "core/shortened.h"
 #include "files/reading.h"
 #include "model/box_directories.h"
-#include "qkv/mask.h"
+#include "qkv/api/refusal.h"
 #include "qkv/model/box.h"
 #include "qkv/nearest_word.h"
 
@@ -115,12 +115,10 @@ StudioState::StudioState(StudioOptions options)
       bottleneck_({.count = 1, .bytes = options_.limits.model_bytes},
                   [](const BottleneckModels& /*small*/) { return std::size_t{0}; }) {}
 
-std::string StudioState::model_key(const std::string& name) const {
-  return api_detail::of_model([&] { return key_of_path(trained_model_path(name)); });
-}
+std::string StudioState::model_key(const std::string& name) const { return key_of_path(trained_model_path(name)); }
 
 std::shared_ptr<const TextModel> StudioState::model(const std::string& name) {
-  return models_.get(model_key(name), [&] { return open_model(name); });
+  return models_.get(model_key(name), [&] { return api_detail::read_model(name); });
 }
 
 void StudioState::keep(const std::string& name, OpenedModel model) {
@@ -214,6 +212,7 @@ StudioReply Studio::ask(std::string_view name, std::string_view request, const S
   api_detail::WireWriter writer;
   api_detail::QuestionWatch watched(watch, state_->options().limits.seconds);
   const files::ReadWithin within(state_->places());
+  const api_detail::OpensModels opens([this](const std::string& model) { return state_->model(model); });
   one.answer(*state_, field_values(one.question.fields, request), watched.told())(writer);
   if (watched.seconds_so_far() > kLongAnswer) give_memory_back();
   return reply_of(writer);
@@ -223,6 +222,7 @@ AnyReply Studio::answer(std::string_view name, const FieldValues& request, const
   const Answerer& one = answerer_named(name);
   api_detail::QuestionWatch watched(watch, state_->options().limits.seconds);
   const files::ReadWithin within(state_->places());
+  const api_detail::OpensModels opens([this](const std::string& model) { return state_->model(model); });
   return one.answer(*state_, request, watched.told());
 }
 
@@ -233,18 +233,11 @@ StudioReply studio_reply(const std::function<void(ReplyWriter&)>& write) {
 }
 
 std::string error_as_json(const std::exception& error) {
-  Json json{{"message", error.what()}, {"field", ""}, {"column", nullptr}};
-  if (const auto* invalid = dynamic_cast<const InvalidArgument*>(&error)) {
-    json["field"] = api_detail::field_of(*invalid);
-    json["message"] = invalid->fault();
-  }
-  if (const auto* missing = dynamic_cast<const api_detail::NotThere*>(&error)) json["field"] = missing->field();
-  if (const auto* syntax = dynamic_cast<const MaskSyntaxError*>(&error)) {
-    const std::string field = syntax->function() == "parse_bias" ? "bias" : "mask";
-    json["field"] = field;
-    // The reader wrote a mask, and called no parse_mask.
-    json["message"] = field + std::string(syntax->what()).substr(syntax->function().size());
-    json["column"] = syntax->column();
+  const Refusal refusal = refusal_of(error);
+  Json json{{"message", refusal.message}, {"field", refusal.field}, {"column", nullptr}};
+  if (refusal.column > 0) {
+    json["message"] = refusal.field + ": " + refusal.message;
+    json["column"] = refusal.column;
   }
   constexpr std::size_t kLongest = 4096;  // a request may have megabytes, of which a message may name a part
   json["message"] = core::shortened_between(json["message"].get_ref<const std::string&>(), kLongest);

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "api/far/far_head.h"
-#include "api/fields/refuse.h"
 #include "api/heads/model_run.h"
+#include "api/replies/answered.h"
 #include "api/studio/shared_work.h"
 #include "files/reading.h"
 #include "qkv/api/bench.h"
 #include "qkv/api/explain.h"
+#include "qkv/api/refusal.h"
 #include "qkv/api/studio.h"
 #include "qkv/model/text_model.h"
 #include "qkv/study/bottleneck.h"
@@ -73,8 +74,24 @@ Answerer answerer(const std::string& name, const std::string& meaning, const Fie
                        .reply = reply_type<Reply>(),
                        .examples = examples},
           .answer = [&fields, answer](StudioState& state, const FieldValues& request, const StudioWatch& watch) {
-            return of_fields([&] { return any_reply(answer(state, fields.from_values(request), watch)); });
+            return answered_for(fields.infos(), request,
+                                [&] { return any_reply(answer(state, fields.from_values(request), watch)); });
           }};
+}
+
+/// A question whose answer is a command's, too; a page gets it as a `Reply`. `require` refuses what is too much for a
+/// studio.
+template <class Reply, class Request>
+Answerer answerer(const std::string& name, const std::string& meaning, const Fields<Request>& fields,
+                  const std::vector<std::string>& examples, void (*require)(const Request&) = nullptr) {
+  return {
+      .question = {.name = name,
+                   .meaning = meaning,
+                   .fields = fields.infos(),
+                   .reply = reply_type<Reply>(),
+                   .examples = examples},
+      .answer = [&fields, require](StudioState& /*none*/, const FieldValues& request,
+                                   const StudioWatch& /*the thread's*/) { return answered(fields, request, require); }};
 }
 
 [[nodiscard]] Answerer about_question();

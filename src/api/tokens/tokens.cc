@@ -61,7 +61,7 @@ bool holds(const Tokenizer& tokenizer, std::int32_t id, std::string_view text) {
 std::shared_ptr<const Tokenizer> tokenizer_of(const TokensRequest& request, const Saying& saying) {
   const std::string& name = request.tokenizer;
   const bool is_path = name.find_first_of("/.") != std::string::npos;
-  const bool is_model = !is_path || name.ends_with(".safetensors") || name.ends_with(".gguf");
+  const bool is_model = !is_path || name.ends_with(".safetensors") || (name.ends_with(".gguf") && request.source);
   if (!is_model || (is_path && is_directory(name))) {
     std::vector<std::string> cautions;
     auto tokenizer = read_tokenizer(name, &cautions);
@@ -131,6 +131,7 @@ const Fields<TokensRequest>& tokens_fields() {
 
 TokensFound found_tokens(const TokensRequest& request, const Saying& saying) {
   tokens_fields().require_company(request);
+  if (request.text && request.text->empty()) refuse("text", "a text", "");
   const auto tokenizer = tokenizer_of(request, saying);
   if (request.ids) return decoded(request, tokenizer);
   if (request.list || request.search) return vocabulary_of(request, *tokenizer);

@@ -33,6 +33,14 @@ void require_below(const char* argument, std::optional<std::int64_t> index, std:
   refuse(argument, fmt::format("0 to {}", count - 1), fmt::format("{}", *index));
 }
 
+// Whoever asks for a head gives both of its numbers at once, as 1.5.
+void require_layer(const ModelQuestion& question, std::int64_t layers) {
+  if (!question.head) return require_below("layer", question.layer, layers);
+  if (!question.layer) refuse("head", "a layer beside it", "none");
+  if (*question.layer >= 0 && *question.layer < layers) return;
+  refuse("head", fmt::format("a layer from 0 to {}", layers - 1), fmt::format("{}", *question.layer));
+}
+
 // The head with the largest mean weight on a pattern, of those that the question leaves open.
 class Best {
  public:
@@ -41,9 +49,8 @@ class Best {
     if (question.site && !site_named(sites, *question.site)) refuse_site(sites, *question.site);
     head_.site = question.site ? *site_named(sites, *question.site) : cross.value_or(0);
     const std::vector<Tensor>& layers = sites[head_.site].shown.weights;
-    require_below("layer", question.layer, static_cast<std::int64_t>(layers.size()));
+    require_layer(question, static_cast<std::int64_t>(layers.size()));
     head_.layer = question.layer ? static_cast<std::size_t>(*question.layer) : layers.size() - 1;
-    if (question.head && !question.layer) refuse("head", "a layer beside it", "none");
     require_below("head", question.head, layers[head_.layer].dim(0));
     head_.head = static_cast<std::size_t>(question.head.value_or(0));
   }

@@ -19,8 +19,6 @@ namespace {
 
 using files::GgufKeys;
 
-constexpr std::string_view kTable = "token_embd.weight";
-
 // Rows of each head from pairs that lie side by side to halves: 0, 2, 4, …, 1, 3, 5, …
 Tensor in_halves(const Tensor& rows, std::int64_t heads) {
   if (rows.rank() < 1 || heads < 1 || rows.dim(0) % (2 * heads) != 0) return rows;
@@ -106,9 +104,9 @@ DType dtype_of_table(const GgufEntry& table) {
 }
 
 const GgufEntry& table_of(const Gguf& file) {
-  const GgufEntry* table = file.find(kTable);
+  const GgufEntry* table = file.find(text::kTokenTable);
   if (table != nullptr && table->shape.size() == 2) return *table;
-  throw Error(file.source() + ": \"" + std::string(kTable) + "\": expected a table of tokens, got " +
+  throw Error(file.source() + ": \"" + std::string(text::kTokenTable) + "\": expected a table of tokens, got " +
               (table == nullptr ? "no such tensor" : "one of " + std::to_string(table->shape.size()) + " axes"));
 }
 

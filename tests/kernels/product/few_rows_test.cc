@@ -10,7 +10,7 @@
 
 #include "kernels/product/few_rows_problem.h"
 #include "kernels/vector_loops.h"
-#include "qkv/info.h"
+#include "qkv/targets.h"
 #include "qkv/tensor.h"
 
 namespace qkv::kernels::few_rows_test {

@@ -14,7 +14,7 @@
 #include "core/error_message.h"
 #include "core/random_blocks.h"
 #include "kernels/product/quantised_loops.h"
-#include "qkv/info.h"
+#include "qkv/targets.h"
 #include "qkv/threads.h"
 
 namespace qkv::kernels::quantised_test {

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { bytes, flops, grouped, percent } from "../src/drawing/amounts";
 import { csvOf, quoted } from "../src/drawing/csv";
 import { cellFrom, cellUnder, ticksOf, type GridPlace } from "../src/drawing/grid";
-import type { MaskMapReply, MaskWordShown, PositionsReply } from "../src/engine/messages";
+import type { MaskWordShown, PositionsReply } from "../src/engine/messages";
 import type { Tensor } from "../src/engine/tensor";
 import { costCommand, costRequest, powersIn, presetChanges } from "../src/pages/patterns/cost_state";
-import { meaningOf, rowOfQuery, spanOf, tilesOf } from "../src/pages/patterns/mask_cells";
+import { meaningOf, rowOfQuery, spanOf, tilesOf, type DrawnMask } from "../src/pages/patterns/mask_cells";
 import { maskPicture } from "../src/pages/patterns/mask_marks";
 import {
   benchFields,
@@ -26,7 +26,7 @@ function matrix(rows: number[][]): Tensor {
   return { dtype: "f32", shape: [rows.length, rows[0]!.length], values: Float32Array.from(rows.flat()) };
 }
 
-function map(share: number[][], more: Partial<MaskMapReply> = {}): MaskMapReply {
+function map(share: number[][], more: Partial<DrawnMask> = {}): DrawnMask {
   const [tq, tk] = [share.length, share[0]!.length];
   return {
     mask: "causal",
@@ -56,9 +56,10 @@ function map(share: number[][], more: Partial<MaskMapReply> = {}): MaskMapReply 
 }
 
 describe("what the address says of the mask", () => {
+  const drawn = { map: true, cells: 128 };
   it("opens with the mask that the studio was given, else with one of its own", () => {
-    expect(maskRequest({}, "")).toEqual({ mask: "causal & window(512)", tq: 4096, tk: 4096 });
-    expect(maskRequest({}, "causal")).toEqual({ mask: "causal", tq: 512, tk: 512 });
+    expect(maskRequest({}, "")).toEqual({ mask: "causal & window(512)", tq: 4096, tk: 4096, ...drawn });
+    expect(maskRequest({}, "causal")).toEqual({ mask: "causal", tq: 512, tk: 512, ...drawn });
     expect(maskRequest({ mask: "all", tq: "3", tile: "2x4", heads: "2", head: "1" }, "causal")).toEqual({
       mask: "all",
       tq: 3,
@@ -66,6 +67,7 @@ describe("what the address says of the mask", () => {
       tile: "2x4",
       heads: 2,
       head: 1,
+      ...drawn,
     });
   });
   it("leaves out lengths that are no numbers", () => {

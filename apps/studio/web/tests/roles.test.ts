@@ -221,9 +221,10 @@ describe("the address", () => {
     const inputs = { model: "induction", text: "abcxyzab" };
     expect(changeRequest(inputs, { changes: " remove 1.0;; cut 1:0 ", token: "", query: "3" })).toEqual({
       ...inputs,
-      changes: "remove 1.0; cut 1:0",
+      changes: ["remove 1.0", "cut 1:0"],
       query: "3",
     });
+    expect(changeRequest(inputs, {})).toEqual({ ...inputs, untouched: true });
     expect(rolesRequest(inputs, {})).toEqual({ model: "induction" });
     expect(rolesRequest(inputs, { texts: "a\nb" })).toEqual({ model: "induction", texts: "a\nb" });
   });

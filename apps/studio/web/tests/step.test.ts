@@ -165,13 +165,14 @@ describe("edits of a model's head", () => {
   });
 
   it("run through the model", () => {
-    const changes = "set 1.2=k:2,5:0.7; set 1.2=q:1,0:-3";
+    const changes = ["set 1.2=k:2,5:0.7", "set 1.2=q:1,0:-3"];
     expect(changeRequest({ ...head, set: "k:2,5:0.7;q:1,0:-3" })).toEqual({ model: "gpt", text: "He gave", changes });
     expect(changeRequest({ model: "copy", example: "3", head: "cross.0.1", set: "v:0,0:1" })).toEqual({
       model: "copy",
       example: 3,
-      changes: "set cross:0.1=v:0,0:1",
+      changes: ["set cross:0.1=v:0,0:1"],
     });
+    expect(changeRequest(head)).toEqual({ model: "gpt", text: "He gave", untouched: true });
     expect(changeRequest({ ...head, context: "a second text" })).toBeNull();
     expect(changeRequest({ Q: "1,0" })).toBeNull();
   });

@@ -1,10 +1,10 @@
 // What a model says, untouched and changed: the tokens whose probability moves most.
 
 import { shown } from "../drawing/numbers";
-import type { ChangeToken } from "../engine/messages";
+import type { ChangedToken } from "../engine/messages";
 import "./moved_tokens.css";
 
-export function MovedTokens({ moved }: { moved: readonly ChangeToken[] }) {
+export function MovedTokens({ moved }: { moved: readonly ChangedToken[] }) {
   return (
     <table class="moved-tokens">
       <caption>What it says instead: the tokens that move most</caption>
@@ -20,7 +20,7 @@ export function MovedTokens({ moved }: { moved: readonly ChangeToken[] }) {
       <tbody>
         {moved.map((one) => (
           <tr key={one.token}>
-            <th scope="row">{one.token}</th>
+            <th scope="row">{one.piece}</th>
             <td>
               <Share score={one.before} kind="before" />
             </td>
@@ -34,7 +34,7 @@ export function MovedTokens({ moved }: { moved: readonly ChangeToken[] }) {
   );
 }
 
-function Share({ score, kind }: { score: ChangeToken["before"]; kind: "before" | "after" }) {
+function Share({ score, kind }: { score: ChangedToken["before"]; kind: "before" | "after" }) {
   return (
     <span class={`moved-share ${kind}`}>
       <i aria-hidden="true">

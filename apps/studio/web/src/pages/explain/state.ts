@@ -8,15 +8,19 @@ export const firstText = "The cat sat down";
 
 const inputs = ["text", "q", "k", "v", "npz", "worked", "example", "picture"];
 
+/** All steps, as they are shown: whoever asks for a query or answers alone gets no others. */
 export function explainRequest(fields: Fields): ExplainRequest {
-  const request: Record<string, string | number | boolean> = {};
+  const request: Record<string, string | number | boolean | string[]> = {};
   for (const { name, type } of described.explain ?? []) {
     const text = fields[name];
     if (text === undefined) continue;
     if (type === "true or false") request[name] = text === "true";
+    else if (type === "list of texts") request[name] = text === "true" ? ["all"] : text.split(",");
     else request[name] = type === "text" || !Number.isFinite(Number(text)) ? text : Number(text);
   }
   if (!inputs.some((name) => fields[name] !== undefined)) request["text"] = firstText;
+  if ((request["query"] || request["why"]) && request["step"] === undefined) request["all"] ??= "full";
+  request["numbers"] ??= false;
   return request as ExplainRequest;
 }
 
@@ -24,14 +28,13 @@ export function explainRequest(fields: Fields): ExplainRequest {
 export function explainCommand(request: ExplainRequest): string {
   const quoted = (value: string | number) =>
     /^[\w.,/-]+$/.test(String(value)) ? String(value) : `'${String(value).replaceAll("'", "'\\''")}'`;
-  const { text, head, layer, captions, picture, match, ...others } = request;
+  const { text, captions, picture, match, numbers: _, why, ...others } = request;
   const parts = ["qkv", match ? "match" : "explain"];
   if (text !== undefined) parts.push(quoted(text));
   else if (picture !== undefined) parts.push(...picture.split("\n").map(quoted));
   if (match) parts.push(...(captions ?? "").split("\n").map(quoted));
   else if (captions !== undefined) parts.push("--caption", quoted(captions));
-  if (head !== undefined) parts.push("--head", `${layer ?? 0}.${head}`);
-  else if (layer !== undefined) parts.push("--layer", String(layer));
+  if (why) parts.push(why.includes("all") ? "--why" : `--why=${why.join(",")}`);
   for (const [name, value] of Object.entries(others)) {
     const option = `--${name.replaceAll("_", "-")}`;
     if (value === true) parts.push(option);

@@ -8,7 +8,7 @@ import { grouped } from "../../drawing/amounts";
 import { quoted } from "../../drawing/csv";
 import { lineChart } from "../../drawing/line_chart";
 import { asked } from "../../engine/asked";
-import { fields as described, type CostShownReply } from "../../engine/messages";
+import { fields as described, type CostReply } from "../../engine/messages";
 import { LineChart } from "../../parts/LineChart";
 import { CountField, Slider } from "../../parts/Slider";
 import { CostFigures } from "./CostFigures";
@@ -64,7 +64,7 @@ type AskedCost = ReturnType<typeof asked<"cost">>;
 
 const front: readonly Count[] = ["layers", "d_model", "heads", "kv_heads", "tokens", "batch"];
 
-function Model({ cost, reply }: { cost: AskedCost; reply: CostShownReply }) {
+function Model({ cost, reply }: { cost: AskedCost; reply: CostReply }) {
   const { fields } = address.value;
   const { model } = reply;
   const field = (name: Count) => (
@@ -139,7 +139,7 @@ function Model({ cost, reply }: { cost: AskedCost; reply: CostShownReply }) {
   );
 }
 
-function Lines({ reply, of }: { reply: CostShownReply; of: Subject }) {
+function Lines({ reply, of }: { reply: CostReply; of: Subject }) {
   const at = useSignal<number | null>(null);
   useEffect(() => void (at.value = null), [reply.model.tokens]);
   const chart = useMemo(() => costChart(of, reply), [of, reply]);
@@ -179,7 +179,7 @@ const beside: Record<Subject, readonly [string, string]> = {
   traffic: ["traffic.standard.forward", "traffic.tiled.forward"],
 };
 
-function LinesSaid({ reply, of }: { reply: CostShownReply; of: Subject }) {
+function LinesSaid({ reply, of }: { reply: CostReply; of: Subject }) {
   const write = amountWriter(of);
   const ends = reply.lines.map((line) => `${line.name} ${write(line.y.at(-1) ?? NaN)}`);
   const longest = reply.lines[0]?.x.at(-1) ?? 0;
@@ -199,7 +199,7 @@ function LinesSaid({ reply, of }: { reply: CostShownReply; of: Subject }) {
   );
 }
 
-function useTakings(reply: CostShownReply | null, of: Subject, takings: Signal<Takings | null>): void {
+function useTakings(reply: CostReply | null, of: Subject, takings: Signal<Takings | null>): void {
   const { fields } = address.value;
   useEffect(() => {
     if (!reply) return;
@@ -213,7 +213,7 @@ function useTakings(reply: CostShownReply | null, of: Subject, takings: Signal<T
   useEffect(() => () => void (takings.value = null), []);
 }
 
-function figuresCsv(reply: CostShownReply): string {
+function figuresCsv(reply: CostReply): string {
   const lines = reply.groups.flatMap((group) =>
     group.items.map((item) => [item.key, item.name, item.arithmetic, String(item.value)]),
   );

@@ -1,11 +1,11 @@
 // Every figure with its arithmetic, group by group.
 
-import type { CostShownReply } from "../../engine/messages";
+import type { CostReply } from "../../engine/messages";
 import { shortAmount } from "./cost_state";
 
 const openFirst = "Score matrices";
 
-export function CostFigures({ reply }: { reply: CostShownReply }) {
+export function CostFigures({ reply }: { reply: CostReply }) {
   return (
     <section class="card figures" aria-labelledby="figures-title">
       <h2 id="figures-title">Every figure with its arithmetic</h2>

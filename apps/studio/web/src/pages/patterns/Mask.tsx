@@ -7,8 +7,7 @@ import type { PageProps, Takings } from "../../app/page";
 import { ground } from "../../app/theme";
 import { cellFrom, cellText, type Cell } from "../../drawing/grid";
 import { asked } from "../../engine/asked";
-import type { Reply } from "../../engine/engine";
-import type { MaskMapReply, MaskWordShown } from "../../engine/messages";
+import type { MaskWordShown } from "../../engine/messages";
 import { csvOf } from "../../drawing/csv";
 import { PaintedGrid } from "../../parts/PaintedGrid";
 import { CountField, Slider } from "../../parts/Slider";
@@ -16,6 +15,7 @@ import { useWidth } from "../../parts/use_width";
 import { Expression } from "./Expression";
 import { MaskFacts, cellWords } from "./MaskFacts";
 import { Problems, problemOf } from "./Said";
+import { drawnMask, type DrawnMask } from "./mask_cells";
 import { maskPicture } from "./mask_marks";
 import {
   lengthAt,
@@ -46,7 +46,8 @@ export function MaskPage({ engine, takings }: PageProps) {
   const hovered = useSignal<Cell | null>(null);
 
   const { fields } = address.value;
-  const reply = map.reply.value;
+  const answer = map.reply.value;
+  const reply = useMemo(() => answer && drawnMask(answer), [answer]);
   const words = useWords(engine, map, given.value ?? "");
   useTakings(reply, given.value ?? "", takings);
   const error = map.error.value;
@@ -79,7 +80,7 @@ function useWords(engine: PageProps["engine"], map: DeskProps["map"], given: str
   const unread = map.reply.value === null && map.error.value !== null;
   useEffect(() => {
     if (!unread) return;
-    engine.ask("mask", { mask: "all", ...shapeOf(address.value.fields, given), cells: 1 }).then(
+    engine.ask("mask", { mask: "all", ...shapeOf(address.value.fields, given) }).then(
       (reply) => (alone.value = reply.words),
       () => undefined, // the shape itself is refused, and its field says so
     );
@@ -89,7 +90,7 @@ function useWords(engine: PageProps["engine"], map: DeskProps["map"], given: str
 
 interface DeskProps {
   map: ReturnType<typeof asked<"mask">>;
-  reply: Reply<"mask">;
+  reply: DrawnMask;
   given: string;
   hovered: Signal<Cell | null>;
   isLive: boolean;
@@ -126,7 +127,7 @@ function Desk({ map, reply, given, hovered, isLive }: DeskProps) {
   );
 }
 
-function Sizes({ map, reply, given }: { map: DeskProps["map"]; reply: MaskMapReply; given: string }) {
+function Sizes({ map, reply, given }: { map: DeskProps["map"]; reply: DrawnMask; given: string }) {
   const { fields } = address.value;
   const { tq, tk } = shapeOf(fields, given);
   const setBoth = (at: number, how: "drag" | "done" | "quiet") => {
@@ -176,7 +177,7 @@ function Sizes({ map, reply, given }: { map: DeskProps["map"]; reply: MaskMapRep
   );
 }
 
-function useTakings(reply: MaskMapReply | null, given: string, takings: Signal<Takings | null>): void {
+function useTakings(reply: DrawnMask | null, given: string, takings: Signal<Takings | null>): void {
   const { fields } = address.value;
   useEffect(() => {
     if (!reply) return;

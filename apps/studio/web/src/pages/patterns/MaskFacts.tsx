@@ -6,13 +6,12 @@ import { ground } from "../../app/theme";
 import { grouped, percent } from "../../drawing/amounts";
 import type { Cell } from "../../drawing/grid";
 import { svgElements } from "../../drawing/svg";
-import type { MaskMapReply } from "../../engine/messages";
 import { Said } from "./Said";
-import { isPairwise, meaningOf, type CellClass, type Span } from "./mask_cells";
+import { isPairwise, meaningOf, type CellClass, type DrawnMask, type Span } from "./mask_cells";
 import { swatch } from "./mask_marks";
 import { benchFields } from "./mask_state";
 
-export function MaskFacts({ reply, cell, kept }: { reply: MaskMapReply; cell: Cell | null; kept: boolean }) {
+export function MaskFacts({ reply, cell, kept }: { reply: DrawnMask; cell: Cell | null; kept: boolean }) {
   return (
     <div class="mask-facts">
       {reply.blind_rows > 0 && <BlindRows reply={reply} />}
@@ -58,7 +57,7 @@ export function MaskFacts({ reply, cell, kept }: { reply: MaskMapReply; cell: Ce
   );
 }
 
-function sizeWords(reply: MaskMapReply): string {
+function sizeWords(reply: DrawnMask): string {
   if (isPairwise(reply))
     return `a cell is one pair, and frames are tiles of ${reply.tile_queries} × ${reply.tile_keys}.`;
   const tile = `${reply.tile_queries} × ${reply.tile_keys}`;
@@ -97,7 +96,7 @@ export function ClassLine({ kind, count, says }: { kind: CellClass; count: numbe
 
 const listed = 8;
 
-function BlindRows({ reply }: { reply: MaskMapReply }) {
+function BlindRows({ reply }: { reply: DrawnMask }) {
   const others = reply.blind_rows - reply.first_blind.length;
   return (
     <section class="card blind" aria-labelledby="blind-title">
@@ -126,7 +125,7 @@ function range({ first, last }: Span, one: string, many: string): string {
 const classWords: Record<CellClass, string> = { skip: "skipped", full: "full", partial: "partial" };
 
 /** A cell in words: its queries, its keys, what is kept of it, what is done with it. */
-export function cellWords(reply: MaskMapReply, cell: Cell): string[] {
+export function cellWords(reply: DrawnMask, cell: Cell): string[] {
   const { queries, keys, share, kind } = meaningOf(reply, cell);
   const pairs = isPairwise(reply);
   const kept = pairs
@@ -153,7 +152,7 @@ const done: Record<CellClass, string> = {
   partial: "Computed, and what is hidden is masked before softmax.",
 };
 
-function CellCard({ reply, cell, kept }: { reply: MaskMapReply; cell: Cell | null; kept: boolean }) {
+function CellCard({ reply, cell, kept }: { reply: DrawnMask; cell: Cell | null; kept: boolean }) {
   if (!cell) {
     return (
       <section class="card cell-card">

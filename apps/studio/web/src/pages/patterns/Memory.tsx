@@ -1,13 +1,13 @@
 // The T × T matrix against tiles, as a picture to scale and in the engine's numbers.
 
 import { address } from "../../app/address";
-import type { CostShownReply } from "../../engine/messages";
+import type { CostReply } from "../../engine/messages";
 import { Picture } from "../../parts/Picture";
 import { Said } from "./Said";
 import { itemOf, shortAmount } from "./cost_state";
 import { keptBars, squareDrawing } from "./square";
 
-export function Memory({ reply }: { reply: CostShownReply }) {
+export function Memory({ reply }: { reply: CostReply }) {
   const weights = itemOf(reply, "scores.all_layers");
   const lse = itemOf(reply, "scores.lse");
   const note = reply.groups.find((group) => group.items.includes(weights))?.note ?? "";

@@ -4,7 +4,7 @@ import type { Fields } from "../../app/address";
 import { bytes, flops, grouped } from "../../drawing/amounts";
 import type { Chart, ChartLine } from "../../drawing/line_chart";
 import type { Paint } from "../../drawing/marks";
-import type { CostItemShown, CostModelShown, CostRequest, CostShownReply } from "../../engine/messages";
+import type { CostItemShown, CostModelShown, CostReply, CostRequest } from "../../engine/messages";
 
 export const firstPreset = "gpt3";
 
@@ -69,7 +69,7 @@ export function presetChanges(preset: string): Record<string, string | null> {
   return { ...cleared, preset: preset === firstPreset ? null : preset };
 }
 
-export function itemOf(reply: CostShownReply, key: string): CostItemShown {
+export function itemOf(reply: CostReply, key: string): CostItemShown {
   for (const group of reply.groups) for (const item of group.items) if (item.key === key) return item;
   throw new Error(`the reply to cost has no item ${key}`);
 }
@@ -81,7 +81,7 @@ export function shortAmount({ amount }: CostItemShown): string {
 
 const paints: readonly Paint[] = ["q", "accent", "v", "k", "soft", "ink"];
 
-export function costChart(of: Subject, reply: CostShownReply): Omit<Chart, "width" | "height"> {
+export function costChart(of: Subject, reply: CostReply): Omit<Chart, "width" | "height"> {
   const lines = reply.lines.map((line, n): ChartLine => ({
     ...line,
     paint: paints[n % paints.length]!,
@@ -115,7 +115,7 @@ export function amountWriter(of: Subject): (value: number) => string {
 }
 
 /** Which point of the lines is nearest to the model's own length. */
-export function pointOf(reply: CostShownReply): number {
+export function pointOf(reply: CostReply): number {
   const xs = reply.lines[0]?.x ?? [];
   const own = Math.log(Math.max(reply.model.tokens, 1));
   return xs.reduce((best, x, n) => (Math.abs(Math.log(x) - own) < Math.abs(Math.log(xs[best]!) - own) ? n : best), 0);

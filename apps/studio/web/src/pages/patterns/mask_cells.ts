@@ -1,8 +1,16 @@
 // Which pairs a cell of the map stands for, and what is done with them.
 
 import type { Cell } from "../../drawing/grid";
-import type { MaskMapReply } from "../../engine/messages";
+import type { MaskFigures, MaskMap } from "../../engine/messages";
 import { sizeOf, valueAt } from "../../engine/tensor";
+
+/** A mask with its map. */
+export type DrawnMask = MaskFigures & MaskMap;
+
+export function drawnMask(reply: MaskFigures): DrawnMask {
+  if (!reply.map) throw new Error("the reply to mask has no map");
+  return { ...reply, ...reply.map };
+}
 
 export type CellClass = "skip" | "full" | "partial";
 
@@ -20,7 +28,7 @@ export interface CellMeaning {
 }
 
 /** Whether each cell is one pair. */
-export function isPairwise(reply: MaskMapReply): boolean {
+export function isPairwise(reply: DrawnMask): boolean {
   const { rows, columns } = sizeOf(reply.share);
   return rows === reply.tq && columns === reply.tk;
 }
@@ -34,7 +42,7 @@ export function spanOf(cell: number, cells: number, n: number, tile: number): Sp
   return { first: from * tile, last: Math.min(to * tile, n) - 1, tiles: to - from };
 }
 
-export function meaningOf(reply: MaskMapReply, cell: Cell): CellMeaning {
+export function meaningOf(reply: DrawnMask, cell: Cell): CellMeaning {
   const { rows, columns } = sizeOf(reply.share);
   const queries = spanOf(cell.row, rows, reply.tq, reply.tile_queries);
   const keys = spanOf(cell.column, columns, reply.tk, reply.tile_keys);
@@ -55,11 +63,11 @@ export interface Tile {
   right: number;
 }
 
-function tileOf(reply: MaskMapReply, { row, column }: Cell): Tile {
+function tileOf(reply: DrawnMask, { row, column }: Cell): Tile {
   return tileAt(reply, Math.floor(row / reply.tile_queries), Math.floor(column / reply.tile_keys));
 }
 
-function tileAt(reply: MaskMapReply, row: number, column: number): Tile {
+function tileAt(reply: DrawnMask, row: number, column: number): Tile {
   const [top, left] = [row * reply.tile_queries, column * reply.tile_keys];
   return {
     top,
@@ -70,7 +78,7 @@ function tileAt(reply: MaskMapReply, row: number, column: number): Tile {
 }
 
 /** The tiles of a map of pairs, each with its class. */
-export function tilesOf(reply: MaskMapReply): { tile: Tile; kind: CellClass }[] {
+export function tilesOf(reply: DrawnMask): { tile: Tile; kind: CellClass }[] {
   const [rows, columns] = [Math.ceil(reply.tq / reply.tile_queries), Math.ceil(reply.tk / reply.tile_keys)];
   return Array.from({ length: rows * columns }, (_, n) => {
     const tile = tileAt(reply, Math.floor(n / columns), n % columns);
@@ -78,7 +86,7 @@ export function tilesOf(reply: MaskMapReply): { tile: Tile; kind: CellClass }[] 
   });
 }
 
-function tileClass(reply: MaskMapReply, { top, left, bottom, right }: Tile): CellClass {
+function tileClass(reply: DrawnMask, { top, left, bottom, right }: Tile): CellClass {
   let hasVisible = false;
   let hasHidden = false;
   for (let row = top; row < bottom; ++row) {
@@ -92,7 +100,7 @@ function tileClass(reply: MaskMapReply, { top, left, bottom, right }: Tile): Cel
 }
 
 /** The row of cells that a query is in. */
-export function rowOfQuery(reply: MaskMapReply, query: number): number {
+export function rowOfQuery(reply: DrawnMask, query: number): number {
   const { rows } = sizeOf(reply.share);
   if (rows === reply.tq) return query;
   let row = 0;

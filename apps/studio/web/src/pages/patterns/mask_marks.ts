@@ -5,9 +5,8 @@ import { coloured, type Scale } from "../../drawing/colour";
 import { blockOf, ticksOf, type GridPlace } from "../../drawing/grid";
 import { hatch, type Box, type Drawing, type Mark, type Paint } from "../../drawing/marks";
 import type { Ground } from "../../drawing/palette";
-import type { MaskMapReply } from "../../engine/messages";
 import { sizeOf, valueAt } from "../../engine/tensor";
-import { isPairwise, rowOfQuery, tilesOf } from "./mask_cells";
+import { isPairwise, rowOfQuery, tilesOf, type DrawnMask } from "./mask_cells";
 
 export const shareScale: Scale = { map: "sequential", least: 0, most: 1 };
 export const alarm: Record<Ground, Paint> = { light: "#a3241b", dark: "#ff9b8f" };
@@ -20,7 +19,7 @@ export interface GridPicture {
   place: GridPlace;
 }
 
-export function placeOf(reply: MaskMapReply, width: number): GridPlace {
+export function placeOf(reply: DrawnMask, width: number): GridPlace {
   const { rows, columns } = sizeOf(reply.share);
   const wide = Math.max(width - marginLeft - marginRight, 60);
   const ratio = Math.min(Math.max(reply.tq / reply.tk, flattest), tallest);
@@ -30,7 +29,7 @@ export function placeOf(reply: MaskMapReply, width: number): GridPlace {
   return { left: marginLeft, top: marginTop, cellWide, cellTall, rows, columns };
 }
 
-export function maskPicture(reply: MaskMapReply, width: number, ground: Ground): GridPicture {
+export function maskPicture(reply: DrawnMask, width: number, ground: Ground): GridPicture {
   const place = placeOf(reply, width);
   const [wide, tall] = [place.columns * place.cellWide, place.rows * place.cellTall];
   const marks: Mark[] = [
@@ -56,7 +55,7 @@ export function maskPicture(reply: MaskMapReply, width: number, ground: Ground):
 }
 
 // Hidden pairs of a tile that is computed all the same: a weaker hatch.
-function veils(reply: MaskMapReply, place: GridPlace): Mark[] {
+function veils(reply: DrawnMask, place: GridPlace): Mark[] {
   return tilesOf(reply)
     .filter(({ kind }) => kind === "partial")
     .map(
@@ -70,7 +69,7 @@ function veils(reply: MaskMapReply, place: GridPlace): Mark[] {
 }
 
 // Equal neighbours of a row are one box, unless cells are large enough to stand apart.
-function runs(reply: MaskMapReply, place: GridPlace, ground: Ground): Mark[] {
+function runs(reply: DrawnMask, place: GridPlace, ground: Ground): Mark[] {
   const marks: Mark[] = [];
   const apart = Math.min(place.cellWide, place.cellTall) >= 12;
   for (let row = 0; row < place.rows; ++row) {
@@ -95,7 +94,7 @@ function runs(reply: MaskMapReply, place: GridPlace, ground: Ground): Mark[] {
   return marks;
 }
 
-function outlines(reply: MaskMapReply, place: GridPlace): Mark[] {
+function outlines(reply: DrawnMask, place: GridPlace): Mark[] {
   if (isPairwise(reply)) {
     return tilesOf(reply)
       .filter(({ kind }) => kind === "partial")
@@ -126,7 +125,7 @@ function inset(box: ReturnType<typeof blockOf>, thick: number): Box {
   };
 }
 
-function axes(reply: MaskMapReply, place: GridPlace): Mark[] {
+function axes(reply: DrawnMask, place: GridPlace): Mark[] {
   const [wide, tall] = [place.columns * place.cellWide, place.rows * place.cellTall];
   const marks: Mark[] = [
     { kind: "label", x: place.left, y: 11, text: "key →", fill: "k", bold: true },
@@ -182,7 +181,7 @@ function axes(reply: MaskMapReply, place: GridPlace): Mark[] {
 }
 
 // An arrow head at each row of cells in which a named query sees nothing.
-function blindRows(reply: MaskMapReply, place: GridPlace, ground: Ground): Mark[] {
+function blindRows(reply: DrawnMask, place: GridPlace, ground: Ground): Mark[] {
   const rows = [...new Set(reply.first_blind.map((query) => rowOfQuery(reply, query)))];
   return rows.map((row) => {
     const y = place.top + (row + 0.5) * place.cellTall;

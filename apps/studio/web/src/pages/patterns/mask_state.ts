@@ -1,12 +1,14 @@
 // What the address says of the mask, as the question it stands for; and the text of the expression under the reader's hand.
 
 import type { Fields } from "../../app/address";
-import type { MaskMapReply, MaskRequest, MaskWordShown } from "../../engine/messages";
+import type { MaskRequest, MaskWordShown } from "../../engine/messages";
+import type { DrawnMask } from "./mask_cells";
 
 export const firstMask = "causal & window(512)";
 const firstLength = 4096;
 const plainLength = 512; // the engine's own
 export const longest = 131_072;
+const mostCells = 128; // rows and columns of the map
 
 /** `given`: the mask that the studio was opened with. */
 export function maskText(fields: Fields, given: string): string {
@@ -28,9 +30,11 @@ function countOf(text: string | undefined): number | undefined {
 }
 
 export function maskRequest(fields: Fields, given: string): MaskRequest {
-  const request: Record<string, string | number | undefined> = {
+  const request: Record<string, string | number | boolean | undefined> = {
     mask: maskText(fields, given),
     ...shapeOf(fields, given),
+    map: true,
+    cells: mostCells,
   };
   for (const name of ["batch", "heads", "head", "batch_entry"]) request[name] = countOf(fields[name]);
   request["tile"] = fields["tile"];
@@ -126,7 +130,7 @@ export function patternsOf(words: readonly MaskWordShown[]): Pattern[] {
 }
 
 /** Where the bench shows such a row: the mask itself where its words fit, else the chapter's figure with all hidden. */
-export function benchFields(reply: MaskMapReply, row: number): Fields {
+export function benchFields(reply: DrawnMask, row: number): Fields {
   const most = 12; // words of a bench
   const wrong = { wrong: "minus-1e9" };
   if (reply.tq > most || reply.tk > most) return { mask: "none", ...wrong };

@@ -1,13 +1,13 @@
 // The T × T matrix of one head, a tile of it to scale, and what all heads and layers keep: standard beside tiled.
 
 import type { Drawing, Mark, Paint } from "../../drawing/marks";
-import type { CostShownReply } from "../../engine/messages";
+import type { CostReply } from "../../engine/messages";
 import { grouped } from "../../drawing/amounts";
 import { itemOf, shortAmount } from "./cost_state";
 
 const largest = 210;
 
-export function squareDrawing(reply: CostShownReply, width: number): Drawing {
+export function squareDrawing(reply: CostReply, width: number): Drawing {
   const { model } = reply;
   const side = Math.min(largest, width * 0.5);
   const beside = width - side >= 250;
@@ -67,7 +67,7 @@ export function squareDrawing(reply: CostShownReply, width: number): Drawing {
   };
 }
 
-function tileLegend(reply: CostShownReply, x: number, y: number): Mark[] {
+function tileLegend(reply: CostReply, x: number, y: number): Mark[] {
   return [
     { kind: "box", x, y: y - 6, width: 12, height: 12, fill: "v" },
     {

@@ -1,7 +1,7 @@
 // What the model says, untouched and changed, side by side.
 
 import { address, move } from "../../app/address";
-import type { AboutModel, ChangeReply, ChangeToken } from "../../engine/messages";
+import type { AboutModel, ChangedToken, ChangeFigures } from "../../engine/messages";
 import { shown } from "../../drawing/numbers";
 import { MovedTokens } from "../../parts/MovedTokens";
 import { designation, inWords, written } from "./changes";
@@ -13,8 +13,8 @@ import { atTheText } from "./state";
 export function BeforeAfter({ desk }: { desk: Desk }) {
   const { changed } = desk;
   const reply = changed.reply.value;
-  const isChanged = (reply?.changes.length ?? 0) > 0;
-  const cosines = (reply?.state_cosines.length ?? 0) > 0;
+  const isChanged = (reply?.interventions.length ?? 0) > 0;
+  const cosines = (reply?.state_cosines?.length ?? 0) > 0;
   return (
     <section class="card roles-says" aria-labelledby="says-title" aria-busy={changed.waiting.value}>
       <h2 id="says-title">{cosines ? "What becomes of the text" : "What does the model say?"}</h2>
@@ -28,7 +28,7 @@ export function BeforeAfter({ desk }: { desk: Desk }) {
               {reply.sentence}
             </p>
           )}
-          {isChanged && reply.moved.length > 0 && <MovedTokens moved={reply.moved} />}
+          {isChanged && reply.moved && <MovedTokens moved={reply.moved} />}
           <Places desk={desk} reply={reply} isChanged={isChanged} />
         </div>
       )}
@@ -42,7 +42,7 @@ export function Glance({ desk }: { desk: Desk }) {
   const reply = desk.changed.reply.value;
   const answer = reply?.answer;
   if (!reply || !answer) return null;
-  const isChanged = reply.changes.length > 0;
+  const isChanged = reply.interventions.length > 0;
   return (
     <button
       type="button"
@@ -50,7 +50,7 @@ export function Glance({ desk }: { desk: Desk }) {
       onClick={() => document.getElementById("says-title")?.scrollIntoView({ block: "start" })}
     >
       <span>
-        at “{reply.tokens[reply.place]}” it {isChanged ? "said" : "says"} <b>{answer.token}</b>
+        at “{reply.tokens[reply.place]}” it {isChanged ? "said" : "says"} <b>{answer.piece}</b>
       </span>
       <span>
         <b>{shown(answer.before.probability, 3)}</b>
@@ -131,8 +131,8 @@ function Problem({ desk }: { desk: Desk }) {
 
 interface AnswerProps {
   desk: Desk;
-  reply: ChangeReply;
-  answer: ChangeToken;
+  reply: ChangeFigures;
+  answer: ChangedToken;
   isChanged: boolean;
 }
 
@@ -144,7 +144,7 @@ function Answer({ desk, reply, answer, isChanged }: AnswerProps) {
     <div class="roles-answer-row">
       <div class="roles-figure">
         <span>
-          at “{reply.tokens[reply.place]}” it {isChanged ? "said" : "says"} <b>{answer.token}</b>
+          at “{reply.tokens[reply.place]}” it {isChanged ? "said" : "says"} <b>{answer.piece}</b>
         </span>
         <div class="roles-pair">
           <Score label={isChanged ? "untouched" : "likelihood"} score={answer.before} kind="before" />
@@ -155,7 +155,7 @@ function Answer({ desk, reply, answer, isChanged }: AnswerProps) {
         <span>Another answer</span>
         <input
           value={given}
-          placeholder={answer.token}
+          placeholder={answer.piece}
           spellcheck={false}
           autocomplete="off"
           aria-invalid={own !== null}
@@ -171,7 +171,7 @@ function Answer({ desk, reply, answer, isChanged }: AnswerProps) {
   );
 }
 
-function Score({ label, score, kind }: { label: string; score: ChangeToken["before"]; kind: "before" | "after" }) {
+function Score({ label, score, kind }: { label: string; score: ChangedToken["before"]; kind: "before" | "after" }) {
   return (
     <div class={`roles-score ${kind}`}>
       <small>{label}</small>

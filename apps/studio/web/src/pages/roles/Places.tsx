@@ -2,13 +2,13 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { shown } from "../../drawing/numbers";
-import type { ChangeReply } from "../../engine/messages";
+import type { ChangeFigures } from "../../engine/messages";
 import type { Desk } from "./desk";
 import { barsOf } from "./places_bars";
 
 interface PlacesProps {
   desk: Desk;
-  reply: ChangeReply;
+  reply: ChangeFigures;
   isChanged: boolean;
 }
 

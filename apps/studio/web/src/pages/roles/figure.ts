@@ -5,7 +5,7 @@ import { heatmapDrawing } from "../../drawing/heatmap_marks";
 import { moved, type Drawing, type Mark } from "../../drawing/marks";
 import { shown } from "../../drawing/numbers";
 import type { Ground } from "../../drawing/palette";
-import type { ChangeReply } from "../../engine/messages";
+import type { ChangedToken, ChangeFigures } from "../../engine/messages";
 import { headMap } from "../../parts/head_map";
 import { layoutFor } from "../../parts/Heatmap";
 import { shadeOf } from "../../parts/shade";
@@ -47,10 +47,10 @@ export function rolesDrawing(desk: Desk, ground: Ground): Drawing {
   return { width: left + saysWide, height: height + 8, title, marks: moved(marks, 4, 4) };
 }
 
-export function saysMarks(reply: ChangeReply): { marks: Mark[]; height: number } {
+export function saysMarks(reply: ChangeFigures): { marks: Mark[]; height: number } {
   const marks: Mark[] = [{ kind: "label", x: 0, y: 10, text: reply.sentence, bold: true }];
   let y = 34;
-  for (const change of reply.changes) {
+  for (const change of reply.interventions) {
     marks.push({
       kind: "label",
       x: 0,
@@ -60,20 +60,20 @@ export function saysMarks(reply: ChangeReply): { marks: Mark[]; height: number }
     });
     y += 18;
   }
-  const isChanged = reply.changes.length > 0;
-  if (isChanged && reply.moved.length > 0) y = movedMarks(marks, reply, y + 10);
+  const isChanged = reply.interventions.length > 0;
+  if (isChanged && reply.moved) y = movedMarks(marks, reply.moved, y + 10);
   const bars = isChanged ? barsOf(reply) : null;
   if (bars) y = barMarks(marks, reply.tokens, bars.values, bars.heights, y + 14);
   return { marks, height: y };
 }
 
-function movedMarks(marks: Mark[], { moved: tokens }: ChangeReply, from: number): number {
-  const left = Math.min(Math.max(...tokens.map(({ token }) => token.length)) * 8 + 12, saysWide - 2 * shareWide);
+function movedMarks(marks: Mark[], tokens: readonly ChangedToken[], from: number): number {
+  const left = Math.min(Math.max(...tokens.map(({ piece }) => piece.length)) * 8 + 12, saysWide - 2 * shareWide);
   marks.push({ kind: "label", x: left, y: from + 7, text: "untouched", size: 11, fill: "soft" });
   marks.push({ kind: "label", x: left + shareWide, y: from + 7, text: "changed", size: 11, fill: "soft" });
-  tokens.forEach(({ token, before, after }, n) => {
+  tokens.forEach(({ piece, before, after }, n) => {
     const y = from + (n + 1) * 22;
-    marks.push({ kind: "label", x: left - 10, y: y + 7, text: token, anchor: "end" });
+    marks.push({ kind: "label", x: left - 10, y: y + 7, text: piece, anchor: "end" });
     marks.push(...shareMarks(left, y, before.probability, "soft"));
     marks.push(...shareMarks(left + shareWide, y, after.probability, "accent"));
   });

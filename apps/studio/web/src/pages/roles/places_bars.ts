@@ -1,6 +1,6 @@
 // The numbers below the tokens: divergences, or of a model of states how far each went.
 
-import type { ChangeReply } from "../../engine/messages";
+import type { ChangeFigures } from "../../engine/messages";
 
 export interface PlaceBars {
   title: string;
@@ -16,9 +16,9 @@ const least = 0.01; // nats that still make a full bar: less is no difference to
 
 /** null where the engine measures neither. */
 export function barsOf({
-  divergence,
-  state_cosines,
-}: Pick<ChangeReply, "divergence" | "state_cosines">): PlaceBars | null {
+  divergence = [],
+  state_cosines = [],
+}: Pick<ChangeFigures, "divergence" | "state_cosines">): PlaceBars | null {
   if (divergence.length > 0) {
     const top = Math.max(...divergence, least);
     return {

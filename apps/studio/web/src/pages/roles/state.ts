@@ -61,7 +61,8 @@ export function changedHeadRequest(inputs: Inputs, fields: Fields, head: HeadAt)
 }
 
 export function changeRequest(inputs: Inputs, fields: Fields): ChangeRequest {
-  const request: ChangeRequest = { ...inputs, changes: written(changesIn(fields["changes"])) };
+  const changes = changesIn(fields["changes"]);
+  const request: ChangeRequest = { ...inputs, ...(changes.length > 0 ? { changes } : { untouched: true }) };
   for (const name of ["from_text", "query", "token"] as const) if (fields[name]) request[name] = fields[name];
   return request;
 }

@@ -16,7 +16,7 @@ export function RunsOn({ bench, reply }: { bench: Bench; reply: BenchReply }) {
   if (!onRealHead(fields) || !bench.isLive) return null;
   const numbers = setNumbers(fields);
   const take = (at: number) => bench.apply({ set: numbers.filter((_, n) => n !== at).join(";") || null });
-  const isCurrent = said !== null && said.changes.length === numbers.length;
+  const isCurrent = said !== null && said.interventions.length === numbers.length;
   return (
     <section class={`card runs-on ${change.waiting.value ? "waiting" : ""}`} aria-label="What the model then says">
       <h2>Edits run on</h2>
@@ -25,7 +25,7 @@ export function RunsOn({ bench, reply }: { bench: Bench; reply: BenchReply }) {
           Click a number of Q, K or V and change it: the edit runs through the rest of the model
           {said?.answer && (
             <>
-              , which now says <b>{said.answer.token}</b> at “{said.tokens[said.place]}”
+              , which now says <b>{said.answer.piece}</b> at “{said.tokens[said.place]}”
             </>
           )}
           .
@@ -49,7 +49,7 @@ export function RunsOn({ bench, reply }: { bench: Bench; reply: BenchReply }) {
           <p class="runs-on-sentence" aria-live="polite">
             {said.sentence}
           </p>
-          {said.moved.length > 0 && <MovedTokens moved={said.moved} />}
+          {said.moved && <MovedTokens moved={said.moved} />}
           <button type="button" class="plain small" onClick={() => toRoles()}>
             All places, and more changes: on Roles
           </button>
@@ -70,7 +70,7 @@ function toRoles(): void {
   const { fields } = address.value;
   const request = changeRequest(fields);
   if (!request) return;
-  const { model = "", text, example, changes = "" } = request;
+  const { model = "", text, example, changes = [] } = request;
   const read: Record<string, string> = text === undefined ? { example: String(example) } : { text };
-  move({ page: "roles", fields: { model, ...read, head: fields["head"] ?? "", changes } });
+  move({ page: "roles", fields: { model, ...read, head: fields["head"] ?? "", changes: changes.join("; ") } });
 }

@@ -188,7 +188,7 @@ export function changeRequest(fields: Fields): ChangeRequest | null {
   const read = fields["text"] === undefined ? { example: example ?? 0 } : { text: fields["text"] };
   const at = site === "tokens" ? head : `${site}:${head}`;
   const changes = setNumbers(fields).map((one) => `set ${at}=${one}`);
-  return { model: fields["model"] ?? "", ...read, changes: changes.join("; ") };
+  return { model: fields["model"] ?? "", ...read, ...(changes.length > 0 ? { changes } : { untouched: true }) };
 }
 
 /** One number of an input changed. */

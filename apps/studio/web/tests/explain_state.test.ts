@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { explainCommand, explainRequest } from "../src/pages/explain/state";
+
+describe("what the address says of an explanation", () => {
+  it("asks for all steps, as they are shown", () => {
+    expect(explainRequest({})).toEqual({ text: "The cat sat down", numbers: false });
+    expect(explainRequest({ text: "a b", query: "b", causal: "true" })).toEqual({
+      text: "a b",
+      query: "b",
+      causal: true,
+      all: "full",
+      numbers: false,
+    });
+    expect(explainRequest({ model: "gpt", text: "a", why: "true" })).toMatchObject({ why: ["all"], all: "full" });
+    expect(explainRequest({ text: "a", why: "variance,order" }).why).toEqual(["variance", "order"]);
+    expect(explainRequest({ text: "a", query: "a", step: "softmax" })).not.toHaveProperty("all");
+  });
+
+  it("is what the command takes", () => {
+    expect(explainCommand(explainRequest({ text: "a b", causal: "true" }))).toBe("qkv explain 'a b' --causal");
+    expect(explainCommand(explainRequest({ model: "gpt", text: "a", head: "1.5", why: "true" }))).toBe(
+      "qkv explain a --why --model=gpt --head=1.5 --all=full",
+    );
+    expect(explainCommand(explainRequest({ model: "towers", match: "true", picture: "p.png", captions: "x\ny" }))).toBe(
+      "qkv match p.png x y --model=towers",
+    );
+  });
+});

@@ -1,0 +1,34 @@
+// The answer to a request that some face has read.
+#pragma once
+
+#include <utility>
+
+#include "qkv/api/field.h"
+#include "qkv/api/given.h"
+#include "qkv/api/member.h"
+#include "qkv/api/refusal.h"
+
+namespace qkv::api_detail {
+
+inline AnyReply as_any(AnyReply reply) { return reply; }
+template <class Reply>
+AnyReply as_any(Reply reply) {
+  return any_reply(std::move(reply));
+}
+
+/// answer(request), or answer(request, given) where the answer depends on which fields were given. `require` may refuse
+/// more than the answer does.
+template <class Request>
+AnyReply answered(const Fields<Request>& fields, const FieldValues& values, void (*require)(const Request&) = nullptr) {
+  return answered_for(fields.infos(), values, [&] {
+    const Request request = fields.from_values(values);
+    if (require != nullptr) require(request);
+    if constexpr (requires { answer(request, Given(fields.infos(), values)); }) {
+      return as_any(answer(request, Given(fields.infos(), values)));
+    } else {
+      return as_any(answer(request));
+    }
+  });
+}
+
+}  // namespace qkv::api_detail
