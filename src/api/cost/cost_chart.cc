@@ -92,7 +92,8 @@ const Fields<CostRange>& cost_range_fields() {
                                 .meaning = "Shortest sequence",
                                 .group = kGroup,
                                 .least = 1,
-                                .most = kLongest})
+                                .most = kLongest,
+                                .python = "start"})
         .add(&CostRange::to,
              {.name = "to", .form = "N", .meaning = "Longest sequence", .group = kGroup, .least = 2, .most = kLongest});
     return fields;
