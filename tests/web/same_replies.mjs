@@ -42,7 +42,7 @@ function compared(name, request, ours, theirs) {
   if (ours.length < 2) return `${ours[0].payload} here, ${theirs[0].payload} there`;
   const parsed = (frames) => {
     const json = JSON.parse(frames[0].payload.toString());
-    if (name === "about") for (const member of ofTheMachine) delete json[member];
+    if (["about", "probe"].includes(name)) for (const member of ofTheMachine) delete json[member];
     if (name === "info") return Object.keys(json);
     for (const one of name.startsWith("bench_") ? (json.results ?? []) : []) for (const member of measured) delete one[member];
     return json;
