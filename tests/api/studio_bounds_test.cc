@@ -341,6 +341,7 @@ TEST(StudioFiles, AreNotWrittenForReaders) {
   EXPECT_THAT(message_of("command_train", {{"task", "copy"}, {"out", out}}), HasSubstr("`qkv train` does"));
   EXPECT_THAT(message_of("fetch", {{"name", "a/b"}, {"out", out}}), HasSubstr("`qkv fetch` does"));
   EXPECT_THAT(message_of("view", {{"export", out}}), HasSubstr("`qkv view` does"));
+  EXPECT_THAT(message_of("bench_bottleneck", {{"out", out}}), HasSubstr("`qkv bench bottleneck` does"));
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 

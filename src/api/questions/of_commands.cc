@@ -123,9 +123,6 @@ std::vector<api_detail::Answerer> api_detail::questions_of_commands() {
                  "Train decoders on short examples and test them on longer ones, for each kind of positions.",
                  positions_bench_fields(), {printed<PositionsFigures>("qkv bench positions --json")},
                  {R"({"task": "copy", "kinds": ["rotary", "none"], "steps": 3, "batch": 4, "examples": 8})"}),
-      of_command("bench bottleneck", "Repeat random letters: through one vector, and with attention over all states.",
-                 bottleneck_bench_fields(), {printed<BottleneckFigures>("qkv bench bottleneck --json")},
-                 {R"({"to": 3, "texts": 8})"}),
       of_command("info", "Version, build and CPU targets; or what is in a file of weights.", info_fields(),
                  {printed<InfoReply>("qkv info --json"), printed<Contents>("qkv info FILE --json")}, {"{}"}),
   };

@@ -4,6 +4,7 @@
 #include "api/questions/of_command.h"
 #include "qkv/api/convert.h"
 #include "qkv/api/fetch.h"
+#include "qkv/api/study.h"
 #include "qkv/api/train.h"
 
 namespace qkv {
@@ -40,6 +41,11 @@ std::vector<Answerer> api_detail::questions_that_write() {
                   {printed<TrainReply>("qkv train --json"), printed<TrainTokenizerReply>("qkv train tokenizer --json")},
                   {}),
               "it writes a run into a folder"),
+      refused(of_command("bench bottleneck",
+                         "Repeat random letters: through one vector, and with attention over all states.",
+                         bottleneck_bench_fields(), {printed<BottleneckFigures>("qkv bench bottleneck --json")},
+                         {R"({"to": 3, "texts": 8})"}),
+              "it may train models and write them"),
       refused(of_command("convert", "A model's folder as GGUF, GGUF as a folder, weights in another type.",
                          convert_fields(), {printed<ConvertFigures>("qkv convert --json")}, {}),
               "it writes a model"),

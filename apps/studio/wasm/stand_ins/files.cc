@@ -59,6 +59,7 @@ void write_file(const std::string& path, std::string_view /*text*/) { refuse("ca
 void write_files(std::span<const FileContent> files) {
   if (!files.empty()) refuse("cannot write", files.front().path);
 }
+void make_directory(const std::string& path) { refuse("cannot write", path); }
 void require_writable(const std::string& path) { refuse("cannot write", path); }
 
 }  // namespace qkv

@@ -1,11 +1,15 @@
 // A page has no directory in which a run or a model could be written.
+#include <algorithm>
+
 #include "api/studio/studio_questions.h"
 
 namespace qkv {
 namespace {
 
-api_detail::Answerer without_files(const std::string& name) {
-  const std::string refusal = "the engine in a page writes no files; `qkv " + name + "` does";
+api_detail::Answerer without_files(const std::string& command) {
+  const std::string refusal = "the engine in a page writes no files; `qkv " + command + "` does";
+  std::string name = command;
+  std::ranges::replace(name, ' ', '_');
   return {.question = {.name = name, .meaning = {}, .fields = {}, .replies = {}, .examples = {}, .refusal = refusal},
           .answer = {}};
 }
@@ -15,7 +19,8 @@ api_detail::Answerer without_files(const std::string& name) {
 api_detail::Answerer api_detail::train_question() { return without_files("train"); }
 
 std::vector<api_detail::Answerer> api_detail::questions_that_write() {
-  return {without_files("train"), without_files("convert"), without_files("fetch"), without_files("view")};
+  return {without_files("train"), without_files("bench bottleneck"), without_files("convert"), without_files("fetch"),
+          without_files("view")};
 }
 
 }  // namespace qkv
