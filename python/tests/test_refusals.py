@@ -194,7 +194,7 @@ TYPES_OF = [
     (question, field)
     for question in OF_COMMANDS
     for field, *_ in QUESTIONS[question][0]
-    if re.match(r"text( `|$)|list of texts", type_of(question, field) or "")
+    if (told := type_of(question, field)) and re.match(r"text( `|$)|list of texts", told[0]) and not told[1]
 ]
 
 

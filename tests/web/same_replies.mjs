@@ -25,9 +25,9 @@ if (!execFileSync("ninja", ["-C", build, "-n", "qkv_web"]).includes("no work to 
 // What the engine says of itself and of its machine.
 const ofTheMachine = new Set(["processor", "target", "threads", "version", "models"]);
 const inF64 = new Set([
-  "number", "mask", "positions", "cost", "far_find", "learn", "operations", "command_mask", "command_cost", "tokens", "task",
+  "number", "mask", "positions", "cost", "far_find", "learn", "operations", "tokens", "task",
 ]);
-const ofF64 = ["bench", "explain", "command_explain"];
+const ofF64 = ["bench", "explain"];
 const isExact = (name, request) => inF64.has(name) || (ofF64.includes(name) && request.model === undefined);
 // What was measured, and how much a run of its own learned: rounding moves it.
 const measured = new Set(["seconds", "runs", "bytes", "loss", "accuracy"]);

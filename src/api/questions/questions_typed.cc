@@ -83,7 +83,9 @@ std::string request_of(const Question& question) {
   return text + "}\n\n";
 }
 
+// A page asks for the first form of a reply alone.
 std::string reply_of(const Question& question) {
+  if (question.is_of_pages) return type_of(question.replies.front().type);
   std::string text;
   for (const QuestionReply& reply : question.replies) text += (text.empty() ? "" : " | ") + type_of(reply.type);
   return text;
