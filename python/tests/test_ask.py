@@ -42,8 +42,7 @@ IN_LINES = {"generate", "embed"}
 WITHOUT = {"help": "what it says is of the command itself"}
 # Commands whose question a server does not answer for its readers.
 REFUSED = {
-    "bench bottleneck": "write them", "train": "into a folder", "convert": "writes a model", "fetch": "the network",
-    "view": "writes a page",
+    "bench bottleneck": "write them", "convert": "writes a model", "fetch": "the network", "view": "writes a page",
 }  # fmt: skip
 
 
@@ -130,7 +129,7 @@ def test_a_reply_with_files_is_that_of_the_command(question, given, tmp_path, mo
     for one, place in zip([reply, expected], places, strict=True):
         if question == "train":
             assert one.pop("out", None) in (None, place.get("out"))
-    if question not in REFUSED:
+    if question not in REFUSED and question != "train":  # which readers may not have in a place of theirs
         with served(tmp_path) as ask:
             require_served(ask, question, given, copy.deepcopy(expected))
     if question == "embed":

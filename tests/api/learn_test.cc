@@ -50,7 +50,7 @@ TEST(TrainQuestion, LearnsWhereQkvWasStartedAndGoesOnAfterAStop) {
   const tests::TemporaryDirectory directory;
   const WorkingDirectory inside(directory.path());
   Studio studio;
-  const std::string request = R"({"task": "previous", "steps": 24})";
+  const std::string request = R"({"task": "previous", "steps": 24, "keep_every": 1, "examine_every": 1})";
   const auto stop_after = [](std::int64_t last) {
     return [last](std::string_view what, const ProbeProgress& progress) {
       EXPECT_EQ(what, "training");
@@ -62,17 +62,22 @@ TEST(TrainQuestion, LearnsWhereQkvWasStartedAndGoesOnAfterAStop) {
   EXPECT_THROW(static_cast<void>(studio.ask("train", request, stop_after(5))), Cancelled);
   EXPECT_EQ(ask("learn", R"({"run": "qkv-previous"})").json["run"]["done"], 5);
   EXPECT_FALSE(ask("learn", R"({"run": "qkv-previous"})").json["run"]["at_work"]);
-  const Json done = Json::parse(studio.ask("train", request).json);
+  const Json done = Json::parse(studio.ask("train", R"({"task": "previous", "resume": true})").json);
   EXPECT_EQ(done["steps"], 24);
   const Json run = ask("learn", R"({"run": "qkv-previous"})").json;
   EXPECT_EQ(run["run"]["done"], 24);
   EXPECT_EQ(run["kept"].size(), 25U);
-  EXPECT_EQ(refused_field("train", request), "task");  // what is learnt is kept
+  EXPECT_EQ(refused_field("train", request), "out");  // what is learnt is kept
 }
 
 TEST(TrainQuestion, RefusesWhatItCannotLearn) {
   EXPECT_EQ(refused_field("train", R"({"task": "text"})"), "task");
   EXPECT_EQ(refused_field("train", R"({"task": "previos"})"), "task");
+  EXPECT_EQ(refused_field("train", R"({"task": "../previous"})"), "task");
+  EXPECT_EQ(refused_field("train", R"({"task": "tokenizer", "data": "book.txt"})"), "task");
+  EXPECT_EQ(refused_field("train", R"({"task": "previous", "out": "elsewhere"})"), "out");
+  EXPECT_EQ(refused_field("train", R"({"task": "previous", "d_model": 1024})"), "d_model");
+  EXPECT_EQ(refused_field("train", R"({"task": "previous", "steps": 100001})"), "steps");
   EXPECT_EQ(refused_field("train", R"({"task": "previous", "steps": 0})"), "steps");
   EXPECT_EQ(ask("learn", "{}").json["tasks"].size(), tasks().size());
 }

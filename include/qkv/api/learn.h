@@ -40,6 +40,7 @@ struct LearnModel {
 /// What can be learnt by the question `train`.
 struct LearnTask {
   std::string name, description;
+  std::int64_t steps = 0;  // of its recipe
 };
 
 struct LearnReply {

@@ -1,4 +1,4 @@
-// Training runs: of a page, and of `qkv train`, with its reply.
+// Training runs.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,6 @@
 
 namespace qkv {
 
-/// A page's run by its task's recipe, in the directory qkv-TASK where qkv was started. A run that was stopped there
-/// goes on.
-struct TrainRequest {
-  std::string task = "previous";
-  std::optional<std::int64_t> steps;  // default: the recipe's
-};
-
-[[nodiscard]] const Fields<TrainRequest>& train_fields();
-
 /// Fills in the settings that were not given, from the task or from the model that training starts from. Throws as
 /// with_starting_model().
 [[nodiscard]] TrainSettings with_recipe(TrainSettings settings, const Given& given);
@@ -34,7 +25,7 @@ struct TrainRequest {
 [[nodiscard]] const Fields<TrainSettings>& train_settings_fields();
 [[nodiscard]] const Fields<TrainReporting>& train_reporting_fields();
 
-/// `qkv train`. The task "tokenizer" learns a tokenizer of `size` pieces and has no other settings.
+/// A run. The task "tokenizer" learns a tokenizer of `size` pieces and has no other settings.
 struct TrainRun {
   TrainSettings settings;
   TrainReporting reporting;
@@ -130,7 +121,8 @@ struct PlannedRun {
 /// run_training().
 [[nodiscard]] std::optional<TrainReport> train_as_planned(const PlannedRun& run, const TrainWatch& watch = {});
 
-/// TrainReply, or TrainTokenizerReply. Throws as planned_run() and train_as_planned().
+/// TrainReply, or TrainTokenizerReply. Throws as planned_run() and train_as_planned(), and Cancelled, with all saved,
+/// once nobody waits.
 [[nodiscard]] AnyReply answer(const TrainRun& run, const Given& given);
 
 [[nodiscard]] const Members<TrainedStep>& members_of(const TrainedStep* step);

@@ -96,7 +96,8 @@ std::string sentence_of(const LearnReply& reply) {
 LearnReply answer_learn(api_detail::StudioState& /*needs none*/, const LearnRequest& request,
                         const StudioWatch& /*quick*/) {
   LearnReply reply;
-  for (const TaskInfo& task : tasks()) reply.tasks.push_back({task.name, task.description});
+  for (const TaskInfo& task : tasks())
+    reply.tasks.push_back({task.name, task.description, recipe_for(task.name).steps});
   reply.runs = runs_here();
   if (request.run.empty()) {
     draw({}, reply);
@@ -161,7 +162,8 @@ const Members<LearnModel>& members_of(const LearnModel* /*type*/) {
 const Members<LearnTask>& members_of(const LearnTask* /*type*/) {
   static const auto kMembers = Members<LearnTask>("LearnTask")
                                    .add(&LearnTask::name, "name", "What the field `task` of train takes")
-                                   .add(&LearnTask::description, "description", "A line");
+                                   .add(&LearnTask::description, "description", "A line")
+                                   .add(&LearnTask::steps, "steps", "Of its recipe");
   return kMembers;
 }
 

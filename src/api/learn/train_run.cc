@@ -3,6 +3,8 @@
 #include <filesystem>
 
 #include "api/fields/refuse.h"
+#include "api/studio/question_watch.h"
+#include "core/watched.h"
 #include "qkv/api/train.h"
 #include "qkv/files.h"
 #include "qkv/model/box.h"
@@ -155,7 +157,23 @@ std::optional<TrainReport> train_as_planned(const PlannedRun& run, const TrainWa
 
 AnyReply answer(const TrainRun& run, const Given& given) {
   if (run.settings.task == "tokenizer") return any_reply(trained_tokenizer(tokenizer_run(run, given)));
-  return any_reply(train_reply(*train_as_planned(planned_run(run, given))));
+  const PlannedRun planned = planned_run(run, given);
+  using api_detail::QuestionWatch;
+  // Once there is a step to tell of, whoever waits is asked after each; what is saved is saved whole.
+  const CallWatch whole = [] { return Proceed::go_on; };
+  std::optional<core::Watched> watched;
+  if (QuestionWatch::is_there()) watched.emplace(whole);
+  bool is_told = false;
+  const auto report = train_as_planned(
+      planned, {.stepped =
+                    [&](const LoggedStep& step) {
+                      is_told = true;
+                      QuestionWatch::note("training", {.done = step.step, .total = planned.settings.steps});
+                    },
+                .doing = {},
+                .stopped = [&] { return is_told && QuestionWatch::proceed() == Proceed::stop; }});
+  if (!report) throw Cancelled("training was stopped, all saved");
+  return any_reply(train_reply(*report));
 }
 
 }  // namespace qkv

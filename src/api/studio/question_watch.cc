@@ -23,14 +23,19 @@ QuestionWatch::~QuestionWatch() { question_of_thread = outer_; }
 
 double QuestionWatch::seconds_so_far() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
+bool QuestionWatch::is_there() { return question_of_thread != nullptr; }
+
 Proceed QuestionWatch::proceed() { return question_of_thread == nullptr ? Proceed::go_on : question_of_thread->ask(); }
 
+void QuestionWatch::note(std::string_view what, const ProbeProgress& progress) {
+  if (question_of_thread == nullptr) return;
+  const std::scoped_lock lock(question_of_thread->mutex_);
+  question_of_thread->what_ = what;
+  question_of_thread->progress_ = progress;
+}
+
 void QuestionWatch::doing(std::string_view what, const ProbeProgress& progress) {
-  if (question_of_thread != nullptr) {
-    const std::scoped_lock lock(question_of_thread->mutex_);
-    question_of_thread->what_ = what;
-    question_of_thread->progress_ = progress;
-  }
+  note(what, progress);
   core::look();
 }
 

@@ -26,10 +26,14 @@ class QuestionWatch {
 
   [[nodiscard]] double seconds_so_far() const;
 
+  /// Whether this thread answers a question.
+  [[nodiscard]] static bool is_there();
   /// Whether the question of this thread is still waited for; go_on where there is none. Throws Error where it has
   /// taken too long.
   [[nodiscard]] static Proceed proceed();
-  /// Notes what the question of this thread is doing. Throws Cancelled where nobody waits for that any more.
+  /// Notes what the question of this thread is doing, and asks nobody.
+  static void note(std::string_view what, const ProbeProgress& progress);
+  /// note(), and asks. Throws Cancelled where nobody waits for that any more.
   static void doing(std::string_view what, const ProbeProgress& progress);
 
  private:

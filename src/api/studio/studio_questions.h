@@ -82,19 +82,20 @@ Answerer answerer(const std::string& name, const std::string& meaning, const Fie
 }
 
 /// A question whose answer is a command's, too; a page gets it as a `Reply`. `require` refuses what is too much for a
-/// studio.
+/// reader of a studio.
 template <class Reply, class Request>
 Answerer answerer(const std::string& name, const std::string& meaning, const Fields<Request>& fields,
                   const std::vector<std::string>& examples, void (*require)(const Request&) = nullptr) {
-  return {
-      .question = {.name = name,
-                   .meaning = meaning,
-                   .fields = fields.infos(),
-                   .replies = {{.type = reply_type<Reply>()}},
-                   .examples = examples,
-                   .is_of_pages = true},
-      .answer = [&fields, require](StudioState& /*none*/, const FieldValues& request,
-                                   const StudioWatch& /*the thread's*/) { return answered(fields, request, require); }};
+  return {.question = {.name = name,
+                       .meaning = meaning,
+                       .fields = fields.infos(),
+                       .replies = {{.type = reply_type<Reply>()}},
+                       .examples = examples,
+                       .is_of_pages = true},
+          .answer = [&fields, require](StudioState& state, const FieldValues& request,
+                                       const StudioWatch& /*the thread's*/) {
+            return answered(fields, request, state.options().asker == Asker::reader ? require : nullptr);
+          }};
 }
 
 [[nodiscard]] Answerer about_question();

@@ -3,8 +3,8 @@
 import { useSignal } from "@preact/signals";
 import { address, change } from "../../app/address";
 import type { Engine } from "../../engine/engine";
-import type { LearnReply } from "../../engine/messages";
-import { runOf, training } from "./training";
+import type { LearnReply, TrainRequest } from "../../engine/messages";
+import { newRun, runOf, training } from "./training";
 
 const usual = "induction";
 
@@ -19,7 +19,7 @@ export function NewRun({ engine, reply }: { engine: Engine; reply: LearnReply })
       class="card new-run"
       onSubmit={(event) => {
         event.preventDefault();
-        begin(engine, task.name);
+        begin(engine, newRun(task));
       }}
     >
       {reply.runs.length === 0 && !reply.run && <Welcome engine={engine} />}
@@ -60,8 +60,8 @@ function Welcome({ engine }: { engine: Engine }) {
   );
 }
 
-export function begin(engine: Engine, task: string): void {
-  void training.start(engine, task, (run) => address.value.page === "learn" && change({ run, step: null, head: null }));
+export function begin(engine: Engine, request: TrainRequest): void {
+  void training.start(engine, request, (run) => address.value.page === "learn" && change({ run, step: null, head: null }));
 }
 
 /** How far the run is that this page began. */

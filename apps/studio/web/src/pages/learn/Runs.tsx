@@ -45,7 +45,7 @@ function GoOn({ engine, reply: { run } }: { engine: Engine; reply: LearnReply })
   const isStopped = run && !run.at_work && run.done < run.steps && run.directory === runOf(run.task);
   if (!isStopped || training.now.value || !engine.answers("train", {})) return null;
   return (
-    <button type="button" class="small" onClick={() => begin(engine, run.task)}>
+    <button type="button" class="small" onClick={() => begin(engine, { task: run.task, resume: true })}>
       Go on
     </button>
   );

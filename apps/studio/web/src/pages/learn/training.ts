@@ -3,6 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import type { Engine } from "../../engine/engine";
 import { wasAborted } from "../../engine/errors";
+import type { LearnTask, TrainRequest } from "../../engine/messages";
 
 export interface Training {
   task: string;
@@ -14,8 +15,17 @@ const now = signal<Training | null>(null);
 const problem = signal<string | null>(null);
 let running: AbortController | null = null;
 
-async function start(engine: Engine, task: string, onBegun: (run: string) => unknown): Promise<void> {
+const kept = 24; // models on the way, so that a head can be watched forming
+
+/** A run by its task's recipe. */
+export function newRun({ name, steps }: LearnTask): TrainRequest {
+  const every = Math.max(Math.floor(steps / kept), 1);
+  return { task: name, keep_every: every, examine_every: every };
+}
+
+async function start(engine: Engine, request: TrainRequest, onBegun: (run: string) => unknown): Promise<void> {
   if (running) return;
+  const task = request.task ?? "";
   running = new AbortController();
   now.value = { task, done: 0, steps: 0 };
   problem.value = null;
@@ -24,7 +34,7 @@ async function start(engine: Engine, task: string, onBegun: (run: string) => unk
     now.value = { task, done, steps: total };
   };
   try {
-    await engine.ask("train", { task }, { signal: running.signal, progress, anew: true, keep: false });
+    await engine.ask("train", request, { signal: running.signal, progress, anew: true, keep: false });
   } catch (error) {
     if (!wasAborted(error)) problem.value = error instanceof Error ? error.message : String(error);
   } finally {
