@@ -55,8 +55,8 @@ def printed_words(question, request):
     words = [*question.split(), *([] if question in ("embed", "view") else ["--json"])]
     for name, value in request.items():
         option = "--" + OPTIONS.get(name, name).replace("_", "-")
-        if value is True:
-            words.append(option)
+        if isinstance(value, bool):
+            words.append(option if value else option.replace("--", "--no-", 1))
         else:
             many = [",".join(value)] if name in JOINED else value if isinstance(value, list) else [value]
             words += [f"{option}={one}" for one in many]

@@ -94,7 +94,7 @@ def looked_into(model: qkv.Model) -> None:
 
 
 def asked() -> None:
-    print(qkv.ask("cost", preset="gpt2", tokens=2048)["groups"], qkv.ask("studio cost", preset="gpt2"))
+    print(qkv.ask("cost", preset="gpt2", tokens=2048)["groups"], qkv.ask("mask", mask="causal"))
     qkv.ask("change", model="induction", text="abc", remove=["1.0"], freeze_norms=True)
     insight.lens("induction", "abcxyzb", token="c")
 

@@ -56,7 +56,7 @@ const std::map<std::string, std::vector<Json>>& more_requests() {
       {"head", {with("changes", "patch blocks.0")}},
       {"head_parts", {with("changes", "patch blocks.0")}},
       {"pair", {with("changes", "patch blocks.0")}},
-      {"mask", {{{"mask", "causal"}, {"tq", 200}, {"tk", 200}, {"map", true}}}},
+      {"mask", {{{"mask", "causal"}, {"tq", 100}, {"tk", 100}, {"map", true}}}},
       {"explain", {{{"text", "The cat sat"}, {"heads", 4}}, {{"model", "gpt"}, {"text", "The cat sat"}}}},
       {"roles", {{{"model", "induction"}, {"count", 16}}}},
       {"change", {{{"model", "induction"}, {"text", "abcxyza"}, {"changes", "remove 1.0"}}}},

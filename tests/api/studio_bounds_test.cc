@@ -338,7 +338,8 @@ TEST(StudioFiles, AreNotWrittenForReaders) {
   const Json convert = {{"model", "induction"}, {"out", out}};
   EXPECT_EQ(message_of("convert", convert),
             "convert: it writes a model, which a studio does not do for its readers; `qkv convert` does");
-  EXPECT_THAT(message_of("command_train", {{"task", "copy"}, {"out", out}}), HasSubstr("`qkv train` does"));
+  EXPECT_THAT(message_of("train", {{"task", "copy"}, {"out", out}}),
+              HasSubstr("a studio's runs lie where it was started"));
   EXPECT_THAT(message_of("fetch", {{"name", "a/b"}, {"out", out}}), HasSubstr("`qkv fetch` does"));
   EXPECT_THAT(message_of("view", {{"export", out}}), HasSubstr("`qkv view` does"));
   EXPECT_THAT(message_of("bench_bottleneck", {{"out", out}}), HasSubstr("`qkv bench bottleneck` does"));

@@ -93,7 +93,7 @@ const Fields<CostRange>& cost_range_fields() {
                                 .group = kGroup,
                                 .least = 1,
                                 .most = kLongest,
-                                .python = "start"})
+                                .python = "first"})
         .add(&CostRange::to,
              {.name = "to", .form = "N", .meaning = "Longest sequence", .group = kGroup, .least = 2, .most = kLongest});
     return fields;
