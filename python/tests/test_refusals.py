@@ -230,7 +230,8 @@ def wrong_in_page(fields):
         elif "words" in field:
             yield field["name"], ["x7"] if field["type"].startswith("list") else "x7"
         elif field["name"] in OF_PAGES:
-            yield field["name"], OF_PAGES[field["name"]]
+            wrong = OF_PAGES[field["name"]]
+            yield field["name"], [wrong] if field["type"].startswith("list") else wrong
 
 
 def in_python(question, field):
