@@ -66,6 +66,13 @@ TEST(MaskQuestion, FindsRowsThatSeeNothing) {
   EXPECT_EQ(refused_field("mask", R"({"map": true})"), "map");
 }
 
+TEST(MaskQuestion, BoundsTheLengthForReadersAlone) {
+  Studio owner({.text = {}, .asker = Asker::owner});
+  const char* const request = R"({"mask": "all", "tq": 1000000, "tk": 4, "tile": "4096"})";
+  EXPECT_EQ(Json::parse(owner.ask("mask", request).json)["pairs_kept"], 4'000'000);
+  EXPECT_EQ(refused_field("mask", request), "tq");
+}
+
 TEST(MaskQuestion, ProposesAnExampleOfEachWordUnlessItIsLong) {
   const auto dense = [](const char* request) { return ask("mask", request).json["words"].back(); };
   EXPECT_EQ(dense(R"({"mask": "all", "tq": 2, "tk": 3})")["example"], "dense([1, 1, 0])");
