@@ -246,15 +246,16 @@ def test_a_page_and_python_say_the_same():
     for question in TOLD:
         if question["command"] in REFUSED:
             continue
-        examples = question["examples"] or [{}]
+        command, examples = question["command"], question["examples"] or [{}]
         for field, wrong in wrong_in_page(question["fields"]):
-            base = next((example for example in examples if field in example), examples[0])
+            of_page = next((example for example in examples if field in example), examples[0])
+            base = base_of(command, field) if command else of_page
             if field in OF_PAGES and field not in base:
                 continue  # other fields may exclude it
-            request = {**(base_of(question["command"], field) if question["command"] else base), field: wrong}
+            request = {**base, field: wrong}
             error = error_of_page(question["name"], request)
             assert error["field"] == field, (question["name"], error)
-            name = question["command"] or ("studio " if question["name"] in COMMANDS else "") + question["name"]
+            name = command or ("studio " if question["name"] in COMMANDS else "") + question["name"]
             said = said_by_python(name, {in_python(name, key): value for key, value in request.items()})
             before = "" if error["column"] else f"{in_python(name, field)}: "
             assert without_face(said, name) == before + without_face(error["message"], ""), (name, field)
