@@ -33,8 +33,8 @@ TEXTS = {
     "kinds": ["rotory"], "pooling": "men", "tokens": "4:2", "remove": "head", "cut": "x", "pattern": "x", "set": "x",
     "random": "1,2", "window": "x", "area": "x", "tile": "x", "q": "[[1", "past_k": "[[1", "mask_file": "[[1",
     "kv_lengths": "x", "ids": "x", "sinks": "x", "lse": "[[1", "d_out": "[[1", "d_lse": "[[1", "bias_file": "[[1",
-    "k": "[[1", "v": "[[1", "past_v": "[[1", "row": "x", "dtype": "f12", "sites": ["x"], "stage": "x", "changes": "x", "query": "~", "token": "~",
-    "against": "~", "positions": "x", "step": "~", "map": "x", "why": "x",
+    "k": "[[1", "v": "[[1", "past_v": "[[1", "row": "x", "dtype": "f12", "sites": ["x"], "stage": "x", "changes": "x",
+    "query": "~", "token": "~", "against": "~", "positions": "x", "step": "~", "map": "x", "why": "x",
 }  # fmt: skip
 # Texts of which any may be meant, or that are no field's alone, with the reason.
 FREE = {
@@ -43,7 +43,8 @@ FREE = {
     "messages": "what is read", "prompt": "what is read", "prompt_name": "a folder's own", "stop": "what is written",
     "separator": "any line", "search": "any text", "title": "any text", "revision": "the hub's", "hub": "the hub's",
     "name": "the hub's", "site": "a model's own", "worked": "beside nothing else", "model": "read: see READ",
-    "picture": "read: see READ", "text_file": "read: see READ", "start": "train's from, as task's first", "patch": "names of a model's values, beside another text",
+    "picture": "read: see READ", "text_file": "read: see READ", "start": "train's from, as task's first",
+    "patch": "names of a model's values, beside another text",
     "out": "written, where the command can", "export": "written, where the command can",
 }  # fmt: skip
 # Requests in which a file is read.
@@ -69,8 +70,8 @@ READ = {
 }  # fmt: skip
 # No such file, a folder, an empty file, a file of another kind; where one of them is what is wanted, it is left out.
 WRONG_FILES = ("./none.npy", "./folder", "./empty.npy", "./picture.npy")
-FITS = {"text": ("./picture.npy",), "text_file": ("./picture.npy", "./empty.npy"), "data": ("./picture.npy",), ("match", "file"): ("./picture.npy",),
-        "picture": ("./picture.npy",)}  # fmt: skip
+FITS = {"text": ("./picture.npy",), "text_file": ("./picture.npy", "./empty.npy"), "data": ("./picture.npy",),
+        ("match", "file"): ("./picture.npy",), "picture": ("./picture.npy",)}  # fmt: skip
 # Fields that the question has in another form than the command.
 OTHERWISE = {("match", "images"), ("mask", "mask")}
 
@@ -128,7 +129,11 @@ def said_by_python(question, request):
 
 def said_by_command(question, request):
     done = subprocess.run(
-        [COMMAND, *printed_words(question, dict(request))], capture_output=True, text=True, errors="replace", check=False
+        [COMMAND, *printed_words(question, dict(request))],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
     )
     assert done.returncode in (1, 2), (request, done.stdout)
     return done.stderr.strip()
@@ -150,7 +155,8 @@ WRONG = [
     (question, field, wrong)
     for question in OF_COMMANDS
     for field, *_ in QUESTIONS[question][0]
-    if (question, field) not in OTHERWISE and (wrong := wrong_value(field, type_of(question, field) or ("", ""))) is not None
+    if (question, field) not in OTHERWISE
+    and (wrong := wrong_value(field, type_of(question, field) or ("", ""))) is not None
 ]
 
 

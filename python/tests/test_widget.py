@@ -169,7 +169,9 @@ def test_what_is_found_is_shown(induction):
     changed = insight.change("induction", "abcxyzb", ["remove 1.0", "freeze norms"], query="b").show(height=300)
     fields = {"model": "induction", "text": "abcxyzb", "query": "b", "changes": "remove 1.0; freeze norms"}
     assert (changed.page, changed.fields, changed.height) == ("roles", fields, 300)
-    frames, _ = Frame(changed).ask(1, "change", model="induction", text="abcxyzb", changes=["remove 1.0", "freeze norms"])
+    frames, _ = Frame(changed).ask(
+        1, "change", model="induction", text="abcxyzb", changes=["remove 1.0", "freeze norms"]
+    )
     assert REPLY in dict(frames)
     with pytest.raises(ValueError, match="save: this page asks the engine"):
         changed.save("page.html")
