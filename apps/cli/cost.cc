@@ -6,7 +6,6 @@
 #include "commands.h"
 #include "common_options.h"
 #include "file_places.h"
-#include "misuse.h"
 #include "output.h"
 #include "pictures.h"
 #include "terminal.h"
@@ -23,6 +22,9 @@ struct CostFlags : CostRequest {
 Fields<CostFlags> fields_of_cost() {
   Fields<CostFlags> fields;
   fields.add(cost_fields());
+  for (const FieldInfo& one : cost_range_fields().infos()) {
+    fields.info(one.name).needs_one = {"plot", "svg", "png", "pdf", "json"};
+  }
   fields.add(&CostFlags::json, json_field());
   const std::string chart = cost_range_fields().infos().front().group;
   fields.add(&CostFlags::plot, {.name = "plot",
@@ -33,24 +35,13 @@ Fields<CostFlags> fields_of_cost() {
   return fields;
 }
 
-// Fields of the chart alone are a slip where there is none.
-void require_chart(const Given& given) {
-  for (const FieldInfo& field : cost_range_fields().infos()) {
-    if (given.has(field.name)) {
-      misuse(option_named(field.name), "--plot, --svg, --png or --pdf beside it, or --json", "none of them");
-    }
-  }
-}
-
-void run_cost(CostFlags& flags, const Given& given) {
+void run_cost(CostFlags& flags, const Given& /*all*/) {
   check_files({}, places_of(flags.pictures));
   const CostConfig config = cost_config(flags);
   if (flags.plot || !flags.pictures.empty()) {
     const Chart chart = cost_chart(config, flags.range);
     write_pictures(flags.pictures, chart);
     if (flags.plot) return print(to_terminal(chart, terminal_options("auto", std::nullopt)));
-  } else if (!flags.json) {
-    require_chart(given);
   }
   if (flags.json) return print(reply_as_json(answer(flags)));
   print_text(as_text(cost(config), terminal_width()));

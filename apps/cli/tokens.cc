@@ -45,7 +45,7 @@ void add_tokens(Commands& commands) {
                 .summary = "A text as tokens: pieces, numbers, bytes; a vocabulary",
                 .group = "Models",
                 .footer = "TOKENIZER is a model's folder, one of its files (tokenizer.json, vocab.txt,\n"
-                          "vocab.json, *.model), a model of the box, or a model file of your own.\n"
+                          "vocab.json, *.model), a *.gguf, a model of the box, or a model file of your own.\n"
                           "Examples:\n  qkv tokens bert/tokenizer.json \"The cat sat down\"\n"
                           "  qkv tokens english --search king\n  qkv tokens gpt2 --ids \"464 3797\"\n"
                           "  qkv tokens bert \"Who sat?\" --pair \"The cat.\" --json",

@@ -17,12 +17,12 @@
 #include "file_places.h"
 #include "misuse.h"
 #include "output.h"
+#include "qkv/api/models.h"
 #include "qkv/api/questions.h"
 #include "qkv/api/studio.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
 #include "qkv/mask.h"
-#include "qkv/model/box.h"
 #include "server/access.h"
 #include "server/pages.h"
 #include "server/studio_server.h"
@@ -44,11 +44,6 @@ struct ViewArguments {
   bool describes = false;
 };
 
-void require_model(const std::string& model) {
-  const std::string path = trained_model_path(model);
-  if (!std::filesystem::is_directory(path)) require_readable(path);
-}
-
 // The studio reads plain files alone, and a pipe that nobody writes to would hold the command up.
 void require_file(const std::string& file) {
   std::error_code none;
@@ -61,7 +56,8 @@ void require_file(const std::string& file) {
 }
 
 void check(const StudioOptions& options) {
-  if (!options.model.empty()) require_model(options.model);
+  // Quantised weights stay as they lie in the file, so that the address comes at once.
+  if (!options.model.empty()) static_cast<void>(open_model(options.model, {}, QuantisedWeights::as_stored));
   if (!options.file.empty()) require_file(options.file);
   if (!options.root.empty() && !std::filesystem::is_directory(options.root)) {
     misuse("--root", "a folder", "\"" + options.root + "\"");
@@ -153,7 +149,8 @@ Fields<ViewArguments> fields_of_view() {
                         .otherwise = "a free one"});
   Fields<PageRequest> of_page = page_fields();
   FieldInfo page = of_page.info("export");
-  page.excludes = {"root", "file", "frame", "describe"};  // a long text is computed while it is looked at
+  page.meaning += "; a long text is not in it";
+  page.excludes = {"root", "file", "frame", "describe"};
   fields.add(&A::file, std::move(page));
   fields.add(&A::frame, {.name = "frame",
                          .form = "FILE.html",

@@ -261,7 +261,7 @@ def test_a_page_and_python_say_the_same():
             request = {**base, field: wrong}
             error = error_of_page(question["name"], request)
             assert error["field"] == field, (question["name"], error)
-            name = command or ("studio " if question["name"] in COMMANDS else "") + question["name"]
+            name = command or question["name"]
             said = said_by_python(name, {in_python(name, key): value for key, value in request.items()})
             before = "" if error["column"] else f"{in_python(name, field)}: "
             assert without_face(said, name) == before + without_face(error["message"], ""), (name, field)

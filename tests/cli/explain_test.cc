@@ -103,7 +103,7 @@ struct Misuse {
 TEST(ExplainCommand, MisuseExitsWithTwo) {
   const std::vector<Misuse> calls = {
       {{},
-       "TEXT: expected some words, as in qkv explain \"The cat sat down\" (or --npz FILE, or --q, --k and --v), got "
+       "TEXT: expected some words, \"The cat sat down\" (or --npz, or --q, --k and --v), got "
        "none"},
       {{""}, "TEXT: expected at least one word, got an empty text"},
       {{"c\377t"},
@@ -163,13 +163,13 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
        "--seed: expected a whole number from 0 to 18446744073709551615, got \"99999999999999999999\""},
       {{"cat", "--seed", "-1"}, "--seed: expected a whole number from 0 to 18446744073709551615, got \"-1\""},
       {{"--why", "variance"},
-       "TEXT: expected some words, as in qkv explain \"The cat sat down\" (or --npz FILE, or --q, --k and --v), got "
+       "TEXT: expected some words, \"The cat sat down\" (or --npz, or --q, --k and --v), got "
        "none"},
       {{"--why=order,packing"},
-       "TEXT: expected some words, as in qkv explain \"The cat sat down\" (or --npz FILE, or --q, --k and --v), got "
+       "TEXT: expected some words, \"The cat sat down\" (or --npz, or --q, --k and --v), got "
        "none"},
       {{"--block", "pre-norm"},
-       "TEXT: expected some words, as in qkv explain \"The cat sat down\" (or --npz FILE, or --q, --k and --v), got "
+       "TEXT: expected some words, \"The cat sat down\" (or --npz, or --q, --k and --v), got "
        "none"},
       {{"cat", "--step", ""}, "--step: expected a value, got \"\""},
       {{"cat", "--d-k", "3", "--positions", "rotary"},

@@ -53,6 +53,24 @@ TEST_P(EachCommand, ExplainsItselfWithAnExample) {
   EXPECT_EQ(run_qkv({"help", GetParam()}).out, outcome.out);
 }
 
+// The row of an option as one line.
+std::string help_row(const std::string& command, const std::string& option) {
+  const std::string help = run_qkv({command, "--help"}).out;
+  const std::size_t begin = help.find("\n  " + option + " ");
+  std::istringstream words(help.substr(begin, help.find("\n  -", begin + 1) - begin));
+  std::string row;
+  for (std::string word; words >> word;) row += (row.empty() ? "" : " ") + word;
+  return row;
+}
+
+TEST(Frame, NamesInHelpWhatAnOptionExcludesUnlessThatIsMany) {
+  EXPECT_EQ(help_row("explain", "--worked"),
+            "--worked NAME Replay a worked example; NAME `list` prints their names (not beside many others)");
+  EXPECT_THAT(help_row("explain", "--example"), HasSubstr("(needs --model; not beside --picture or --match)"));
+  EXPECT_THAT(help_row("explain", "--match"), HasSubstr("(needs --model; not beside many others)"));
+  EXPECT_THAT(help_row("explain", "--seed"), HasSubstr("(not beside --model or --worked)"));
+}
+
 TEST(Frame, DescribesEveryOptionAsTheDocumentDoes) {
   const auto bytes = read_file(QKV_SOURCE_DIR "/docs/api.md");
   const std::string document(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -100,6 +100,19 @@ void add_spans(const std::string& prose, std::vector<std::string>& paths) {
   }
 }
 
+// What is no ASCII stays, as letters do; GitHub drops marks such as dashes, which no heading that is linked to has.
+std::string anchor_of(const std::string& heading) {
+  std::string anchor;
+  for (const char c : heading) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte == ' ') anchor += '-';
+    if (byte >= 0x80 || std::isalnum(byte) != 0 || byte == '-' || byte == '_') {
+      anchor += static_cast<char>(std::tolower(byte));
+    }
+  }
+  return anchor;
+}
+
 }  // namespace
 
 std::vector<SourceFile> documents() {
@@ -124,6 +137,33 @@ std::vector<std::string> named_paths(const SourceFile& document) {
   add_links(document, prose, paths);
   add_spans(prose, paths);
   return paths;
+}
+
+std::vector<std::string> anchors(const SourceFile& document) {
+  static const std::regex kHeading(R"(#{1,6} +(.*[^ ]) *)");
+  std::vector<std::string> found;
+  for (const std::string& line : lines_of(parts_of(document).prose)) {
+    std::smatch match;
+    if (!std::regex_match(line, match, kHeading)) continue;
+    const std::string first = anchor_of(match[1].str());
+    std::string anchor = first;
+    for (int n = 1; std::ranges::count(found, anchor) > 0; ++n) anchor = first + "-" + std::to_string(n);
+    found.push_back(anchor);
+  }
+  return found;
+}
+
+std::vector<std::string> named_headings(const SourceFile& document) {
+  static const std::regex kLink(R"(\]\(([^)\s#]*)#([^)\s]+)\))");
+  const std::string prose = parts_of(document).prose;
+  std::vector<std::string> found;
+  for (std::sregex_iterator it(prose.begin(), prose.end(), kLink); it != std::sregex_iterator(); ++it) {
+    const std::string target = (*it)[1].str();
+    if (is_web_address(target)) continue;
+    const fs::path path = target.empty() ? document.path : document.path.parent_path() / target;
+    found.push_back(path.lexically_normal().string() + "#" + (*it)[2].str());
+  }
+  return found;
 }
 
 }  // namespace qkv::house

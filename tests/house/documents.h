@@ -25,4 +25,12 @@ struct CodeBlock {
 /// the repository or with "qkv/" (a public header). Patterns, web addresses and what a build makes are left out.
 [[nodiscard]] std::vector<std::string> named_paths(const SourceFile& document);
 
+/// The anchors of a document's headings, as GitHub makes them: "## What `qkv` is" has "what-qkv-is", a second
+/// "what-qkv-is-1".
+[[nodiscard]] std::vector<std::string> anchors(const SourceFile& document);
+
+/// The headings that the prose links to, with their document relative to the root: "[a](page.md#b)" names
+/// "docs/page.md#b".
+[[nodiscard]] std::vector<std::string> named_headings(const SourceFile& document);
+
 }  // namespace qkv::house

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+#include <string>
+
 namespace qkv::house::documents_test {
 namespace {
 
@@ -16,6 +19,21 @@ TEST(Documents, NamePathsThatExist) {
       EXPECT_TRUE(std::filesystem::exists(root() / path)) << document.path << " names " << path;
     }
   }
+}
+
+TEST(Documents, LinkToHeadingsThatExist) {
+  std::set<std::string> headings;
+  for (const SourceFile& document : documents()) {
+    for (const std::string& anchor : anchors(document)) headings.insert(document.path.string() + "#" + anchor);
+  }
+  std::size_t links = 0;
+  for (const SourceFile& document : documents()) {
+    for (const std::string& heading : named_headings(document)) {
+      EXPECT_TRUE(headings.contains(heading)) << document.path << " links to " << heading;
+      ++links;
+    }
+  }
+  EXPECT_GT(links, 50);
 }
 
 TEST(Documents, AreFound) {
@@ -35,6 +53,20 @@ TEST(NamedPaths, AreNotAddressesPatternsOrProducts) {
                             "[web](https://example.org/src/a), [here](#top), `src/*/x.h`, `build/release/x`, `q/k`,\n"
                             "```sh\ncat src/attic.cc `src/attic.cc`\n```\n"};
   EXPECT_THAT(named_paths(document), IsEmpty());
+}
+
+TEST(Anchors, AreThoseOfHeadings) {
+  const SourceFile document{"docs/page.md",
+                            "# The `qkv` command\n## Q, K and V: how?\n```sh\n# no heading\n```\n### p_x: é\n## Again\n"
+                            "## Again\n"};
+  EXPECT_THAT(anchors(document), ElementsAre("the-qkv-command", "q-k-and-v-how", "p_x-é", "again", "again-1"));
+}
+
+TEST(NamedHeadings, AreLinksWithAnAnchor) {
+  const SourceFile document{"docs/page.md",
+                            "[here](#top), [there](other.md#a-b), [up](../README.md#c), [page](other.md),\n"
+                            "[web](https://example.org/#d)\n```md\n[no](#x)\n```\n"};
+  EXPECT_THAT(named_headings(document), ElementsAre("docs/page.md#top", "docs/other.md#a-b", "README.md#c"));
 }
 
 TEST(CodeBlocks, OfCppBecomePrograms) {

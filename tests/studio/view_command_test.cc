@@ -6,10 +6,12 @@
 
 #include <array>
 #include <csignal>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "cli/command.h"
+#include "files/temporary_directory.h"
 #include "qkv/api/questions.h"
 #include "server/pages.h"
 #include "studio/raw_client.h"
@@ -140,6 +142,14 @@ TEST(ViewCommandChecks, WhatItIsGivenBeforeItServes) {
   EXPECT_THAT(refusal({"inductoin"}, 1), HasSubstr("qkv view: MODEL: no model \"inductoin\" in the box"));
   EXPECT_THAT(refusal({"./nothing.safetensors"}, 1),
               HasSubstr("MODEL: cannot read ./nothing.safetensors: No such file"));
+  const qkv::tests::TemporaryDirectory folder;
+  EXPECT_THAT(refusal({folder.path()}, 1), HasSubstr("expected a folder with config.json, got one without"));
+  const std::string script = folder / "script.sh";
+  std::ofstream(script) << "#!/bin/sh\necho no weights\n";
+  EXPECT_THAT(refusal({script}, 1), HasSubstr("MODEL: " + script + ": expected a safetensors file, got another file"));
+  const Outcome exported = run_qkv({"view", "--export", folder / "page.html", script});
+  EXPECT_EQ(exported.code, 1);
+  EXPECT_THAT(exported.err, HasSubstr("MODEL: " + script + ": expected a safetensors file"));
   EXPECT_THAT(refusal({"--file", "/nothing"}, 1), HasSubstr("--file: cannot read /nothing: No such file or directory"));
   EXPECT_THAT(refusal({"--mask", "causal & windw(3)"}), HasSubstr("--mask: column 10: "));
   EXPECT_THAT(refusal({"--port", "65536"}), HasSubstr("--port: "));

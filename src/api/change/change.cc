@@ -73,7 +73,7 @@ void require_changes(const ChangeRequest& request, std::span<const Intervention>
 
 void add_texts(Fields<ChangeRequest>& fields, std::int64_t last_example) {
   constexpr std::int64_t kMostExamples = 100000;
-  fields.add(&ChangeRequest::model, {.name = "model", .meaning = "Whose text", .required = true});
+  fields.add(&ChangeRequest::model, {.name = "model", .meaning = "The model", .required = true});
   Fields<TextQuestion> text;
   text.add(&TextQuestion::text, {.name = "text", .meaning = "What it reads"});
   text.add(&TextQuestion::example, {.name = "example",
@@ -82,6 +82,7 @@ void add_texts(Fields<ChangeRequest>& fields, std::int64_t last_example) {
                                     .least = 0,
                                     .most = last_example});
   fields.add(&ChangeRequest::of, text);
+  fields.info("text").one_of = {"example", "file", "examples"};
   fields.add(&ChangeRequest::examples, {.name = "examples",
                                         .form = "N",
                                         .meaning = "Or N held-out examples: the mean loss",

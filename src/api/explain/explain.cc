@@ -225,9 +225,8 @@ void add_drawn(Fields<ExplainRequest>& fields) {
                          .alone = "pre-norm"});
   fields.add(&R::query,
              {.name = "query", .form = "WORD", .meaning = "Write out one token's sum: a word, its index, or cat@5"});
-  fields.add(&R::worked, {.name = "worked",
-                          .form = "NAME",
-                          .meaning = "Replay a worked example by name; the command's `list` lists them"});
+  fields.add(&R::worked,
+             {.name = "worked", .form = "NAME", .meaning = "Replay a worked example; NAME `list` prints their names"});
   fields.give_fallbacks({{"seed", "42"}});
   fields.give_otherwise({{"kv_heads", "heads"}, {"d_k", "d_model / heads"}, {"d_v", "d_k"}});
   fields.give_examples({{"positions", "rotary"}, {"query", "cat"}, {"worked", "vectors"}});
@@ -281,7 +280,7 @@ void add_parts(Fields<ExplainRequest>& fields) {
   fields.add(&R::all,
              {.name = "all",
               .form = "full",
-              .meaning = "The heads that show a pattern, too; --all=full every head and step. Beside --query or --why "
+              .meaning = "The heads that show a pattern, too; `full`: every head and step. Beside `query` or `why` "
                          "every step",
               .words = {"full"},
               .alone = "known"});
@@ -301,7 +300,7 @@ void add_parts(Fields<ExplainRequest>& fields) {
 void add_numbers(Fields<ExplainRequest>& fields) {
   fields.add(&ExplainRequest::numbers,
              {.name = "numbers",
-              .meaning = "All tensors, too, and every value of maps that show means of blocks",
+              .meaning = "Also all tensors whole, and every value of maps that are shown as block means",
               .fallback = "true",
               .example = "false"});
 }

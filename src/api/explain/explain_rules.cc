@@ -40,7 +40,7 @@ void require_drawn(const ExplainRequest& request, const Given& given) {
     refuse("all", "a `model`, `query` or `why`, of which a part is shown without it", "none");
   }
   if (given.has("text") || has_own_tensors(given)) return;
-  refuse("text", "some words, as in qkv explain \"The cat sat down\" (or `npz` FILE, or `q`, `k` and `v`)", "none");
+  refuse("text", "some words, \"The cat sat down\" (or `npz`, or `q`, `k` and `v`)", "none");
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ Fields<TextQuestion> text_fields() {
 const Fields<LensRequest>& lens_fields() {
   static const Fields<LensRequest> kFields = [] {
     Fields<LensRequest> fields;
-    fields.add(&LensRequest::model, {.name = "model", .meaning = "Whose layers", .required = true});
+    fields.add(&LensRequest::model, {.name = "model", .meaning = "The model", .required = true});
     fields.add(&LensRequest::of, text_fields());
     fields.give_examples({{"model", "induction"}});
     return fields;

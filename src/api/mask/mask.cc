@@ -101,12 +101,11 @@ const Fields<MaskRequest>& mask_fields() {
                                      .least = 1,
                                      .most = kMostCells,
                                      .needs = of_mask});
-    count(&MaskRequest::head, "head", "Whose map, where heads differ", 0);
-    count(&MaskRequest::batch_entry, "batch_entry", "Whose map, where batch entries differ", 0);
+    count(&MaskRequest::head, "head", "The head that is mapped and drawn, where heads differ", 0);
+    count(&MaskRequest::batch_entry, "batch_entry", "The batch entry that is mapped and drawn, where they differ", 0);
     fields.info("head").needs = of_mask;
     fields.info("batch_entry").needs = of_mask;
-    fields.give_otherwise(
-        {{"head", "the first is mapped, all are drawn"}, {"batch_entry", "the first is mapped, all are drawn"}});
+    fields.give_otherwise({{"head", "map: the first; picture: all"}, {"batch_entry", "map: the first; picture: all"}});
     fields.give_examples({{"mask", "causal & window(512)"}, {"tile", "32x16"}});
     return fields;
   }();
