@@ -10,6 +10,7 @@
 #include "qkv/autograd/variable.h"
 #include "qkv/explain/model.h"
 #include "qkv/nn/trace.h"
+#include "qkv/text/vocabulary.h"
 #include "train/boxed.h"
 
 namespace qkv::long_text_test {
@@ -122,6 +123,30 @@ TEST(LongTextExplained, AddsUpTheLogitOfTheQueryThatIsAsked) {
   const Explanation first = explain_model(model(), {.text = text_of(kTokens), .query = "5"});
   EXPECT_THAT(first.notes, Contains(HasSubstr("0 to 63")));
   EXPECT_EQ(first.asked, 5);
+}
+
+TEST(LongTextExplained, WritesOutTheQueryByItsPlaceInTheText) {
+  const Explanation explanation = explain_model(model(), {.text = text_of(kTokens), .query = "700"});
+  ASSERT_TRUE(explanation.query);
+  EXPECT_THAT(explanation.query->title, HasSubstr("(position 700), written out"));
+  const std::string name = explanation.tokens.back() + "@700";
+  EXPECT_THAT(explanation.query->tables.front().title, HasSubstr("“" + name + "” asks each key"));
+}
+
+// "63" is a token of this text, and the place of "7" among the rows that are shown.
+TEST(LongTextExplained, ShowsTheTokenThatIsAskedWhereAnIndexIsAlsoAWord) {
+  const auto tokens = std::make_shared<Vocabulary>(std::vector<std::string>{"<pad>", "a", "7", "63"}, TextForm::words);
+  Generator generator(5);
+  const TextModel numbers(
+      Model(Decoder({.vocabulary = tokens->size(), .d_model = 16, .heads = 2}, generator), {.tokens = tokens}), "n");
+  std::string text;
+  for (std::int64_t n = 0; n < kTokens; ++n) text += n == 820 ? "63 " : n == 850 ? "7 " : "a ";
+  const Explanation explanation = explain_model(numbers, {.text = text, .query = "7"});
+  EXPECT_EQ(explanation.tokens.at(static_cast<std::size_t>(explanation.asked)), "7");
+  EXPECT_THAT(explanation.query.value().title, HasSubstr("“7” (position 850)"));
+  EXPECT_THAT(explanation.notes, testing::Not(Contains(HasSubstr("occurs"))));
+  const Explanation many = explain_model(numbers, {.text = text, .query = "a"});
+  EXPECT_THAT(many.notes, Contains("“a” occurs 1098 times in the text; this is a@0."));
 }
 
 // Patterns and spreads of all heads, by the rows that are read.

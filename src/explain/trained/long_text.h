@@ -17,6 +17,8 @@ inline constexpr std::int64_t kWholeTokens = 1024;
 inline constexpr std::int64_t kRowsInFull = 64;
 /// The longest text: means and statistics of all heads take O(T²) time.
 inline constexpr std::int64_t kLongestText = 32'768;
+/// The scores after a long text's last token, [1, 1, vocabulary], as its trace keeps them.
+inline constexpr const char* kLastScores = "last_scores";
 
 /// Whether this text is read layer by layer: one that a decoder or an encoder reads alone, of more than kWholeTokens.
 [[nodiscard]] bool is_long_text(const TextModel& trained, const Example& example);
@@ -29,7 +31,7 @@ struct LongQuestion {
 
 /// Runs the model. Of what the trace keeps of each layer, and of the scores, the rows from `first` on are left, as of a
 /// text of these tokens alone; of the attentions that of the layer, its queries likewise and all of its keys. Holds
-/// one layer's values at a time. The site has `long_text`.
+/// one layer's values at a time. With scores, the trace has kLastScores. The site has `long_text`.
 [[nodiscard]] TracedSite run_long_text(const TextModel& trained, const Batch& batch, const Example& example,
                                        const LongQuestion& question, Trace& trace);
 
