@@ -38,6 +38,14 @@ const TextModel& model() {
   return kModel;
 }
 
+TextModel model_of_words() {
+  const auto tokens = std::make_shared<Vocabulary>(std::vector<std::string>{"<pad>", "a", "7", "63"}, TextForm::words);
+  Generator generator(5);
+  const Decoder decoder({.vocabulary = tokens->size(), .d_model = 16, .heads = 2, .positions = Positions::rotary},
+                        generator);
+  return TextModel(Model(decoder, {.tokens = tokens}), "words");
+}
+
 std::string text_of(std::int64_t tokens) {
   std::string text;
   for (std::int64_t n = 0; n < tokens; ++n) text += static_cast<char>('a' + (n * n + 3 * n) % 7);
@@ -135,10 +143,7 @@ TEST(LongTextExplained, WritesOutTheQueryByItsPlaceInTheText) {
 
 // "63" is a token of this text, and the place of "7" among the rows that are shown.
 TEST(LongTextExplained, ShowsTheTokenThatIsAskedWhereAnIndexIsAlsoAWord) {
-  const auto tokens = std::make_shared<Vocabulary>(std::vector<std::string>{"<pad>", "a", "7", "63"}, TextForm::words);
-  Generator generator(5);
-  const TextModel numbers(
-      Model(Decoder({.vocabulary = tokens->size(), .d_model = 16, .heads = 2}, generator), {.tokens = tokens}), "n");
+  const TextModel numbers = model_of_words();
   std::string text;
   for (std::int64_t n = 0; n < kTokens; ++n) text += n == 820 ? "63 " : n == 850 ? "7 " : "a ";
   const Explanation explanation = explain_model(numbers, {.text = text, .query = "7"});
@@ -155,7 +160,8 @@ TEST(LongTextExplained, GivesEachHeadItsStatistics) {
   const Explanation explanation = explain_model(model(), {.text = text_of(kTokens)});
   const Section& overview = step(explanation, "overview");
   ASSERT_EQ(overview.tables.front().rows.size(), 16U);
-  EXPECT_THAT(overview.notes, ElementsAre(HasSubstr("each second query")));
+  EXPECT_THAT(overview.notes,
+              ElementsAre("Statistics of this long text use one query in 2; the maps use all of them."));
   const Tensor weights = whole.trace["blocks.0.attn.weights"];
   double largest = 0;
   for (std::int64_t i = 0; i < kTokens; i += 2) {
@@ -180,6 +186,29 @@ TEST(LongTextExplained, RefusesWhatIsTooLong) {
                         "square, got 40000"));
   EXPECT_THAT(error_message([] { static_cast<void>(explain_model(model(), {.text = text_of(kTokens), .layer = 2})); }),
               HasSubstr("explain_model: layer: expected 0 to 1, got 2"));
+}
+
+// As of a short text, and before a pass that takes long.
+TEST(LongTextExplained, RefusesAHeadThatThereIsNotBeforeItRuns) {
+  const std::int64_t before = passes_of_thread();
+  for (const std::int64_t tokens : {std::int64_t{20}, kTokens}) {
+    const std::string text = text_of(tokens);
+    const auto refusal = [&](ModelQuestion question) {
+      question.text = text;
+      return error_message([&] { static_cast<void>(explain_model(model(), question)); });
+    };
+    EXPECT_THAT(refusal({.layer = 9, .head = 0}),
+                HasSubstr("explain_model: head: expected a layer from 0 to 1, got 9"));
+    EXPECT_THAT(refusal({.layer = 1, .head = 8}), HasSubstr("explain_model: head: expected 0 to 7, got 8"));
+    EXPECT_THAT(refusal({.head = 1}), HasSubstr("explain_model: head: expected a layer beside it, got none"));
+    EXPECT_THAT(refusal({.site = "cross"}), HasSubstr("explain_model: site: expected one of tokens, got cross"));
+  }
+  EXPECT_EQ(passes_of_thread() - before, 4);  // of the short text alone
+}
+
+TEST(LongTextExplained, SaysWhichTextsShowWhatRemovalDoes) {
+  EXPECT_THAT(explain_model(model(), {.text = text_of(kTokens)}).notes,
+              Contains("left out: what each head's removal does, which is shown for texts of up to 1024 tokens"));
 }
 
 }  // namespace

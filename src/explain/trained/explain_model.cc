@@ -17,6 +17,7 @@
 #include "insight/removed_heads.h"
 #include "insight/text_batch.h"
 #include "qkv/explain/model.h"
+#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
@@ -78,9 +79,11 @@ class ModelReader {
     run_.whys = question_.whys;
     add_attention();
     if ((says_tokens() || !asked_.pairs.empty()) && !shows_removal()) {
-      run_.notes.push_back(fmt::format("left out: what each head's removal does, which takes {} passes{}",
-                                       heads_in_all(),
-                                       is_long() ? "" : "; ask for the step \"removal\", or sweep the heads"));
+      run_.notes.push_back(fmt::format(
+          "left out: what each head's removal does, which {}",
+          is_long()
+              ? fmt::format("is shown for texts of up to {} tokens", kWholeTokens)
+              : fmt::format("takes {} passes; ask for the step \"removal\", or sweep the heads", heads_in_all())));
     }
     add_maps();
     return explain(run_, path());
@@ -112,12 +115,8 @@ class ModelReader {
                                          std::ranges::count(all, token), asked.index));
       }
     }
-    const std::int64_t layers = trained_.model().scope_of(AttentionSite::tokens)->layers;
-    if (question_.layer && (*question_.layer < 0 || *question_.layer >= layers)) {
-      refuse("layer", fmt::format("0 to {}", layers - 1), fmt::format("{}", *question_.layer));
-    }
-    question_.layer = question_.layer.value_or(layers - 1);
-    const LongQuestion rows{.first = first, .layer = static_cast<std::size_t>(*question_.layer)};
+    chosen_ = choose_head(trained_, tokens_heads(), question_);
+    const LongQuestion rows{.first = first, .layer = chosen_.layer};
     pass([&] { sites_.push_back(run_long_text(trained_, batch_, read_, rows, trace_)); });
     asked_.shown = rows_of(read_, first);
     if (!run_.sources.empty())
@@ -128,6 +127,13 @@ class ModelReader {
         fmt::format("a long text, of {} tokens: steps show {} of its queries, {} to {}, over all keys; maps of whole "
                     "heads are means",
                     T, kRowsInFull, first, first + kRowsInFull - 1));
+  }
+
+  [[nodiscard]] HeadsOfSite tokens_heads() const {
+    const Model& model = trained_.model();
+    const auto layers = static_cast<std::size_t>(model.scope_of(AttentionSite::tokens)->layers);
+    const auto heads = number_from<std::int64_t>(model.config().at("heads"));
+    return {.name = std::string(name_of(AttentionSite::tokens)), .heads = std::vector(layers, heads.value())};
   }
 
   // An encoder may have no output map.
@@ -309,8 +315,10 @@ class ModelReader {
   }
 
   void add_attention() {
-    if (!is_long()) sites_ = sites_of(ran());
-    chosen_ = choose_head(ran(), sites_, question_);
+    if (!is_long()) {
+      sites_ = sites_of(ran());
+      chosen_ = choose_head(ran(), sites_, question_);
+    }
     if (!chosen_.why.empty()) run_.notes.push_back(chosen_.why);
     run_.site = chosen_.site;
     run_.layer = chosen_.layer;
@@ -403,7 +411,7 @@ class ModelReader {
   }
 
   const TextModel& trained_;
-  ModelQuestion question_;
+  const ModelQuestion& question_;
   Asked asked_;
   Batch batch_;
   const Example read_;                          // the whole text, of which asked_.shown may be a part

@@ -11,7 +11,8 @@
 
 namespace qkv::explain_detail {
 
-/// Of longer texts no T x T matrix is kept.
+/// A text of more tokens is explained without its T x T matrices. kExplainTokens bounds what is_long_text() does not
+/// take: a text with a source or an image.
 inline constexpr std::int64_t kWholeTokens = 1024;
 /// Queries of a long text that are shown in full.
 inline constexpr std::int64_t kRowsInFull = 64;
