@@ -40,7 +40,7 @@ const TextModel& model() {
 
 TextModel model_of_words() {
   const auto tokens = std::make_shared<Vocabulary>(std::vector<std::string>{"<pad>", "a", "7", "63"}, TextForm::words);
-  Generator generator(5);
+  Generator generator(8);  // says "7" after sevens alone
   const Decoder decoder({.vocabulary = tokens->size(), .d_model = 16, .heads = 2, .positions = Positions::rotary},
                         generator);
   return TextModel(Model(decoder, {.tokens = tokens}), "words");
@@ -152,6 +152,21 @@ TEST(LongTextExplained, ShowsTheTokenThatIsAskedWhereAnIndexIsAlsoAWord) {
   EXPECT_THAT(explanation.notes, testing::Not(Contains(HasSubstr("occurs"))));
   const Explanation many = explain_model(numbers, {.text = text, .query = "a"});
   EXPECT_THAT(many.notes, Contains("“a” occurs 1098 times in the text; this is a@0."));
+}
+
+// Not what comes after the rows that are shown, where these end before the text does.
+TEST(LongTextExplained, SaysWhatComesAfterTheWholeText) {
+  const TextModel words = model_of_words();
+  std::string text;
+  for (std::int64_t n = 0; n < kTokens; ++n) text += n < kRows ? "7 " : "a ";
+  const Explanation whole = explain_model(words, {.text = text});
+  const Explanation part = explain_model(words, {.text = text, .query = "63"});
+  const auto last_of = [](const Explanation& explanation) {
+    return "says next: " + step(explanation, "says").tables.front().rows.back()[2].text;
+  };
+  EXPECT_THAT(whole.notes, Contains(last_of(whole)));
+  EXPECT_THAT(part.notes, Contains(last_of(whole)));
+  EXPECT_NE(last_of(part), last_of(whole));
 }
 
 // Patterns and spreads of all heads, by the rows that are read.
