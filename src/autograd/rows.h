@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 
 #include "autograd/real.h"
+#include "autograd/special.h"
 
 namespace qkv::autograd {
 
@@ -65,6 +67,22 @@ QKV_INLINED inline Real largest_of(std::int64_t count, Real lowest, const Term& 
   Real most = lowest;
   for (const Real lane : lanes) most = lane > most ? lane : most;
   return most;
+}
+
+/// The maximum of a row and the sum of exp(x - maximum); a row of -inf alone has maximum and sum 0.
+template <class Real>
+struct RowSum {
+  Real most = 0;
+  Real sum = 0;
+};
+
+template <class Real>
+QKV_INLINED inline RowSum<Real> row_sum(const Real* x, std::int64_t width) {
+  constexpr Real kLowest = -std::numeric_limits<Real>::infinity();
+  const Real most = largest_of(width, kLowest, [&](std::int64_t i) QKV_INLINED { return x[i]; });
+  const Real taken = most == kLowest ? 0 : most;
+  const Real sum = sum_of<Real>(width, [&](std::int64_t i) QKV_INLINED { return exponential(x[i] - taken); });
+  return {taken, sum};
 }
 
 }  // namespace qkv::autograd

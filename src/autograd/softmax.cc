@@ -16,24 +16,6 @@ namespace qkv {
 namespace autograd {
 namespace {
 
-template <class Real>
-inline constexpr Real kLowest = -std::numeric_limits<Real>::infinity();
-
-/// The maximum of a row and the sum of exp(x - maximum); a row of -inf alone has sum 0.
-template <class Real>
-struct RowSum {
-  Real most;
-  Real sum;
-};
-
-template <class Real>
-QKV_INLINED inline RowSum<Real> row_sum(const Real* x, std::int64_t width) {
-  const Real most = largest_of(width, kLowest<Real>, [&](std::int64_t i) QKV_INLINED { return x[i]; });
-  const Real taken = most == kLowest<Real> ? 0 : most;
-  const Real sum = sum_of<Real>(width, [&](std::int64_t i) QKV_INLINED { return exponential(x[i] - taken); });
-  return {taken, sum};
-}
-
 /// body(row, width, in, out) for each row of the values `in`, one of the rows of `out`; null where that is null.
 template <class Real, std::size_t kInputs, class Body>
 void for_each_row(const std::array<const Value*, kInputs>& in, Value* out, const Body& body) {

@@ -68,7 +68,7 @@ struct Stages {
 
 HeadTrace trace_of(const Run& run, const Stages& stages, std::int64_t head, std::int64_t query) {
   HeadTrace trace;
-  trace.query = distinct_names(run.queries.tokens)[static_cast<std::size_t>(query)];
+  trace.query = distinct_names(run.queries.tokens, run.first_query)[static_cast<std::size_t>(query)];
   trace.names = distinct_names(run.keys.tokens);
   trace.head = head;
   const std::int64_t key_head = head / (run.heads / run.kv_heads);
@@ -240,12 +240,12 @@ Section query_section(const Scene& scene, const insight::TokenChoice& query) {
   const std::string& token = run.queries.tokens[static_cast<std::size_t>(query.index)];
   Section section;
   section.id = "query";
-  section.title = fmt::format("“{}” (position {}), written out", token, query.index);
+  section.title = fmt::format("“{}” (position {}), written out", token, run.first_query + query.index);
   section.text =
       "The whole of attention for one token: its query times every key, the softmax of that row, and the values' "
       "shares. The last two rows of each head must agree: the sum written out here, and what the engine returned.";
   if (query.is_ambiguous) {
-    std::vector<std::string> names = distinct_names(run.queries.tokens);
+    std::vector<std::string> names = distinct_names(run.queries.tokens, run.first_query);
     std::erase_if(names, [&](const std::string& name) { return !name.starts_with(token + "@"); });
     section.notes.push_back(fmt::format("“{}” occurs {} times; this is {}. Others: {}.", token, names.size(),
                                         names.front(), fmt::join(std::span(names).subspan(1), ", ")));

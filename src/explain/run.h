@@ -51,8 +51,9 @@ struct Run {
   std::int64_t d_k = 0;
   std::int64_t d_v = 0;
   Side queries;
-  Side keys;       // a copy of `queries` in self-attention
-  Tensor q_plain;  // before rotation; empty where positions do not rotate
+  Side keys;                     // a copy of `queries` in self-attention
+  std::int64_t first_query = 0;  // the place in the text of the first query: of a long text, queries are some of it
+  Tensor q_plain;                // before rotation; empty where positions do not rotate
   Tensor k_plain;
   Tensor q;                    // [1, Hq, Tq, d_k], as the scores see it
   Tensor k;                    // [1, Hk, Tk, d_k]

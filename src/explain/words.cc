@@ -84,12 +84,13 @@ std::vector<std::int64_t> Vocabulary::ids(const std::vector<std::string>& words)
   return result;
 }
 
-std::vector<std::string> distinct_names(const std::vector<std::string>& tokens) {
+std::vector<std::string> distinct_names(const std::vector<std::string>& tokens, std::int64_t first) {
   std::unordered_map<std::string_view, int> counts;
   for (const std::string& token : tokens) ++counts[token];
   std::vector<std::string> names;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    names.push_back(counts[tokens[i]] == 1 ? tokens[i] : fmt::format("{}@{}", tokens[i], i));
+    names.push_back(counts[tokens[i]] == 1 ? tokens[i]
+                                           : fmt::format("{}@{}", tokens[i], first + static_cast<std::int64_t>(i)));
   }
   return names;
 }

@@ -30,7 +30,7 @@ class Vocabulary {
   std::vector<std::string> words_;
 };
 
-/// The tokens, where one occurs several times each with its index: "the@0", "cat", "the@2".
-[[nodiscard]] std::vector<std::string> distinct_names(const std::vector<std::string>& tokens);
+/// The tokens, where one occurs several times each with its index, counted from `first`: "the@0", "cat", "the@2".
+[[nodiscard]] std::vector<std::string> distinct_names(const std::vector<std::string>& tokens, std::int64_t first = 0);
 
 }  // namespace qkv::explain_detail

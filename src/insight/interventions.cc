@@ -22,7 +22,7 @@ constexpr const char* kDivisor = ".divisor";
 }
 
 std::string numbered_to(std::string_view what, std::int64_t count) {
-  return count == 1 ? fmt::format("{} 0, the only one", what) : fmt::format("{} from 0 to {}", what, count - 1);
+  return count == 1 ? fmt::format("{} 0, the only one", what) : fmt::format("a {} from 0 to {}", what, count - 1);
 }
 
 std::size_t layer_of(const SetNumber& number) { return static_cast<std::size_t>(*number.at.layer); }
@@ -76,7 +76,7 @@ SiteScope Intervener::scope_of(const char* kind, const HeadsAt& at) const {
     names += (names.empty() ? "" : ", ") + std::string(name_of(site));
     if (site != at.site) continue;
     if (at.layer && *at.layer >= scope.layers) {
-      refuse_change(kind, numbered_to("a layer", scope.layers), fmt::format("{}", *at.layer));
+      refuse_change(kind, numbered_to("layer", scope.layers), fmt::format("{}", *at.layer));
     }
     return scope;
   }
@@ -140,10 +140,10 @@ void Intervener::plan(const ReplacedPattern& pattern, Plans& plans) const {
     const Trace::Attention& call = unchanged_.attention(name);
     const std::int64_t heads = call.q.dim(1);
     if (pattern.at.head && *pattern.at.head >= heads) {
-      refuse_change("pattern", numbered_to("a head", heads), fmt::format("{}", *pattern.at.head));
+      refuse_change("pattern", numbered_to("head", heads), fmt::format("{}", *pattern.at.head));
     }
     if (pattern.source == PatternSource::key && pattern.key >= call.k.dim(2)) {
-      refuse_change("pattern", numbered_to("a key", call.k.dim(2)), fmt::format("{}", pattern.key));
+      refuse_change("pattern", numbered_to("key", call.k.dim(2)), fmt::format("{}", pattern.key));
     }
     for (std::int64_t h = 0; h < heads; ++h) {
       if (pattern.at.head && *pattern.at.head != h) continue;
@@ -164,13 +164,13 @@ void Intervener::plan(const CutEdge& cut, Plans& plans) const {
     const Trace::Attention& call = unchanged_.attention(name);
     const std::int64_t heads = call.q.dim(1);
     if (cut.at.head && *cut.at.head >= heads) {
-      refuse_change("cut", numbered_to("a head", heads), fmt::format("{}", *cut.at.head));
+      refuse_change("cut", numbered_to("head", heads), fmt::format("{}", *cut.at.head));
     }
     if (cut.query >= call.q.dim(2)) {
-      refuse_change("cut", numbered_to("a query", call.q.dim(2)), fmt::format("{}", cut.query));
+      refuse_change("cut", numbered_to("query", call.q.dim(2)), fmt::format("{}", cut.query));
     }
     if (cut.key >= call.k.dim(2)) {
-      refuse_change("cut", numbered_to("a key", call.k.dim(2)), fmt::format("{}", cut.key));
+      refuse_change("cut", numbered_to("key", call.k.dim(2)), fmt::format("{}", cut.key));
     }
     const Probe probe = unchanged_.probe(name);
     const std::vector<double> row =
@@ -207,7 +207,7 @@ void Intervener::add_removal(const RemovedHead& removed, Trace& trace) const {
     if (removed.at.layer && *removed.at.layer != layer) continue;
     trace.edit(scope.name(static_cast<std::size_t>(layer), "heads"), [head = removed.at.head](const Variable& heads) {
       if (!head) return heads * 0.0;
-      if (*head >= heads.dim(1)) refuse_change("remove", numbered_to("a head", heads.dim(1)), fmt::format("{}", *head));
+      if (*head >= heads.dim(1)) refuse_change("remove", numbered_to("head", heads.dim(1)), fmt::format("{}", *head));
       return insight::without_heads(heads, *head);
     });
   }
@@ -229,7 +229,7 @@ void Intervener::add_patch(const PatchedValue& patch, Trace& trace) const {
   const auto add = [&](std::optional<std::int64_t> index, int axis, std::string_view what) {
     if (!index) return;
     if (*index >= other.dim(axis)) {
-      refuse_change("patch", numbered_to(fmt::format("a {} of {}", what, patch.name), other.dim(axis)),
+      refuse_change("patch", numbered_to(fmt::format("{} of {}", what, patch.name), other.dim(axis)),
                     fmt::format("{}", *index));
     }
     places.emplace_back(axis, *index);
@@ -257,9 +257,9 @@ void Intervener::add_number(const SetNumber& number, Trace& trace) const {
   const auto require = [](std::string_view what, std::int64_t at, std::int64_t count) {
     if (at >= count) refuse_change("set", numbered_to(what, count), fmt::format("{}", at));
   };
-  require("a head", *number.at.head, call.q.dim(1));
-  require("a place", number.place, whole.dim(2));
-  require("a number", number.column, whole.dim(3));
+  require("head", *number.at.head, call.q.dim(1));
+  require("place", number.place, whole.dim(2));
+  require("number", number.column, whole.dim(3));
   const std::int64_t head = *number.at.head / (call.q.dim(1) / whole.dim(1));  // several may share a key and value
   Tensor set(whole.dtype(), whole.shape());
   set.set({0, head, number.place, number.column}, number.to);

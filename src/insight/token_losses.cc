@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -30,6 +29,7 @@ struct AskedPlace {
   double score = 0;
 
   void add(double largest, double sum_below) {
+    if (sum_below == 0) return;  // of scores that are all -inf
     const double next = std::max(most, largest);
     sum = sum * std::exp(most - next) + sum_below * std::exp(largest - next);
     most = next;
@@ -61,28 +61,15 @@ AskedStates asked_in(const TensorView& states, const TensorView& targets, double
   return asked;
 }
 
-struct ScoreSum {
-  float most = 0;
-  float sum = 0;  // of exp(score - most)
-};
-
-QKV_INLINED inline ScoreSum sum_in_vectors(const float* scores, std::int64_t count) {
-  constexpr float kLowest = -std::numeric_limits<float>::infinity();
-  const float most = autograd::largest_of(count, kLowest, [&](std::int64_t n) QKV_INLINED { return scores[n]; });
-  const float sum = autograd::sum_of<float>(
-      count, [&](std::int64_t n) QKV_INLINED { return autograd::exponential(scores[n] - most); });
-  return {most, sum};
-}
-
-ScoreSum sum_of_scores(const float* scores, std::int64_t count) {
-  ScoreSum found;
-  autograd::vectorised<float>([&]() QKV_INLINED { found = sum_in_vectors(scores, count); });
+autograd::RowSum<float> sum_of_scores(const float* scores, std::int64_t count) {
+  autograd::RowSum<float> found;
+  autograd::vectorised<float>([&]() QKV_INLINED { found = autograd::row_sum(scores, count); });
   return found;
 }
 
-const Parameter* map_of(const Parameters& all, const std::string& stack) {
+const Parameter* map_of(const Parameters& all) {
   for (const char* const name : {"output.weight", "embedding.weight"}) {
-    const auto found = std::ranges::find(all, stack + name, &Parameter::name);
+    const auto found = std::ranges::find(all, name, &Parameter::name);
     if (found != all.end()) return &*found;
   }
   return nullptr;
@@ -97,7 +84,7 @@ std::optional<TokenLosses> TokenLosses::of(const Model& model) {
   const bool is_product = options.scores && !options.output_bias && !options.logit_softcap;
   if (!is_product || options.vocabulary < kLargeVocabulary || options.order == NormOrder::post) return std::nullopt;
   const Parameters all = model.parameters();
-  const Parameter* const map = map_of(all, "");
+  const Parameter* const map = map_of(all);
   const bool is_plain = map != nullptr && map->value.quantised() == nullptr && map->value.dtype() == DType::f32 &&
                         map->value.value().is_contiguous();
   if (!is_plain || map->value.dim(0) != options.vocabulary) return std::nullopt;
@@ -127,7 +114,7 @@ std::vector<double> TokenLosses::sums(const TensorView& states, const TensorView
     core::parallel_for(threads(), std::ssize(asked.places), [&](int /*worker*/, std::int64_t n) {
       AskedPlace& place = asked.places[static_cast<std::size_t>(n)];
       const float* const own = all.select(0, n).data_as<float>();
-      const ScoreSum sum = sum_of_scores(own, count);
+      const autograd::RowSum<float> sum = sum_of_scores(own, count);
       place.add(sum.most, sum.sum);
       const std::int64_t at = place.target - first;
       if (at >= 0 && at < count) place.score = own[at];

@@ -15,7 +15,8 @@ namespace qkv::insight {
 /// are never whole. Keeps a copy of the map as products like it best.
 class TokenLosses {
  public:
-  /// None where whole scores cost little, or are more than a product of f32: a small vocabulary, a bias, a cap.
+  /// Of a decoder alone. None where whole scores cost little, or are more than a product of f32: a small vocabulary, a
+  /// bias, a cap.
   [[nodiscard]] static std::optional<TokenLosses> of(const Model& model);
 
   /// Where a trace has what the map reads.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <protozero/pbf_writer.hpp>
 #include <span>
@@ -11,6 +12,7 @@
 #include "qkv/error.h"
 #include "text/characters.h"
 #include "text/files_beside.h"
+#include "text/fitted_tokenizer.h"
 #include "text/json_field.h"
 #include "text/pipeline_tokenizer.h"
 #include "text/sentence_piece.h"
@@ -81,8 +83,8 @@ PieceTable pieces_of(const GgufKeys& keys, std::span<const std::string> texts) {
   PieceTable pieces;
   pieces.reserve(texts.size());
   for (std::size_t id = 0; id < texts.size(); ++id) {
-    if (pieces.find(texts[id])) keys.refuse(kTokensKey, "each token once, got \"" + texts[id] + "\" twice in it");
-    pieces.set(static_cast<std::int32_t>(id), texts[id]);
+    const bool is_new = pieces.set(static_cast<std::int32_t>(id), texts[id]);
+    if (!is_new) keys.refuse(kTokensKey, "each token once, got \"" + texts[id] + "\" twice in it");
   }
   return pieces;
 }
@@ -194,12 +196,12 @@ Json pre_tokenizer_of(Cut cut) {
                    by_pattern("[0-9][0-9][0-9]"), in_bytes(false)});
 }
 
-// `options` is what tokenizer.json has as "model", but for the vocabulary.
+// `options` makes what tokenizer.json has as "model", but for the vocabulary, when it is to be saved.
 std::shared_ptr<const Tokenizer> pipeline_of(const GgufKeys& keys, const SubwordModelPtr& model, const Json& stages,
-                                             const Json& options) {
-  const auto json = [model, stages, options] {
+                                             std::function<Json()> options) {
+  const auto json = [model, stages, options = std::move(options)] {
     Json whole = stages;
-    whole["model"] = options;
+    whole["model"] = options();
     whole["model"]["vocab"] = json_of(model->pieces());
     return whole.dump();
   };
@@ -221,14 +223,15 @@ std::shared_ptr<const Tokenizer> byte_level_bpe(const GgufKeys& keys, std::vecto
   const auto end = ends_with("eos", "add_eos_token", is_roberta);
   const bool ignores = is_llama3 || cut == Cut::tekken;
   const MergePlace place{keys.file().source() + ": " + std::string(kMergesKey), std::string(kTokensKey)};
-  return pipeline_of(keys, make_bpe(pieces_of(keys, keys.texts(kTokensKey)), merges, ignores, place),
-                     {{"version", "1.0"},
-                      {"added_tokens", added_in(tokens)},
-                      {"normalizer", cut == Cut::qwen2 ? Json{{"type", "NFC"}} : Json()},
-                      {"pre_tokenizer", pre_tokenizer_of(cut)},
-                      {"post_processor", template_of(tokens, begin, end)},
-                      {"decoder", in_bytes(true)}},
-                     {{"type", "BPE"}, {"ignore_merges", ignores}, {"merges", merges}});
+  return pipeline_of(
+      keys, make_bpe(pieces_of(keys, keys.texts(kTokensKey)), merges, ignores, place),
+      {{"version", "1.0"},
+       {"added_tokens", added_in(tokens)},
+       {"normalizer", cut == Cut::qwen2 ? Json{{"type", "NFC"}} : Json()},
+       {"pre_tokenizer", pre_tokenizer_of(cut)},
+       {"post_processor", template_of(tokens, begin, end)},
+       {"decoder", in_bytes(true)}},
+      [ignores, merges] { return Json{{"type", "BPE"}, {"ignore_merges", ignores}, {"merges", merges}}; });
 }
 
 // In the file a piece that begins a word begins with a mark, and one that goes on has none; BERT has it the other way.
@@ -272,10 +275,12 @@ std::shared_ptr<const Tokenizer> word_piece(const GgufKeys& keys) {
        {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
        {"post_processor", template_of(tokens, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end))},
        {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}}},
-      {{"type", "WordPiece"},
-       {"unk_token", options.unknown},
-       {"continuing_subword_prefix", options.prefix},
-       {"max_input_chars_per_word", options.longest_word}});
+      [options] {
+        return Json{{"type", "WordPiece"},
+                    {"unk_token", options.unknown},
+                    {"continuing_subword_prefix", options.prefix},
+                    {"max_input_chars_per_word", options.longest_word}};
+      });
 }
 
 struct SentencePieceKind {
@@ -388,6 +393,14 @@ std::shared_ptr<const Tokenizer> gguf_tokenizer(const files::GgufKeys& keys, std
   if (model == "llama") return sentence_piece(keys, {.model = 2, .begins = true, .ends = false});
   if (model == "t5") return sentence_piece(keys, {.model = 1, .begins = false, .ends = true});
   keys.refuse(kModelKey, "gpt2, llama, bert or t5");
+}
+
+std::shared_ptr<const Tokenizer> fitted_gguf_tokenizer(const files::GgufKeys& keys,
+                                                       std::vector<std::string>& cautions) {
+  auto tokenizer = gguf_tokenizer(keys, cautions);
+  const GgufEntry* const table = keys.file().find(kTokenTable);
+  if (!tokenizer || table == nullptr || table->shape.size() != 2) return tokenizer;
+  return fitted_tokenizer(std::move(tokenizer), table->shape.front());
 }
 
 std::string token_id_key(std::string_view name) { return "tokenizer.ggml." + std::string(name) + "_token_id"; }

@@ -27,6 +27,10 @@ inline constexpr std::string_view kTokenTable = "token_embd.weight";
 [[nodiscard]] std::shared_ptr<const Tokenizer> gguf_tokenizer(const files::GgufKeys& keys,
                                                               std::vector<std::string>& cautions);
 
+/// The same, of as many pieces as the file's table of tokens has rows; as it is where there is no such table.
+[[nodiscard]] std::shared_ptr<const Tokenizer> fitted_gguf_tokenizer(const files::GgufKeys& keys,
+                                                                     std::vector<std::string>& cautions);
+
 /// The name in tokenizer.ggml.pre of a pre-tokeniser and what goes with it: the normaliser and ignore_merges. `json` is
 /// a tokenizer.json. Throws Error naming `source` and the part for one that has no name there.
 [[nodiscard]] std::string gguf_pre_tokenizer(const nlohmann::json& json, const std::string& source);

@@ -170,7 +170,7 @@ Json json_of_vocab_text(std::string_view vocab, const FilesBeside& files, const 
                                                           {"mask_token", "<mask>"}})
                                       : files;
   Json pieces = Json::object();
-  int id = 0;
+  std::uint32_t id = 0;  // as a number of a file, which has no sign
   for (const std::string& line : lines_of(vocab)) pieces[line] = id++;
   if (id == 0) throw Error(source + ": expected a piece a line, got an empty file");
   const auto token = [&](const char* name, const char* usual) { return beside.token(name).value_or(usual); };

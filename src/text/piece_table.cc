@@ -46,14 +46,16 @@ void PieceTable::reserve(std::size_t count) {
   if (slots_for(count) > slots_.size()) rehash(slots_for(count));
 }
 
-void PieceTable::set(std::int32_t id, std::string piece) {
+bool PieceTable::set(std::int32_t id, std::string piece) {
   const auto place = static_cast<std::size_t>(id);
   if (place >= pieces_.size()) pieces_.resize(place + 1);
   if (is_full(used_, slots_.size())) rehash(std::max(kFewestSlots, 2 * slots_.size()));
   const std::size_t slot = slot_of(piece);
-  if (slots_[slot] == kFree) ++used_;
+  const bool is_new = slots_[slot] == kFree;
+  if (is_new) ++used_;
   pieces_[place] = std::move(piece);
   slots_[slot] = id;
+  return is_new;
 }
 
 std::optional<std::int32_t> PieceTable::find(std::string_view piece) const noexcept {

@@ -23,8 +23,8 @@ class PieceTable {
 
   /// Makes room for that many pieces at once.
   void reserve(std::size_t count);
-  /// The number is free, 0 or more. The later of two pieces with one text is found.
-  void set(std::int32_t id, std::string piece);
+  /// The number is free, 0 or more. The later of two pieces with one text is found. Whether the text is a new one.
+  bool set(std::int32_t id, std::string piece);
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view piece) const noexcept;
   /// One more than the highest number.
   [[nodiscard]] std::int32_t size() const noexcept { return static_cast<std::int32_t>(pieces_.size()); }

@@ -11,7 +11,6 @@
 #include "qkv/gguf.h"
 #include "text/config_words.h"
 #include "text/files_beside.h"
-#include "text/fitted_tokenizer.h"
 #include "text/gguf_tokenizer.h"
 #include "text/json_field.h"
 #include "text/marian.h"
@@ -57,7 +56,8 @@ std::shared_ptr<const Tokenizer> read_tokenizer_json(const fs::path& path, const
 
 std::shared_ptr<const Tokenizer> read_older(text::Json json, const fs::path& path, const text::FilesBeside& files) {
   static_cast<void>(text::follow_files_beside(json, files));
-  return text::pipeline_from_json(json.dump(), path.string());
+  std::string content = json.dump();
+  return text::pipeline_of(json, std::move(content), path.string());
 }
 
 std::shared_ptr<const Tokenizer> read_pair_of_files(const fs::path& vocab, const text::FilesBeside& files) {
@@ -70,15 +70,14 @@ std::shared_ptr<const Tokenizer> read_pair_of_files(const fs::path& vocab, const
 std::shared_ptr<const Tokenizer> read_gguf(const fs::path& path, std::vector<std::string>* cautions) {
   const Gguf file = Gguf::read(path.string());
   std::vector<std::string> told;
-  auto tokenizer = text::gguf_tokenizer(files::GgufKeys(file), told);
+  auto tokenizer = text::fitted_gguf_tokenizer(files::GgufKeys(file), told);
   if (!tokenizer) throw Error(path.string() + ": expected a tokenizer in its metadata, got none");
   if (cautions != nullptr) cautions->insert(cautions->end(), told.begin(), told.end());
-  const GgufEntry* const table = file.find(text::kTokenTable);
-  const bool has_rows = table != nullptr && table->shape.size() == 2;
-  return has_rows ? text::fitted_tokenizer(std::move(tokenizer), table->shape.front()) : tokenizer;
+  return tokenizer;
 }
 
 std::shared_ptr<const Tokenizer> read_one_file(const fs::path& path, std::vector<std::string>* cautions) {
+  if (path.extension() == ".gguf") return read_gguf(path, cautions);  // which has all of it
   const text::FilesBeside files = text::read_files_beside(path, cautions);
   if (path.extension() == ".txt") {
     text::require_known_class(files, text::OlderFile::word_piece, path.string());
@@ -88,7 +87,6 @@ std::shared_ptr<const Tokenizer> read_one_file(const fs::path& path, std::vector
     text::require_known_class(files, text::OlderFile::sentence_piece, path.string());
     return text::read_sentence_piece(text_of(path), files, path.string());
   }
-  if (path.extension() == ".gguf") return read_gguf(path, cautions);
   if (path.extension() == ".spm") return text::read_marian(path, files);
   if (path.filename() == "vocab.json") {
     text::require_known_class(files, text::OlderFile::byte_level, path.string());

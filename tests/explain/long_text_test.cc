@@ -10,6 +10,7 @@
 #include "qkv/autograd/variable.h"
 #include "qkv/explain/model.h"
 #include "qkv/nn/trace.h"
+#include "qkv/text/vocabulary.h"
 #include "train/boxed.h"
 
 namespace qkv::long_text_test {
@@ -35,6 +36,14 @@ const TextModel& model() {
         "long");
   }();
   return kModel;
+}
+
+TextModel model_of_words() {
+  const auto tokens = std::make_shared<Vocabulary>(std::vector<std::string>{"<pad>", "a", "7", "63"}, TextForm::words);
+  Generator generator(8);  // says "7" after sevens alone
+  const Decoder decoder({.vocabulary = tokens->size(), .d_model = 16, .heads = 2, .positions = Positions::rotary},
+                        generator);
+  return TextModel(Model(decoder, {.tokens = tokens}), "words");
 }
 
 std::string text_of(std::int64_t tokens) {
@@ -124,13 +133,50 @@ TEST(LongTextExplained, AddsUpTheLogitOfTheQueryThatIsAsked) {
   EXPECT_EQ(first.asked, 5);
 }
 
+TEST(LongTextExplained, WritesOutTheQueryByItsPlaceInTheText) {
+  const Explanation explanation = explain_model(model(), {.text = text_of(kTokens), .query = "700"});
+  ASSERT_TRUE(explanation.query);
+  EXPECT_THAT(explanation.query->title, HasSubstr("(position 700), written out"));
+  const std::string name = explanation.tokens.back() + "@700";
+  EXPECT_THAT(explanation.query->tables.front().title, HasSubstr("“" + name + "” asks each key"));
+}
+
+// "63" is a token of this text, and the place of "7" among the rows that are shown.
+TEST(LongTextExplained, ShowsTheTokenThatIsAskedWhereAnIndexIsAlsoAWord) {
+  const TextModel numbers = model_of_words();
+  std::string text;
+  for (std::int64_t n = 0; n < kTokens; ++n) text += n == 820 ? "63 " : n == 850 ? "7 " : "a ";
+  const Explanation explanation = explain_model(numbers, {.text = text, .query = "7"});
+  EXPECT_EQ(explanation.tokens.at(static_cast<std::size_t>(explanation.asked)), "7");
+  EXPECT_THAT(explanation.query.value().title, HasSubstr("“7” (position 850)"));
+  EXPECT_THAT(explanation.notes, testing::Not(Contains(HasSubstr("occurs"))));
+  const Explanation many = explain_model(numbers, {.text = text, .query = "a"});
+  EXPECT_THAT(many.notes, Contains("“a” occurs 1098 times in the text; this is a@0."));
+}
+
+// Not what comes after the rows that are shown, where these end before the text does.
+TEST(LongTextExplained, SaysWhatComesAfterTheWholeText) {
+  const TextModel words = model_of_words();
+  std::string text;
+  for (std::int64_t n = 0; n < kTokens; ++n) text += n < kRows ? "7 " : "a ";
+  const Explanation whole = explain_model(words, {.text = text});
+  const Explanation part = explain_model(words, {.text = text, .query = "63"});
+  const auto last_of = [](const Explanation& explanation) {
+    return "says next: " + step(explanation, "says").tables.front().rows.back()[2].text;
+  };
+  EXPECT_THAT(whole.notes, Contains(last_of(whole)));
+  EXPECT_THAT(part.notes, Contains(last_of(whole)));
+  EXPECT_NE(last_of(part), last_of(whole));
+}
+
 // Patterns and spreads of all heads, by the rows that are read.
 TEST(LongTextExplained, GivesEachHeadItsStatistics) {
   const Whole whole(text_of(kTokens));
   const Explanation explanation = explain_model(model(), {.text = text_of(kTokens)});
   const Section& overview = step(explanation, "overview");
   ASSERT_EQ(overview.tables.front().rows.size(), 16U);
-  EXPECT_THAT(overview.notes, ElementsAre(HasSubstr("each second query")));
+  EXPECT_THAT(overview.notes,
+              ElementsAre("Statistics of this long text use one query in 2; the maps use all of them."));
   const Tensor weights = whole.trace["blocks.0.attn.weights"];
   double largest = 0;
   for (std::int64_t i = 0; i < kTokens; i += 2) {
@@ -155,6 +201,29 @@ TEST(LongTextExplained, RefusesWhatIsTooLong) {
                         "square, got 40000"));
   EXPECT_THAT(error_message([] { static_cast<void>(explain_model(model(), {.text = text_of(kTokens), .layer = 2})); }),
               HasSubstr("explain_model: layer: expected 0 to 1, got 2"));
+}
+
+// As of a short text, and before a pass that takes long.
+TEST(LongTextExplained, RefusesAHeadThatThereIsNotBeforeItRuns) {
+  const std::int64_t before = passes_of_thread();
+  for (const std::int64_t tokens : {std::int64_t{20}, kTokens}) {
+    const std::string text = text_of(tokens);
+    const auto refusal = [&](ModelQuestion question) {
+      question.text = text;
+      return error_message([&] { static_cast<void>(explain_model(model(), question)); });
+    };
+    EXPECT_THAT(refusal({.layer = 9, .head = 0}),
+                HasSubstr("explain_model: head: expected a layer from 0 to 1, got 9"));
+    EXPECT_THAT(refusal({.layer = 1, .head = 8}), HasSubstr("explain_model: head: expected 0 to 7, got 8"));
+    EXPECT_THAT(refusal({.head = 1}), HasSubstr("explain_model: head: expected a layer beside it, got none"));
+    EXPECT_THAT(refusal({.site = "cross"}), HasSubstr("explain_model: site: expected one of tokens, got cross"));
+  }
+  EXPECT_EQ(passes_of_thread() - before, 4);  // of the short text alone
+}
+
+TEST(LongTextExplained, SaysWhichTextsShowWhatRemovalDoes) {
+  EXPECT_THAT(explain_model(model(), {.text = text_of(kTokens)}).notes,
+              Contains("left out: what each head's removal does, which is shown for texts of up to 1024 tokens"));
 }
 
 }  // namespace

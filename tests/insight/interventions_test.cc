@@ -311,6 +311,11 @@ TEST(Intervener, RefusesWhatThereIsNot) {
               HasSubstr("pattern: expected one pattern for head 1.0, got two"));
   EXPECT_THAT(message({"pattern 1.0=text"}),
               HasSubstr("from_text: expected another text for \"pattern 1.0=text\", got none"));
+  const HeadText single = text_for(trained, "(");
+  EXPECT_THAT(error_message([&] {
+                static_cast<void>(value_with(trained.model(), single, {"pattern 1.0=1"}, "logits", nullptr));
+              }),
+              HasSubstr("pattern: expected key 0, the only one, got 1"));
   EXPECT_THAT(message({"cut 7:0"}), HasSubstr("cut: expected a query from 0 to 6, got 7"));
   EXPECT_THAT(message({"cut 6:7"}), HasSubstr("cut: expected a key from 0 to 6, got 7"));
   EXPECT_THAT(message({"cut 1.4=6:0"}), HasSubstr("cut: expected a head from 0 to 3, got 4"));

@@ -191,6 +191,7 @@ TEST(GgufTokenizer, IsReadFromAFileAlone) {
   const std::string path = directory / "m.gguf";
   write_file(path, byte_level("gpt-2").bytes());
   std::vector<std::string> cautions;
+  write_file(directory / "tokenizer_config.json", "{broken");  // which says nothing of this file
   const auto tokenizer = read_tokenizer(path, &cautions);
   EXPECT_THAT(tokenizer->encode("ab 12<|end|><tool>").ids, ElementsAre(3, 7, 6, 0, 8));
   EXPECT_THAT(cautions, IsEmpty());

@@ -42,16 +42,16 @@ struct ModelQuestion {
 /// - the scores and probabilities of one answer: at the query, else where the pattern or the task asks for one;
 /// - what each part of the residual stream adds to the answer's score, of pre-norm models;
 /// - how the answer's probability changes if a head gives zeros: a pass for each head, left out if these would take
-/// more
-///   than about a second, unless question.removal asks for it. All else needs one pass.
+///   more than about a second, unless question.removal asks for it. All else needs one pass.
 /// If the question does not say layer and head, it is the head with the largest mean weight on a pattern of the task
 /// that the text has; without such a pattern, the head that shows one best on 16 held-out examples; else a head of the
 /// last layer, of its cross-attention if it has one.
 ///
 /// A text of up to 1,024 tokens allocates every T x T matrix. Of a longer one, which a decoder or an encoder reads
 /// alone, layers are read one at a time: maps of heads are means over blocks, patterns and spreads are of some thousand
-/// queries, and steps show the last 64 queries (or those up to question.query) over all keys; removal is left out.
-/// That takes O(T * D) beside what a pass needs, and up to 32,768 tokens. Throws InvalidArgument naming the member of
+/// queries, and steps show the last 64 queries (or those up to question.query) over all keys; removal is left out, and
+/// a head that the question leaves open is chosen by held-out examples, before the pass.
+/// Memory is O(T * D) beside what a pass needs, of up to 32,768 tokens. Throws InvalidArgument naming the member of
 /// the question.
 [[nodiscard]] Explanation explain_model(const TextModel& model, const ModelQuestion& question);
 

@@ -173,12 +173,11 @@ struct HeadAnalysis {
   std::string no_importance = {};  // why there is none
 };
 
-/// Runs the texts, those of one length together, and reads each layer when it has run: of it q, k and v are kept, and
-/// some rows of its weights at a time, of long texts O(T * D) beside the cosines of the embeddings, f64 [T, T].
-/// Importance: one pass
-/// with gradients (Michel, Levy and Neubig 2019, section 3), and for each head one without it. The gradients of the
-/// model's parameters are cleared. Throws InvalidArgument naming texts if there are none, sites if the model has none
-/// of them, and as the model does.
+/// Runs the texts, those of one length together. Reads each layer right after it has run, a few rows of weights at a
+/// time: memory is O(T * D) for each text, plus the cosines of its embeddings, f64 [T, T]. Importance: one pass with
+/// gradients (Michel, Levy and Neubig 2019, section 3), and for each head one without it. The gradients of the model's
+/// parameters are cleared. Throws InvalidArgument naming texts if there are none, sites if the model has none of them,
+/// and as the model does.
 [[nodiscard]] HeadAnalysis analyze_heads(const Model& model, std::span<const HeadText> texts,
                                          const HeadOptions& options = {});
 

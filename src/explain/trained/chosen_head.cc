@@ -13,17 +13,26 @@ namespace {
 
 constexpr std::int64_t kHeldOut = 16;  // examples that show which head is worth a look
 
-std::optional<std::size_t> site_named(const std::vector<TracedSite>& sites, std::string_view name) {
+std::optional<std::size_t> site_named(const std::vector<HeadsOfSite>& sites, std::string_view name) {
   for (std::size_t n = 0; n < sites.size(); ++n) {
-    if (!sites[n].is_whole && sites[n].shown.name == name) return n;
+    if (!sites[n].is_whole && sites[n].name == name) return n;
   }
   return std::nullopt;
 }
 
-[[noreturn]] void refuse_site(const std::vector<TracedSite>& sites, const std::string& got) {
-  std::string names;
+std::vector<HeadsOfSite> heads_of(const std::vector<TracedSite>& sites) {
+  std::vector<HeadsOfSite> all;
   for (const TracedSite& site : sites) {
-    if (!site.is_whole) names += (names.empty() ? "" : ", ") + site.shown.name;
+    HeadsOfSite& own = all.emplace_back(HeadsOfSite{.name = site.shown.name, .heads = {}, .is_whole = site.is_whole});
+    for (const Tensor& weights : site.shown.weights) own.heads.push_back(weights.dim(0));
+  }
+  return all;
+}
+
+[[noreturn]] void refuse_site(const std::vector<HeadsOfSite>& sites, const std::string& got) {
+  std::string names;
+  for (const HeadsOfSite& site : sites) {
+    if (!site.is_whole) names += (names.empty() ? "" : ", ") + site.name;
   }
   refuse("site", "one of " + names, got);
 }
@@ -44,14 +53,14 @@ void require_layer(const ModelQuestion& question, std::int64_t layers) {
 // The head with the largest mean weight on a pattern, of those that the question leaves open.
 class Best {
  public:
-  Best(const std::vector<TracedSite>& sites, const ModelQuestion& question) : sites_(sites), question_(question) {
+  Best(const std::vector<HeadsOfSite>& sites, const ModelQuestion& question) : sites_(sites), question_(question) {
     const auto cross = site_named(sites, name_of(AttentionSite::cross));
     if (question.site && !site_named(sites, *question.site)) refuse_site(sites, *question.site);
     head_.site = question.site ? *site_named(sites, *question.site) : cross.value_or(0);
-    const std::vector<Tensor>& layers = sites[head_.site].shown.weights;
+    const std::vector<std::int64_t>& layers = sites[head_.site].heads;
     require_layer(question, static_cast<std::int64_t>(layers.size()));
     head_.layer = question.layer ? static_cast<std::size_t>(*question.layer) : layers.size() - 1;
-    require_below("head", question.head, layers[head_.layer].dim(0));
+    require_below("head", question.head, layers[head_.layer]);
     head_.head = static_cast<std::size_t>(question.head.value_or(0));
   }
 
@@ -61,7 +70,7 @@ class Best {
     if (question_.site && site != *site_named(sites_, *question_.site)) return;
     for (std::size_t layer = 0; layer < layers; ++layer) {
       if (question_.layer && layer != static_cast<std::size_t>(*question_.layer)) continue;
-      const auto heads = static_cast<std::size_t>(sites_[site].shown.weights[layer].dim(0));
+      const auto heads = static_cast<std::size_t>(sites_[site].heads[layer]);
       for (std::size_t head = 0; head < heads; ++head) {
         if (question_.head && head != static_cast<std::size_t>(*question_.head)) continue;
         const double weight = mean_weight(layer, head);
@@ -80,12 +89,12 @@ class Best {
     ChosenHead chosen = head_;
     if (!found() || question_.head) return chosen;
     chosen.why = fmt::format("layer {}, head {} ({}) shows \"{}\" best: a mean weight of {:.2f} {}", chosen.layer,
-                             chosen.head, sites_[chosen.site].shown.name, relation_, weight_, where);
+                             chosen.head, sites_[chosen.site].name, relation_, weight_, where);
     return chosen;
   }
 
  private:
-  const std::vector<TracedSite>& sites_;
+  const std::vector<HeadsOfSite>& sites_;
   const ModelQuestion& question_;
   ChosenHead head_;
   std::string relation_;
@@ -101,17 +110,19 @@ void consider_text(const std::vector<TracedSite>& sites, Best& best) {
   }
 }
 
-void consider_held_out(const Ran& ran, const std::vector<TracedSite>& sites, Best& best) {
-  if (!ran.trained.has_examples()) return;
-  const Examples& examples = ran.trained.examples();
+void consider_held_out(const TextModel& trained, const std::vector<HeadsOfSite>& sites, Best& best) {
+  if (!trained.has_examples()) return;
+  const Examples& examples = trained.examples();
   if (examples.relations().empty()) return;
-  for (const RelationScores& scores : relation_scores(examples, ran.trained.model(), kHeldOut)) {
+  for (const RelationScores& scores : relation_scores(examples, trained.model(), kHeldOut)) {
     const std::optional<std::size_t> site = site_named(sites, name_of(scores.site));
     if (!site) continue;
     best.consider(*site, scores.relation, scores.layers.size(),
                   [&](std::size_t layer, std::size_t head) { return scores.layers[layer][head].mean_weight(); });
   }
 }
+
+std::string on_held_out() { return fmt::format("on {} held-out examples", kHeldOut); }
 
 // Of a joined text, the head is shown over source and tokens together.
 ChosenHead over_whole_text(const std::vector<TracedSite>& sites, ChosenHead chosen) {
@@ -123,7 +134,8 @@ ChosenHead over_whole_text(const std::vector<TracedSite>& sites, ChosenHead chos
 }  // namespace
 
 ChosenHead choose_head(const Ran& ran, const std::vector<TracedSite>& sites, const ModelQuestion& question) {
-  Best best(sites, question);
+  const std::vector<HeadsOfSite> heads = heads_of(sites);
+  Best best(heads, question);
   consider_text(sites, best);
   if (best.found()) {
     ChosenHead chosen = best.head("in this text");
@@ -133,8 +145,15 @@ ChosenHead choose_head(const Ran& ran, const std::vector<TracedSite>& sites, con
     }
     return over_whole_text(sites, std::move(chosen));
   }
-  if (!question.head || !question.site) consider_held_out(ran, sites, best);
-  return over_whole_text(sites, best.head(fmt::format("on {} held-out examples", kHeldOut)));
+  if (!question.head || !question.site) consider_held_out(ran.trained, heads, best);
+  return over_whole_text(sites, best.head(on_held_out()));
+}
+
+ChosenHead choose_head(const TextModel& trained, const HeadsOfSite& site, const ModelQuestion& question) {
+  const std::vector<HeadsOfSite> sites = {site};
+  Best best(sites, question);
+  if (!question.head) consider_held_out(trained, sites, best);
+  return best.head(on_held_out());
 }
 
 }  // namespace qkv::explain_detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,17 @@ struct ChosenHead {
   std::string why = {};                   // in a line; empty if the question names it, or nothing speaks for one
 };
 
+/// What there is to choose from.
+struct HeadsOfSite {
+  std::string name;
+  std::vector<std::int64_t> heads;  // of each layer
+  bool is_whole = false;            // as TracedSite has it
+};
+
 /// See explain_model(). Throws InvalidArgument naming site, layer or head.
 [[nodiscard]] ChosenHead choose_head(const Ran& ran, const std::vector<TracedSite>& sites,
                                      const ModelQuestion& question);
+/// The same before a pass, for a text whose patterns are not looked at: by held-out examples alone.
+[[nodiscard]] ChosenHead choose_head(const TextModel& trained, const HeadsOfSite& site, const ModelQuestion& question);
 
 }  // namespace qkv::explain_detail

@@ -17,6 +17,7 @@
 #include "insight/removed_heads.h"
 #include "insight/text_batch.h"
 #include "qkv/explain/model.h"
+#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
@@ -78,9 +79,11 @@ class ModelReader {
     run_.whys = question_.whys;
     add_attention();
     if ((says_tokens() || !asked_.pairs.empty()) && !shows_removal()) {
-      run_.notes.push_back(fmt::format("left out: what each head's removal does, which takes {} passes{}",
-                                       heads_in_all(),
-                                       is_long() ? "" : "; ask for the step \"removal\", or sweep the heads"));
+      run_.notes.push_back(fmt::format(
+          "left out: what each head's removal does, which {}",
+          is_long()
+              ? fmt::format("is shown for texts of up to {} tokens", kWholeTokens)
+              : fmt::format("takes {} passes; ask for the step \"removal\", or sweep the heads", heads_in_all())));
     }
     add_maps();
     return explain(run_, path());
@@ -103,20 +106,19 @@ class ModelReader {
     const std::int64_t T = std::ssize(all);
     std::int64_t first = T - kRowsInFull;
     if (question_.query) {
-      const std::int64_t place = insight::find_token("explain", "query", *question_.query, all).index;
-      first = std::clamp<std::int64_t>(place + 1 - kRowsInFull, 0, first);
-      run_.query = fmt::format("{}", place - first);
+      const insight::TokenChoice asked = insight::find_token("explain", "query", *question_.query, all);
+      const std::string& token = all[static_cast<std::size_t>(asked.index)];
+      first = std::clamp<std::int64_t>(asked.index + 1 - kRowsInFull, 0, first);
+      run_.query = fmt::format("{}@{}", token, asked.index - first);
+      if (asked.is_ambiguous) {
+        run_.notes.push_back(fmt::format("“{0}” occurs {1} times in the text; this is {0}@{2}.", token,
+                                         std::ranges::count(all, token), asked.index));
+      }
     }
-    const std::int64_t layers = trained_.model().scope_of(AttentionSite::tokens)->layers;
-    if (question_.layer && (*question_.layer < 0 || *question_.layer >= layers)) {
-      refuse("layer", fmt::format("0 to {}", layers - 1), fmt::format("{}", *question_.layer));
-    }
-    question_.layer = question_.layer.value_or(layers - 1);
-    const LongQuestion rows{.first = first, .layer = static_cast<std::size_t>(*question_.layer)};
+    chosen_ = choose_head(trained_, tokens_heads(), question_);
+    const LongQuestion rows{.first = first, .layer = chosen_.layer};
     pass([&] { sites_.push_back(run_long_text(trained_, batch_, read_, rows, trace_)); });
     asked_.shown = rows_of(read_, first);
-    asked_.prompt = static_cast<std::size_t>(
-        std::clamp<std::int64_t>(static_cast<std::int64_t>(asked_.prompt) - first, 0, kRowsInFull));
     if (!run_.sources.empty())
       run_.sources = {run_.sources.begin() + first, run_.sources.begin() + first + kRowsInFull};
     batch_ = trained_.batch_of(asked_.shown);
@@ -125,6 +127,13 @@ class ModelReader {
         fmt::format("a long text, of {} tokens: steps show {} of its queries, {} to {}, over all keys; maps of whole "
                     "heads are means",
                     T, kRowsInFull, first, first + kRowsInFull - 1));
+  }
+
+  [[nodiscard]] HeadsOfSite tokens_heads() const {
+    const Model& model = trained_.model();
+    const auto layers = static_cast<std::size_t>(model.scope_of(AttentionSite::tokens)->layers);
+    const auto heads = number_from<std::int64_t>(model.config().at("heads"));
+    return {.name = std::string(name_of(AttentionSite::tokens)), .heads = std::vector(layers, heads.value())};
   }
 
   // An encoder may have no output map.
@@ -201,8 +210,8 @@ class ModelReader {
   void warn_of_unknown() {
     const auto unknown = trained_.tokenizer().find("<unknown>");
     if (!unknown) return;
-    const auto count = std::ranges::count(
-        shown().tokens.begin(), shown().tokens.begin() + static_cast<std::ptrdiff_t>(asked_.prompt), *unknown);
+    const auto count = std::ranges::count(read_.tokens.begin(),
+                                          read_.tokens.begin() + static_cast<std::ptrdiff_t>(asked_.prompt), *unknown);
     if (count > 0) {
       run_.notes.push_back(fmt::format(
           "careful: {} of these {} tokens are not in the text that it learned from, and are read as <unknown>", count,
@@ -229,7 +238,18 @@ class ModelReader {
   }
 
   [[nodiscard]] std::int32_t likeliest_at(std::size_t place) const {
-    const std::vector<double> row = run_.probabilities.view().select(0, static_cast<std::int64_t>(place)).to_vector();
+    return likeliest_in(run_.probabilities.view().select(0, static_cast<std::int64_t>(place)));
+  }
+
+  // Of the whole text, where that is a long one.
+  [[nodiscard]] std::int32_t likeliest_next() const {
+    const std::string last = kLastScores;
+    return trace_.contains(last) ? likeliest_in(trace_[last].view().select(0, 0).select(0, 0))
+                                 : likeliest_at(shown().tokens.size() - 1);
+  }
+
+  [[nodiscard]] std::int32_t likeliest_in(const TensorView& shares) const {
+    const std::vector<double> row = shares.to_vector();
     const auto own = static_cast<std::ptrdiff_t>(trained_.tokenizer().size());
     return static_cast<std::int32_t>(std::max_element(row.begin(), row.begin() + own) - row.begin());
   }
@@ -264,12 +284,13 @@ class ModelReader {
   }
 
   void note_written() {
-    const auto begin = shown().tokens.begin() + static_cast<std::ptrdiff_t>(asked_.prompt);
-    std::vector<std::int32_t> said(begin, shown().tokens.end());
-    const std::int32_t last = likeliest_at(shown().tokens.size() - 1);
+    const auto begin = read_.tokens.begin() + static_cast<std::ptrdiff_t>(asked_.prompt);
+    std::vector<std::int32_t> said(begin, read_.tokens.end());
+    const std::int32_t last = likeliest_next();
     if (asked_.is_open) said.push_back(last);
     if (said.empty() && (!trained_.has_task() || !trained_.tokenizer().find("</s>"))) {
-      const bool is_asked = run_.trained.empty() || run_.trained.back();
+      const std::vector<bool> places = trained_.asked(read_);
+      const bool is_asked = places.empty() || places.back();
       run_.notes.push_back(fmt::format("says next: {}{}", shown_token(trained_.tokenizer(), last),
                                        is_asked ? "" : ", where the task asks for nothing"));
       return;
@@ -294,8 +315,10 @@ class ModelReader {
   }
 
   void add_attention() {
-    if (!is_long()) sites_ = sites_of(ran());
-    chosen_ = choose_head(ran(), sites_, question_);
+    if (!is_long()) {
+      sites_ = sites_of(ran());
+      chosen_ = choose_head(ran(), sites_, question_);
+    }
     if (!chosen_.why.empty()) run_.notes.push_back(chosen_.why);
     run_.site = chosen_.site;
     run_.layer = chosen_.layer;
@@ -388,7 +411,7 @@ class ModelReader {
   }
 
   const TextModel& trained_;
-  ModelQuestion question_;
+  const ModelQuestion& question_;
   Asked asked_;
   Batch batch_;
   const Example read_;                          // the whole text, of which asked_.shown may be a part

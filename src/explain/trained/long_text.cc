@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <span>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "insight/asked_text.h"
 #include "insight/call_places.h"
 #include "insight/logit_parts.h"
+#include "insight/read_layers.h"
 #include "nn/trace_record.h"
 #include "qkv/insight/heads.h"
 #include "qkv/threads.h"
@@ -29,9 +29,8 @@ std::int64_t part_of(std::int64_t extent, std::int64_t parts) { return (extent +
 struct HeadSums {
   LayerHeads patterns{1};
   Spread spread = {};
-  double rows = 0;             // of spread
-  std::vector<double> cells;   // sums of the weights of each block
-  std::vector<double> counts;  // of each row of blocks: queries
+  double rows = 0;            // of spread
+  std::vector<double> cells;  // sums of the weights of each block
 };
 
 class LayerReader {
@@ -164,25 +163,20 @@ class LongRun {
   TracedSite run() {
     trace_ = Trace(names());
     for (std::size_t layer = 0; layer < static_cast<std::size_t>(scope_.layers); ++layer) {
-      // Weak: the record keeps its edits.
-      trace_.edit(block_name(layer), [this, layer, kept = std::weak_ptr(trace_.record())](const Variable& result) {
-        if (const auto record = kept.lock()) read_layer(layer, *record);
-        return result;
-      });
+      insight::read_layer(trace_, scope_.stack, layer, [this, layer] { read_layer(layer); });
     }
     trained_.model().run(input_of(batch_), trace_);
+    const Tensor last_row(trace_[last_block()].view().slice(1, T_ - 1, T_));
     keep_window(*trace_.record());
     trace_.record()->edits.clear();  // they mean this object
     const std::string name = scope_.name(question_.layer);
     trace_.record()->attentions.place_of(name) = {.name = name, .call = std::move(shown_)};
-    if (trained_.model().scores_tokens()) add_scores();
+    if (trained_.model().scores_tokens()) add_scores(last_row);
     return std::move(site_);
   }
 
  private:
-  [[nodiscard]] std::string block_name(std::size_t layer) const {
-    return fmt::format("{}blocks.{}", scope_.stack, layer);
-  }
+  [[nodiscard]] std::string last_block() const { return fmt::format("{}blocks.{}", scope_.stack, scope_.layers - 1); }
 
   // All but the scores, which are made of the window's rows alone.
   [[nodiscard]] std::vector<std::string> names() const {
@@ -192,7 +186,7 @@ class LongRun {
     return names;
   }
 
-  void read_layer(std::size_t layer, trace_detail::Record& record) {
+  void read_layer(std::size_t layer) {
     const std::string name = scope_.name(layer);
     const Trace::Attention call = trace_.attention(name);
     {
@@ -202,9 +196,8 @@ class LongRun {
       site_.shown.weights.push_back(reader.cells());
       site_.shown.long_text->heads.push_back(reader.heads());
     }
-    record.attentions = {};
     if (layer == question_.layer) shown_ = call_in_window(call);
-    keep_window(record);
+    keep_window(*trace_.record());
   }
 
   // As a call of the window's queries over all keys.
@@ -235,14 +228,17 @@ class LongRun {
     record.kept = std::move(rows);
   }
 
-  void add_scores() {
+  // [1, 1, d_model]: what the last block makes of the text's last token.
+  void add_scores(const Tensor& last_row) {
     const NoGradient constant;
     Trace end({"*"});
-    const Variable stream(trace_[block_name(static_cast<std::size_t>(scope_.layers) - 1)]);
+    const Variable stream(trace_[last_block()]);
     static_cast<void>(trained_.model().read_out(stream, {.dtype = trained_.model().dtype(), .trace = &end}));
     for (const std::string& name : end.names()) {
       trace_.record()->kept.place_of(name) = {.name = name, .value = Variable(end[name])};
     }
+    const Variable last = trained_.model().read_out(Variable(last_row), {.dtype = trained_.model().dtype()});
+    trace_.record()->kept.place_of(kLastScores) = {.name = kLastScores, .value = last};
   }
 
   const TextModel& trained_;

@@ -45,6 +45,7 @@ Run run_of(const ModelRun& model_run) {
   run.d_k = call.q.dim(3);
   run.d_v = call.v.dim(3);
   run.queries.tokens = site.queries;
+  run.first_query = static_cast<std::int64_t>(model_run.first);
   run.keys.tokens = site.keys;
   run.attention = call.options;
   if (site.hidden.empty()) run.attention.mask = {};  // one of padding, which a single example lacks

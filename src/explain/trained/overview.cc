@@ -89,9 +89,8 @@ Section overview_step(const ModelRun& model_run) {
   for (const SiteWeights& site : model_run.sites) {
     if (has_whole && &site != &model_run.sites.back()) continue;  // parts of the whole text's heads
     if (site.long_text && site.long_text->step > 1) {
-      step.notes.push_back(
-          fmt::format("Of this long text, each {} query counts; pictures are of all.",
-                      site.long_text->step == 2 ? "second" : fmt::format("{}th", site.long_text->step)));
+      step.notes.push_back(fmt::format("Statistics of this long text use one query in {}; the maps use all of them.",
+                                       site.long_text->step));
     }
     const PatternTokens tokens = tokens_of(site);
     Table table{capital(site.name), {"head", "pattern", "weight", "keys in effect", "largest weight"}, {}};

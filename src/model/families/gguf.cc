@@ -11,7 +11,6 @@
 #include "model/families/later_gguf_model.h"
 #include "model/families/loading.h"
 #include "qkv/error.h"
-#include "text/fitted_tokenizer.h"
 #include "text/gguf_tokenizer.h"
 
 namespace qkv::families {
@@ -131,8 +130,7 @@ std::map<std::string, std::string, std::less<>> types_of(const Gguf& file) {
 ModelTokenizers gguf_tokenizers(const GgufKeys& keys, std::vector<std::string>& cautions) {
   const std::int64_t rows = table_of(keys.file()).shape.front();
   ModelTokenizers tokenizers;
-  tokenizers.tokens = text::gguf_tokenizer(keys, cautions);
-  if (tokenizers.tokens) tokenizers.tokens = text::fitted_tokenizer(tokenizers.tokens, rows);
+  tokenizers.tokens = text::fitted_gguf_tokenizer(keys, cautions);
   tokenizers.ends = text::gguf_ends(keys);
   tokenizers.chat_template = keys.text("tokenizer.chat_template", "");
   if (!tokenizers.chat_template.empty()) tokenizers.special_tokens = text::gguf_special_tokens(keys);
