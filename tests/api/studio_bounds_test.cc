@@ -332,6 +332,24 @@ TEST_F(Rooted, HoldsForWhatCommandsRead) {
   }
 }
 
+// A text may be the path of a picture: whether one lies outside is not told.
+TEST_F(Rooted, TellsNothingOfAPictureOutside) {
+  StudioOptions options;
+  options.root = directory_ / "in";
+  Studio studio(options);
+  const auto said_of = [&](const std::string& model, const std::string& path) {
+    std::string message = message_of(studio, "explain", {{"model", model}, {"text", path}});
+    const std::size_t at = message.find(path);
+    return at == std::string::npos ? message : message.replace(at, path.size(), "PATH");
+  };
+  for (const char* model : {"shapes", "towers"}) {
+    const std::string there = said_of(model, directory_ / "out.npy");
+    EXPECT_EQ(there, said_of(model, directory_ / "none.npy")) << model;
+    EXPECT_NE(there, "") << model;
+  }
+  EXPECT_THAT(said_of("shapes", directory_ / "out.npy"), HasSubstr("outside of " + (directory_ / "in")));
+}
+
 TEST(StudioFiles, AreNotWrittenForReaders) {
   const TemporaryDirectory directory;
   const std::string out = directory / "m.gguf";

@@ -13,7 +13,10 @@
 #include "api/fields/bounds.h"
 #include "api/fields/refuse.h"
 #include "explain/words.h"
+#include "files/reading.h"
 #include "qkv/api/pictures.h"
+#include "qkv/api/refusal.h"
+#include "qkv/cancel.h"
 #include "qkv/explain/files.h"
 #include "qkv/explain/match.h"
 #include "qkv/explain/model.h"
@@ -92,6 +95,7 @@ ExplainOptions options_of(const ExplainRequest& request, const ExplainedParts& p
 }
 
 void require_picture(const TextModel& model, const std::string& path) {
+  files::require_in_reach(path);  // before it is told whether it is there
   std::error_code none;
   if (std::filesystem::exists(path, none)) return;
   const bool is_pair = model.traits().is_pair;
@@ -100,13 +104,26 @@ void require_picture(const TextModel& model, const std::string& path) {
                      "\"" + path + "\", which is not there");
 }
 
+// A path that is given as the text: what is wrong with it is said of that field.
+Tensor picture_of_text(const TextModel& model, const std::string& path) {
+  try {
+    require_picture(model, path);
+    return picture_at(path);
+  } catch (const InvalidArgument&) {
+    throw;
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error& error) {
+    throw NotThere("text", error.what());
+  }
+}
+
 Explanation of_model(const TextModel& model, const ExplainRequest& request, const ExplainedParts& parts) {
   ModelQuestion question{.title = request.model};
   if (!request.picture.empty()) {
     question.picture = picture_at(request.picture);
   } else if (is_path_of_picture(model, request)) {
-    require_picture(model, request.text);
-    question.picture = picture_at(request.text);
+    question.picture = picture_of_text(model, request.text);
   } else if (!request.text.empty()) {
     question.text = request.text;
   }
