@@ -397,6 +397,9 @@ TEST(StudioWeight, TellsLightQuestionsFromHeavyOnes) {
   EXPECT_FALSE(Studio::is_light("heads", R"({"model": "./mine", "text": "ab"})"));
   EXPECT_FALSE(Studio::is_light("explain", R"({"model": "induction", "text": "ab"})"));
   EXPECT_FALSE(Studio::is_light("explain", R"({"text": "a b", "d_model": 4096})"));
+  EXPECT_TRUE(Studio::is_light("explain", R"({"q": "[[1]]", "k": "[[1]]", "v": "[[1]]"})"));
+  EXPECT_FALSE(Studio::is_light("explain", R"({"q": "[[1]]", "k": "[[1]]", "v": "v.npy"})"));
+  EXPECT_FALSE(Studio::is_light("explain", R"({"npz": "own.npz"})"));
   EXPECT_FALSE(Studio::is_light("far_walk", R"({"tokens": 4096})"));
   EXPECT_FALSE(Studio::is_light("mask", R"({"mask": "causal", "tq": 1000000})"));
 }
