@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "api/fields/refuse.h"
 #include "api/studio/studio_questions.h"
 #include "files/reading.h"
@@ -33,7 +35,11 @@ void require_run_here(const TrainRun& run) {
   }
   static_cast<void>(make_task(task));
   if (!run.out.empty()) api_detail::refuse("out", "none: a studio's runs lie where it was started", run.out);
-  files::require_in_reach("qkv-" + task);
+  const TrainPlace place{.directory = "qkv-" + task};
+  files::require_in_reach(place.directory);
+  if (!run.resume && std::filesystem::exists(place.checkpoint())) {
+    api_detail::refuse("resume", "true, to go on with the run in " + place.directory, "false");
+  }
   require_small(run);
 }
 
