@@ -102,6 +102,8 @@ TEST(StudioBounds, OfNumbersHoldBeforeTheWork) {
   EXPECT_THAT(message_of(studio, "explain", large, watch),
               HasSubstr("numbers: expected an explanation of at most 67108864 numbers"));
   EXPECT_EQ(asked, 0);
+  Studio of_owner({.text = {}, .asker = Asker::owner});
+  EXPECT_EQ(message_of("explain", Json::object()), message_of(of_owner, "explain", Json::object()));
   EXPECT_EQ(message_of("explain", {{"text", words(300)}, {"block", "pre-norm"}}), "");
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
+#include <limits>
 #include <string_view>
 #include <system_error>
 
@@ -328,18 +329,18 @@ void add_numbers(Fields<ExplainRequest>& fields) {
 Explanation explanation_of(const ExplainRequest& request, const OpenedModel& model, const ExplainedParts& parts) {
   if (!request.worked.empty()) return explain_worked(request.worked);
   if (model != nullptr) return request.match ? of_pairs(*model, request) : of_model(*model, request, parts);
-  return explain(options_of(request, parts));
+  return api_detail::drawn_explanation(request, parts, std::numeric_limits<double>::infinity());
 }
 
-void api_detail::require_few_numbers(const ExplainRequest& request) {
-  constexpr double kMost = 67'108'864;
-  if (!request.numbers.value_or(true) || !request.model.empty() || !request.worked.empty()) return;
-  const double count = numbers_of(options_of(request, {}));
-  if (count <= kMost) return;
+Explanation api_detail::drawn_explanation(const ExplainRequest& request, const ExplainedParts& parts,
+                                          double most_numbers) {
+  const ExplainOptions options = options_of(request, parts);
+  const double count = numbers_of(options);
+  if (count <= most_numbers) return explain(options);
   refuse("numbers",
          fmt::format("an explanation of at most {:.0f} numbers: of fewer words or heads, or a narrower "
                      "d_model; or none, and maps of means",
-                     kMost),
+                     most_numbers),
          fmt::format("some {:.0f}", count));
 }
 
