@@ -89,6 +89,12 @@ TEST(TrainQuestion, RefusesWhatItCannotLearn) {
   EXPECT_EQ(refused_field("train", R"({"task": "previous", "d_model": 1024})"), "d_model");
   EXPECT_EQ(refused_field("train", R"({"task": "previous", "steps": 100001})"), "steps");
   EXPECT_EQ(refused_field("train", R"({"task": "previous", "steps": 0})"), "steps");
+  EXPECT_EQ(refused_field("train", R"({"task": "previous", "steps": 1000, "keep_every": 1})"), "keep_every");
+  EXPECT_EQ(refused_field("train", R"({"task": "previous", "keep_every": 1})"), "keep_every")
+      << "of the recipe's steps";
+  EXPECT_EQ(refused_field("train", R"({"task": "previous", "steps": 1000, "save_every": 1})"), "save_every");
+  EXPECT_EQ(refused_field("train", R"({"task": "previous", "batch": 1024, "d_model": 512, "layers": 16})"), "batch");
+  EXPECT_FALSE(std::filesystem::exists("qkv-previous"));
   EXPECT_EQ(ask("learn", "{}").json["tasks"].size(), tasks().size());
 }
 
