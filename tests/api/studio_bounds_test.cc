@@ -107,6 +107,32 @@ TEST(StudioBounds, OfNumbersHoldBeforeTheWork) {
   EXPECT_EQ(message_of("explain", {{"text", words(300)}, {"block", "pre-norm"}}), "");
 }
 
+TEST(StudioBounds, OfCommandsHoldForReadersAlone) {
+  const Json own = {{"q", "[[1]]"}, {"k", "[[1]]"}, {"v", "[[1]]"}};
+  const auto with = [&](const char* field, const Json& value) {
+    Json request = own;
+    request[field] = value;
+    return request;
+  };
+  EXPECT_EQ(message_of("attend", with("memory_limit", "8GiB")),
+            "request: memory_limit: expected at most 4294967296 in a studio, got 8589934592");
+  EXPECT_EQ(message_of("attend", with("threads", 257)), "request: threads: expected at most 256 in a studio, got 257");
+  EXPECT_EQ(message_of("probe", {{"random", "1,1,1,4,4,2"}, {"row", 0}, {"threads", 257}}),
+            "request: threads: expected at most 256 in a studio, got 257");
+  EXPECT_EQ(refused_field("bench_variants", R"({"memory_limit": "8GiB"})"), "memory_limit");
+  EXPECT_EQ(refused_field("bench_variants", R"({"threads": 257})"), "threads");
+  EXPECT_EQ(refused_field("bench_variants", R"({"tokens": "256:131072"})"), "tokens");
+  EXPECT_EQ(refused_field("bench_variants", R"({"heads": 1025})"), "heads");
+  EXPECT_EQ(refused_field("bench_variants", R"({"tokens": "65536", "head_dim": 1024})"), "head_dim");
+  EXPECT_EQ(refused_field("bench_positions", R"({"steps": 10001})"), "steps");
+  EXPECT_EQ(refused_field("bench_positions", R"({"examples": 4097})"), "examples");
+  EXPECT_EQ(refused_field("bench_positions", R"({"layers": 17})"), "layers");
+  EXPECT_EQ(refused_field("bench_positions", R"({"d_model": 1024})"), "d_model");
+  EXPECT_EQ(refused_field("bench_positions", R"({"batch": 1048576})"), "batch");
+  Studio of_owner({.text = {}, .asker = Asker::owner});
+  EXPECT_EQ(message_of(of_owner, "attend", with("memory_limit", "8GiB")), "");
+}
+
 TEST(StudioBounds, StopADrawnModelOnceItsClientLeaves) {
   Studio studio;
   for (const auto& [question, request] :
