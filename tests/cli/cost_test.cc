@@ -98,9 +98,10 @@ TEST(Cost, RefusesWhatHasNoMeaning) {
               HasSubstr("--of: expected --plot, --svg, --png or --pdf beside it"));
   EXPECT_THAT(refusal({"cost", "gpt2", "--json", "--plot"}), HasSubstr("--plot: expected none beside --json, got one"));
   EXPECT_THAT(refusal({"cost", "gpt2", "--svg", ""}), HasSubstr("--svg: expected a value, got \"\""));
-  EXPECT_THAT(refusal({"cost", "gpt2", "--plot", "--from", "0"}), HasSubstr("--from: expected a whole number from 1 to 1000000000, got 0"));
+  EXPECT_THAT(refusal({"cost", "gpt2", "--plot", "--from", "0"}),
+              HasSubstr("--from: expected a whole number from 1 to 1000000000, got 0"));
   EXPECT_THAT(refusal({"cost", "gpt2", "--plot", "--from", "9", "--to", "9"}),
-              HasSubstr("--to: expected more than from = 9, got 9"));
+              HasSubstr("--to: expected more than --from, 9, got 9"));
 }
 
 }  // namespace
