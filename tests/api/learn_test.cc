@@ -46,6 +46,15 @@ class WorkingDirectory {
   std::filesystem::path before_ = std::filesystem::current_path();
 };
 
+std::string refusal_in(const std::string& question, const std::string& request) {
+  try {
+    ask(question, request);
+    return {};
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+}
+
 TEST(TrainQuestion, LearnsWhereQkvWasStartedAndGoesOnAfterAStop) {
   const tests::TemporaryDirectory directory;
   const WorkingDirectory inside(directory.path());
@@ -67,7 +76,8 @@ TEST(TrainQuestion, LearnsWhereQkvWasStartedAndGoesOnAfterAStop) {
   const Json run = ask("learn", R"({"run": "qkv-previous"})").json;
   EXPECT_EQ(run["run"]["done"], 24);
   EXPECT_EQ(run["kept"].size(), 25U);
-  EXPECT_EQ(refused_field("train", request), "out");  // what is learnt is kept
+  EXPECT_EQ(refusal_in("train", request),  // what is learnt is kept
+            "request: resume: expected true, to go on with the run in qkv-previous, got false");
 }
 
 TEST(TrainQuestion, RefusesWhatItCannotLearn) {
@@ -79,6 +89,12 @@ TEST(TrainQuestion, RefusesWhatItCannotLearn) {
   EXPECT_EQ(refused_field("train", R"({"task": "previous", "d_model": 1024})"), "d_model");
   EXPECT_EQ(refused_field("train", R"({"task": "previous", "steps": 100001})"), "steps");
   EXPECT_EQ(refused_field("train", R"({"task": "previous", "steps": 0})"), "steps");
+  EXPECT_EQ(refused_field("train", R"({"task": "previous", "steps": 1000, "keep_every": 1})"), "keep_every");
+  EXPECT_EQ(refused_field("train", R"({"task": "previous", "keep_every": 1})"), "keep_every")
+      << "of the recipe's steps";
+  EXPECT_EQ(refused_field("train", R"({"task": "previous", "steps": 1000, "save_every": 1})"), "save_every");
+  EXPECT_EQ(refused_field("train", R"({"task": "previous", "batch": 1024, "d_model": 512, "layers": 16})"), "batch");
+  EXPECT_FALSE(std::filesystem::exists("qkv-previous"));
   EXPECT_EQ(ask("learn", "{}").json["tasks"].size(), tasks().size());
 }
 

@@ -102,7 +102,35 @@ TEST(StudioBounds, OfNumbersHoldBeforeTheWork) {
   EXPECT_THAT(message_of(studio, "explain", large, watch),
               HasSubstr("numbers: expected an explanation of at most 67108864 numbers"));
   EXPECT_EQ(asked, 0);
+  Studio of_owner({.text = {}, .asker = Asker::owner});
+  EXPECT_EQ(message_of("explain", Json::object()), message_of(of_owner, "explain", Json::object()));
   EXPECT_EQ(message_of("explain", {{"text", words(300)}, {"block", "pre-norm"}}), "");
+}
+
+TEST(StudioBounds, OfCommandsHoldForReadersAlone) {
+  const Json own = {{"q", "[[1]]"}, {"k", "[[1]]"}, {"v", "[[1]]"}};
+  const auto with = [&](const char* field, const Json& value) {
+    Json request = own;
+    request[field] = value;
+    return request;
+  };
+  EXPECT_EQ(message_of("attend", with("memory_limit", "8GiB")),
+            "request: memory_limit: expected at most 4294967296 in a studio, got 8589934592");
+  EXPECT_EQ(message_of("attend", with("threads", 257)), "request: threads: expected at most 256 in a studio, got 257");
+  EXPECT_EQ(message_of("probe", {{"random", "1,1,1,4,4,2"}, {"row", 0}, {"threads", 257}}),
+            "request: threads: expected at most 256 in a studio, got 257");
+  EXPECT_EQ(refused_field("bench_variants", R"({"memory_limit": "8GiB"})"), "memory_limit");
+  EXPECT_EQ(refused_field("bench_variants", R"({"threads": 257})"), "threads");
+  EXPECT_EQ(refused_field("bench_variants", R"({"tokens": "256:131072"})"), "tokens");
+  EXPECT_EQ(refused_field("bench_variants", R"({"heads": 1025})"), "heads");
+  EXPECT_EQ(refused_field("bench_variants", R"({"tokens": "65536", "head_dim": 1024})"), "head_dim");
+  EXPECT_EQ(refused_field("bench_positions", R"({"steps": 10001})"), "steps");
+  EXPECT_EQ(refused_field("bench_positions", R"({"examples": 4097})"), "examples");
+  EXPECT_EQ(refused_field("bench_positions", R"({"layers": 17})"), "layers");
+  EXPECT_EQ(refused_field("bench_positions", R"({"d_model": 1024})"), "d_model");
+  EXPECT_EQ(refused_field("bench_positions", R"({"batch": 1048576})"), "batch");
+  Studio of_owner({.text = {}, .asker = Asker::owner});
+  EXPECT_EQ(message_of(of_owner, "attend", with("memory_limit", "8GiB")), "");
 }
 
 TEST(StudioBounds, StopADrawnModelOnceItsClientLeaves) {
@@ -332,6 +360,24 @@ TEST_F(Rooted, HoldsForWhatCommandsRead) {
   }
 }
 
+// A text may be the path of a picture: whether one lies outside is not told.
+TEST_F(Rooted, TellsNothingOfAPictureOutside) {
+  StudioOptions options;
+  options.root = directory_ / "in";
+  Studio studio(options);
+  const auto said_of = [&](const std::string& model, const std::string& path) {
+    std::string message = message_of(studio, "explain", {{"model", model}, {"text", path}});
+    const std::size_t at = message.find(path);
+    return at == std::string::npos ? message : message.replace(at, path.size(), "PATH");
+  };
+  for (const char* model : {"shapes", "towers"}) {
+    const std::string there = said_of(model, directory_ / "out.npy");
+    EXPECT_EQ(there, said_of(model, directory_ / "none.npy")) << model;
+    EXPECT_NE(there, "") << model;
+  }
+  EXPECT_THAT(said_of("shapes", directory_ / "out.npy"), HasSubstr("outside of " + (directory_ / "in")));
+}
+
 TEST(StudioFiles, AreNotWrittenForReaders) {
   const TemporaryDirectory directory;
   const std::string out = directory / "m.gguf";
@@ -379,6 +425,9 @@ TEST(StudioWeight, TellsLightQuestionsFromHeavyOnes) {
   EXPECT_FALSE(Studio::is_light("heads", R"({"model": "./mine", "text": "ab"})"));
   EXPECT_FALSE(Studio::is_light("explain", R"({"model": "induction", "text": "ab"})"));
   EXPECT_FALSE(Studio::is_light("explain", R"({"text": "a b", "d_model": 4096})"));
+  EXPECT_TRUE(Studio::is_light("explain", R"({"q": "[[1]]", "k": "[[1]]", "v": "[[1]]"})"));
+  EXPECT_FALSE(Studio::is_light("explain", R"({"q": "[[1]]", "k": "[[1]]", "v": "v.npy"})"));
+  EXPECT_FALSE(Studio::is_light("explain", R"({"npz": "own.npz"})"));
   EXPECT_FALSE(Studio::is_light("far_walk", R"({"tokens": 4096})"));
   EXPECT_FALSE(Studio::is_light("mask", R"({"mask": "causal", "tq": 1000000})"));
 }

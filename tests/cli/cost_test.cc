@@ -101,7 +101,7 @@ TEST(Cost, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(refusal({"cost", "gpt2", "--plot", "--from", "0"}),
               HasSubstr("--from: expected a whole number from 1 to 1000000000, got 0"));
   EXPECT_THAT(refusal({"cost", "gpt2", "--plot", "--from", "9", "--to", "9"}),
-              HasSubstr("--to: expected more than from = 9, got 9"));
+              HasSubstr("--to: expected more than --from, 9, got 9"));
 }
 
 }  // namespace

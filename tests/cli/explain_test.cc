@@ -461,6 +461,14 @@ TEST(ExplainModel, HoldsAPictureAgainstCaptions) {
       "which is not there\n");
 }
 
+TEST(ExplainModel, SaysWhichWordIsNoPicture) {
+  const tests::TemporaryDirectory directory;
+  write_file(directory / "words.txt", std::string_view("a red circle"));
+  const Outcome outcome = run_qkv({"explain", "--model", "shapes", directory / "words.txt"});
+  EXPECT_NE(outcome.code, 0);
+  EXPECT_THAT(outcome.err, testing::StartsWith("qkv explain: TEXT: " + (directory / "words.txt")));
+}
+
 TEST(ExplainModel, ShowsTheHeadThatTheTextCallsFor) {
   const auto shown = [](const Words& more) {
     Words words = {"explain", "--model", "english", "--step", "head,patterns", "--json"};

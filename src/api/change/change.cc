@@ -59,7 +59,9 @@ bool have_a_head_in_common(const HeadsAt& a, const HeadsAt& b) {
 // Without a change all that is shown would be zeros, and a removed head's pattern counts for nothing.
 void require_changes(const ChangeRequest& request, std::span<const Intervention> all) {
   if (all.empty() && request.sweep.empty() && !request.untouched) {
-    refuse("remove", "it, `pattern`, `cut`, `patch`, `set`, `freeze_norms` or `sweep`", "none of them");
+    refuse("remove",
+           "one of `remove`, `pattern`, `cut`, `patch`, `set`, `changes`, `freeze_norms`, `sweep` and `untouched`",
+           "none");
   }
   for (const Intervention& one : all) {
     const auto* pattern = std::get_if<ReplacedPattern>(&one);

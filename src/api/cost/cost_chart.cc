@@ -66,7 +66,7 @@ const Subject& subject_named(const std::string& name) {
 std::vector<std::int64_t> lengths(const CostRange& range) {
   if (range.from < 1) refuse("from", "at least 1", std::to_string(range.from));
   if (range.to <= range.from) {
-    refuse("to", fmt::format("more than from = {}", range.from), std::to_string(range.to));
+    refuse("to", fmt::format("more than `from`, {}", range.from), std::to_string(range.to));
   }
   std::vector<std::int64_t> tokens;
   for (std::int64_t length = range.from; length < range.to; length *= 2) tokens.push_back(length);

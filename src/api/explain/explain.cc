@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
+#include <limits>
 #include <string_view>
 #include <system_error>
 
@@ -13,7 +14,10 @@
 #include "api/fields/bounds.h"
 #include "api/fields/refuse.h"
 #include "explain/words.h"
+#include "files/reading.h"
 #include "qkv/api/pictures.h"
+#include "qkv/api/refusal.h"
+#include "qkv/cancel.h"
 #include "qkv/explain/files.h"
 #include "qkv/explain/match.h"
 #include "qkv/explain/model.h"
@@ -92,6 +96,7 @@ ExplainOptions options_of(const ExplainRequest& request, const ExplainedParts& p
 }
 
 void require_picture(const TextModel& model, const std::string& path) {
+  files::require_in_reach(path);  // before it is told whether it is there
   std::error_code none;
   if (std::filesystem::exists(path, none)) return;
   const bool is_pair = model.traits().is_pair;
@@ -100,13 +105,26 @@ void require_picture(const TextModel& model, const std::string& path) {
                      "\"" + path + "\", which is not there");
 }
 
+// A path that is given as the text: what is wrong with it is said of that field.
+Tensor picture_of_text(const TextModel& model, const std::string& path) {
+  try {
+    require_picture(model, path);
+    return picture_at(path);
+  } catch (const InvalidArgument&) {
+    throw;
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error& error) {
+    throw NotThere("text", error.what());
+  }
+}
+
 Explanation of_model(const TextModel& model, const ExplainRequest& request, const ExplainedParts& parts) {
   ModelQuestion question{.title = request.model};
   if (!request.picture.empty()) {
     question.picture = picture_at(request.picture);
   } else if (is_path_of_picture(model, request)) {
-    require_picture(model, request.text);
-    question.picture = picture_at(request.text);
+    question.picture = picture_of_text(model, request.text);
   } else if (!request.text.empty()) {
     question.text = request.text;
   }
@@ -310,18 +328,18 @@ void add_numbers(Fields<ExplainRequest>& fields) {
 Explanation explanation_of(const ExplainRequest& request, const OpenedModel& model, const ExplainedParts& parts) {
   if (!request.worked.empty()) return explain_worked(request.worked);
   if (model != nullptr) return request.match ? of_pairs(*model, request) : of_model(*model, request, parts);
-  return explain(options_of(request, parts));
+  return api_detail::drawn_explanation(request, parts, std::numeric_limits<double>::infinity());
 }
 
-void api_detail::require_few_numbers(const ExplainRequest& request) {
-  constexpr double kMost = 67'108'864;
-  if (!request.numbers.value_or(true) || !request.model.empty() || !request.worked.empty()) return;
-  const double count = numbers_of(options_of(request, {}));
-  if (count <= kMost) return;
+Explanation api_detail::drawn_explanation(const ExplainRequest& request, const ExplainedParts& parts,
+                                          double most_numbers) {
+  const ExplainOptions options = options_of(request, parts);
+  const double count = numbers_of(options);
+  if (count <= most_numbers) return explain(options);
   refuse("numbers",
          fmt::format("an explanation of at most {:.0f} numbers: of fewer words or heads, or a narrower "
                      "d_model; or none, and maps of means",
-                     kMost),
+                     most_numbers),
          fmt::format("some {:.0f}", count));
 }
 

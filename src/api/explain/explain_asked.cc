@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "qkv/api/explain.h"
+#include <limits>
+
+#include "api/explain/explain_rules.h"
 
 namespace qkv {
 
@@ -27,14 +29,29 @@ void keep_asked(Explanation& explanation, const ExplainRequest& request) {
   if (!request.why.empty()) keep_whys(explanation, fmt::format("{}", fmt::join(request.why, ",")));
 }
 
-AnyReply answer(const ExplainRequest& request, const Given& given) {
+namespace {
+
+AnyReply answer_within(const ExplainRequest& request, const Given& given, double most_numbers) {
   require_explain(request, given);
   if (request.worked == "list") return any_reply(worked_examples());
   const OpenedModel model = request.model.empty() ? nullptr : open_model(request.model);
-  Explanation explanation = explanation_of(request, model, parts_of(request));
+  const bool is_drawn = model == nullptr && request.worked.empty();
+  Explanation explanation = is_drawn ? api_detail::drawn_explanation(request, parts_of(request), most_numbers)
+                                     : explanation_of(request, model, parts_of(request));
   keep_asked(explanation, request);
   return any_reply(
       explained(explanation, request.numbers.value_or(true) ? Explained::in_numbers : Explained::as_shown));
+}
+
+constexpr double kAny = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+AnyReply answer(const ExplainRequest& request, const Given& given) { return answer_within(request, given, kAny); }
+
+AnyReply api_detail::answer_reader(const ExplainRequest& request, const Given& given) {
+  constexpr double kMost = 67'108'864;
+  return answer_within(request, given, request.numbers.value_or(true) ? kMost : kAny);
 }
 
 }  // namespace qkv

@@ -18,7 +18,12 @@ struct HeadPlace {
 /// Throws InvalidArgument naming `head`.
 [[nodiscard]] HeadPlace head_place(const ExplainRequest& request);
 
-/// Throws InvalidArgument naming `numbers` if a drawn model would be told in more of them than a studio tells.
-void require_few_numbers(const ExplainRequest& request);
+/// The explanation of a drawn model or of own tensors. Throws InvalidArgument naming the field, and `numbers` if it
+/// would be told in more than `most_numbers`.
+[[nodiscard]] Explanation drawn_explanation(const ExplainRequest& request, const ExplainedParts& parts,
+                                            double most_numbers);
+
+/// answer() of a reader of a studio, which tells a drawn model in so many numbers at most.
+[[nodiscard]] AnyReply answer_reader(const ExplainRequest& request, const Given& given);
 
 }  // namespace qkv::api_detail

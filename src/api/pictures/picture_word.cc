@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "files/reading.h"
 #include "qkv/api/pictures.h"
 
 namespace qkv {
@@ -14,7 +15,7 @@ bool is_picture(const std::string& word) {
   std::ranges::transform(small, small.begin(), in_small);
   if (std::ranges::any_of(kSuffixes, [&](std::string_view suffix) { return small.ends_with(suffix); })) return true;
   std::error_code none;
-  return std::filesystem::is_regular_file(std::filesystem::status(word, none));
+  return files::is_in_reach(word) && std::filesystem::is_regular_file(std::filesystem::status(word, none));
 }
 
 }  // namespace qkv

@@ -25,13 +25,15 @@ QuestionReply printed_in_lines(const char* by) {
 [[nodiscard]] Answerer described_command(const char* command, const char* meaning, std::span<const FieldInfo> fields,
                                          std::vector<QuestionReply> replies, std::vector<std::string> examples);
 
-/// Models are opened by open_model(), and who waits is asked by the thread's own watch.
+/// Models are opened by open_model(), and who waits is asked by the thread's own watch. `require` refuses what is too
+/// much for a reader of a studio.
 template <class Request>
 Answerer of_command(const char* command, const char* meaning, const Fields<Request>& fields,
-                    std::vector<QuestionReply> replies, std::vector<std::string> examples) {
+                    std::vector<QuestionReply> replies, std::vector<std::string> examples,
+                    void (*require)(const Request&) = nullptr) {
   Answerer one = described_command(command, meaning, fields.infos(), std::move(replies), std::move(examples));
-  one.answer = [&fields](StudioState& /*state*/, const FieldValues& values, const StudioWatch& /*watch*/) {
-    return answered(fields, values);
+  one.answer = [&fields, require](StudioState& state, const FieldValues& values, const StudioWatch& /*watch*/) {
+    return answered(fields, values, state.options().asker == Asker::reader ? require : nullptr);
   };
   return one;
 }

@@ -1,7 +1,12 @@
 // What commands answer, apart from how they print it.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <string_view>
 #include <utility>
 
+#include "api/fields/refuse.h"
 #include "api/questions/of_command.h"
 #include "qkv/api/attend.h"
 #include "qkv/api/change.h"
@@ -39,6 +44,51 @@ const Fields<AttendRequest>& fields_of_attend() {
   return kFields;
 }
 
+// What a reader of a studio may ask a machine for that is not his.
+constexpr std::uint64_t kMostMemory = std::uint64_t{4} << 30;
+constexpr std::int64_t kMostThreads = 256;
+
+void require_at_most(std::string_view field, std::uint64_t value, std::uint64_t most) {
+  if (value > most) api_detail::refuse(field, fmt::format("at most {} in a studio", most), std::to_string(value));
+}
+
+void require_at_most(std::string_view field, std::int64_t value, std::int64_t most) {
+  if (value > most) api_detail::refuse(field, fmt::format("at most {} in a studio", most), std::to_string(value));
+}
+
+void require_modest_attend(const AttendRequest& request) {
+  require_at_most("memory_limit", request.memory_limit, kMostMemory);
+  require_at_most("threads", request.threads.value_or(1), kMostThreads);
+}
+
+void require_modest_probe(const ProbeRequest& request) {
+  require_at_most("threads", request.threads.value_or(1), kMostThreads);
+}
+
+void require_modest_variants(const VariantsBench& request) {
+  constexpr std::int64_t kLongest = 65536;
+  constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;  // of q, of which there are some more
+  require_at_most("memory_limit", request.setup.memory_limit, kMostMemory);
+  require_at_most("threads", request.threads.value_or(1), kMostThreads);
+  const VariantSetup setup = variant_setup(request);
+  if (setup.to > kLongest) {
+    api_detail::refuse("tokens", fmt::format("at most {} in a studio", kLongest), request.tokens);
+  }
+  require_at_most("heads", setup.heads, 1024);
+  require_at_most("head_dim", setup.head_dim, kMostNumbers / setup.to / setup.heads);
+}
+
+void require_modest_positions(const PositionsBench& request) {
+  constexpr std::int64_t kMostNumbers = std::int64_t{1} << 25;  // of a vector in each block for each token of a batch
+  const PositionSetup setup = position_setup(request);
+  require_at_most("steps", setup.steps, 10'000);
+  require_at_most("examples", setup.examples, 4096);
+  require_at_most("layers", setup.layers, 16);
+  require_at_most("d_model", setup.d_model, 512);
+  const std::int64_t longest = std::max(setup.train_length, setup.test_lengths.back());
+  require_at_most("batch", setup.batch, kMostNumbers / (longest * setup.d_model * setup.layers));
+}
+
 }  // namespace
 
 api_detail::Answerer api_detail::described_command(const char* command, const char* meaning,
@@ -60,13 +110,15 @@ std::vector<api_detail::Answerer> api_detail::questions_of_commands() {
   return {
       of_command("attend", "Attention on files: reads q, k and v, says what the result is.", fields_of_attend(),
                  {printed<AttendFigures>("qkv attend --json")},
-                 {R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[1],[2]]", "causal": true})"}),
+                 {R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[1],[2]]", "causal": true})"},
+                 require_modest_attend),
       of_command("check", "Compare two files, or two models on a text, and tell the worst place.", check_asked_fields(),
                  {printed<CheckModelsFigures>("qkv check --text --json")}, {}),
       of_command("probe", "Any part of the T x T matrices, without storing them.", probe_fields(),
                  {printed<ProbeFigures>("qkv probe --json")},
                  {R"({"random": "1,2,1,16,16,8", "causal": true, "map": "4", "top_k": 2, "seed": 3})",
-                  R"({"model": "gpt", "text": "The cat sat down", "layer": 1, "stats": true, "row": 3})"}),
+                  R"({"model": "gpt", "text": "The cat sat down", "layer": 1, "stats": true, "row": 3})"},
+                 require_modest_probe),
       of_command(
           "cost", "What attention costs: FLOPs, bytes, parameters, with the arithmetic.", cost_fields(),
           {printed<CostReply>("qkv cost --json")},
@@ -118,11 +170,13 @@ std::vector<api_detail::Answerer> api_detail::questions_of_commands() {
       of_command("bench variants",
                  "Time, memory and error of exact, standard, linear, windowed, strided and block-sparse attention.",
                  variants_bench_fields(), {printed<VariantsFigures>("qkv bench variants --json")},
-                 {R"({"tokens": "32:64", "heads": 1, "head_dim": 8, "repeats": 1, "mask": ["causal"], "threads": 1})"}),
+                 {R"({"tokens": "32:64", "heads": 1, "head_dim": 8, "repeats": 1, "mask": ["causal"], "threads": 1})"},
+                 require_modest_variants),
       of_command("bench positions",
                  "Train decoders on short examples and test them on longer ones, for each kind of positions.",
                  positions_bench_fields(), {printed<PositionsFigures>("qkv bench positions --json")},
-                 {R"({"task": "copy", "kinds": ["rotary", "none"], "steps": 3, "batch": 4, "examples": 8})"}),
+                 {R"({"task": "copy", "kinds": ["rotary", "none"], "steps": 3, "batch": 4, "examples": 8})"},
+                 require_modest_positions),
       of_command("info", "Version, build and CPU targets; or what is in a file of weights.", info_fields(),
                  {printed<InfoReply>("qkv info --json"), printed<Contents>("qkv info FILE --json")}, {"{}"}),
   };

@@ -25,12 +25,18 @@ void require_short_mask(const MaskRequest& request) {
 }  // namespace
 
 Answerer explain_question() {
-  return answerer<ExplainReply>(
+  Answerer one = answerer<ExplainReply>(
       "explain", "Everything from words to the output, step by step, and why it is done so.", explain_fields(),
       {R"({"text": "The cat sat down", "causal": true, "query": "cat", "all": "full", "numbers": false})",
        R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]"})",
-       R"({"model": "induction", "text": "abcxyzab", "numbers": false})"},
-      require_few_numbers);
+       R"({"model": "induction", "text": "abcxyzab", "numbers": false})"});
+  one.answer = [of_owner = one.answer](StudioState& state, const FieldValues& values, const StudioWatch& watch) {
+    if (state.options().asker == Asker::owner) return of_owner(state, values, watch);
+    const Fields<ExplainRequest>& fields = explain_fields();
+    return answered_for(fields.infos(), values,
+                        [&] { return answer_reader(fields.from_values(values), Given(fields.infos(), values)); });
+  };
+  return one;
 }
 
 Answerer change_question() {

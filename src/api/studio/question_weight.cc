@@ -8,6 +8,7 @@
 #include "api/replies/reply_json.h"
 #include "qkv/api/questions.h"
 #include "qkv/api/studio.h"
+#include "qkv/files.h"
 
 namespace qkv {
 namespace {
@@ -46,6 +47,17 @@ bool is_of_the_box(const Json& model) {
   return model.get_ref<const std::string&>().find_first_of("./") == std::string::npos;
 }
 
+// Tensors of explain that lie in files, of which a request does not say how large they are.
+bool reads_tensors(const Json& request) {
+  constexpr std::array<std::string_view, 4> kTensors = {"q", "k", "v", "npz"};
+  return std::ranges::any_of(kTensors, [&](std::string_view name) {
+    const auto found = request.find(std::string(name));
+    if (found == request.end() || !found->is_string()) return false;
+    const auto& text = found->get_ref<const std::string&>();
+    return !text.empty() && !is_tensor_text(text);
+  });
+}
+
 }  // namespace
 
 bool Studio::is_light(std::string_view name, std::string_view request) {
@@ -59,6 +71,7 @@ bool Studio::is_light(std::string_view name, std::string_view request) {
   const Json json = Json::parse(request, nullptr, false);
   if (!json.is_object()) return true;  // which is refused at once
   if (name == "mask") return are_at_most(json, kExtents, kShort) && bytes_of_texts(json) <= kFewNumbers;
+  if (name == "explain" && reads_tensors(json)) return false;
   const auto model = json.find("model");
   const bool has_model = model != json.end() && model->is_string() && !model->get_ref<const std::string&>().empty();
   if (has_model) return is_one_of(kOfOneText, name) && is_of_the_box(*model) && bytes_of_texts(json) <= kFewWords;
