@@ -3,7 +3,6 @@
 
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "qkv/api/field.h"
@@ -20,7 +19,7 @@ struct QuestionReply {
 
 /// One thing that can be asked.
 struct Question {
-  std::string name;  // "far_open", "bench_positions"; where a command and a page ask otherwise, "command_mask", "mask"
+  std::string name;     // "far_open", "bench_positions"
   std::string meaning;  // a sentence
   std::span<const FieldInfo> fields;
   std::vector<QuestionReply> replies;
@@ -32,9 +31,6 @@ struct Question {
 
 /// Every question, in the order of docs/api.md.
 [[nodiscard]] std::span<const Question> questions();
-
-/// The question of this name. Throws InvalidArgument naming `question` if there is none, with the nearest name.
-[[nodiscard]] const Question& question_named(std::string_view name);
 
 /// All of them as JSON: {"questions": [{"name", "meaning", "command", "refusal", "fields", "replies", "objects",
 /// "examples"}, …]}.

@@ -48,7 +48,8 @@ struct StudioLimits {
   std::size_t run_bytes = std::size_t{1} << 30U;       // of passes that are kept, likewise
 };
 
-/// Who asks a studio: readers, for whom nothing is written and no network is used, or its owner.
+/// Who asks a studio: readers, for whom nothing is written but runs of built-in tasks in qkv-TASK and no network is
+/// used, or its owner.
 enum class Asker : std::uint8_t { reader, owner };
 
 /// What a studio opens with.

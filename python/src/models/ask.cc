@@ -43,11 +43,9 @@ AnyReply page_of(const FieldValues& values) {
   return any_reply(PageReply{.page = request.file.empty() ? page : "", .file = request.file});
 }
 
-// A command's question is called as the command is; a page's that differs from it, "studio mask".
+// A command's question is called as the command is: "bench positions".
 std::string python_name_of(const Question& question) {
-  if (!question.command.empty()) return question.command;
-  const auto is_same = [&](const Question& other) { return other.command == question.name; };
-  return (std::ranges::any_of(questions(), is_same) ? "studio " : "") + question.name;
+  return question.command.empty() ? question.name : question.command;
 }
 
 const std::vector<AskedQuestion>& all_questions() {
@@ -60,12 +58,10 @@ const std::vector<AskedQuestion>& all_questions() {
 }
 
 const Question& asked_question(const std::string& name) {
-  constexpr std::string_view kOfPages = "studio ";
   std::vector<std::string_view> names;
   std::string known;
   for (const auto& [named, question] : all_questions()) {
-    const bool is_of_page = question->command.empty() && name == std::string(kOfPages) + question->name;
-    if (named == name || is_of_page) return *question;
+    if (named == name) return *question;
     names.emplace_back(named);
     known += (known.empty() ? "" : ", ") + named;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 #include <utility>
 
 #include "api/studio/studio_questions.h"
@@ -55,16 +56,16 @@ void join(Question& question, Question&& of_command) {
   }
 }
 
-// A page asks some otherwise than the command of that name.
 void add(std::vector<Answerer>& all, std::vector<Answerer> others) {
   for (Answerer& one : others) {
     const auto same = std::ranges::find(all, one.question.name, [](const Answerer& a) { return a.question.name; });
-    if (same != all.end() && same->question.fields.data() == one.question.fields.data()) {
-      join(same->question, std::move(one.question));
+    if (same == all.end()) {
+      all.push_back(std::move(one));
       continue;
     }
-    if (same != all.end()) one.question.name.insert(0, "command_");
-    all.push_back(std::move(one));
+    const bool is_one = same->question.fields.data() == one.question.fields.data();
+    if (!is_one) throw std::logic_error(one.question.name + ": two questions of one name");
+    join(same->question, std::move(one.question));
   }
 }
 
@@ -102,7 +103,5 @@ std::span<const Question> questions() {
   }();
   return kAll;
 }
-
-const Question& question_named(std::string_view name) { return api_detail::answerer_named(name).question; }
 
 }  // namespace qkv

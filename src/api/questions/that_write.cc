@@ -36,11 +36,12 @@ Answerer page_question() {
 
 std::vector<Answerer> api_detail::questions_that_write() {
   return {
-      refused(of_command(
-                  "train", "Train a model on a task, your text or your pictures.", train_run_fields(),
-                  {printed<TrainReply>("qkv train --json"), printed<TrainTokenizerReply>("qkv train tokenizer --json")},
-                  {}),
-              "it writes a run into a folder"),
+      of_command(
+          "train",
+          "Train a model on a task, your text or your pictures. A studio's readers train on built-in tasks alone, in "
+          "the directory qkv-TASK.",
+          train_run_fields(),
+          {printed<TrainReply>("qkv train --json"), printed<TrainTokenizerReply>("qkv train tokenizer --json")}, {}),
       refused(of_command("bench bottleneck",
                          "Repeat random letters: through one vector, and with attention over all states.",
                          bottleneck_bench_fields(), {printed<BottleneckFigures>("qkv bench bottleneck --json")},

@@ -126,12 +126,12 @@ Answerer answerer(const std::string& name, const std::string& meaning, const Fie
 
 /// Those of commands that change nothing, each called as its command is.
 [[nodiscard]] std::vector<Answerer> questions_of_commands();
-/// Those of commands that write files or use the network: whoever only reads is refused.
+/// Those of commands that write files or use the network: whoever only reads is refused, but by `train`.
 [[nodiscard]] std::vector<Answerer> questions_that_write();
 
 /// Every question with who answers it, in the order of questions().
 [[nodiscard]] const std::vector<Answerer>& answerers();
-/// As question_named().
+/// The one of this name. Throws InvalidArgument naming `question` if there is none, with the nearest name.
 [[nodiscard]] const Answerer& answerer_named(std::string_view name);
 
 }  // namespace qkv::api_detail
