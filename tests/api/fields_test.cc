@@ -349,6 +349,13 @@ TEST(Questions, AreThoseOfTheDocument) {
       << "build/release/apps/studio/studio_messages docs/api.md writes them";
 }
 
+TEST(Questions, HaveANameEach) {
+  std::vector<std::string> names;
+  for (const Question& question : questions()) names.push_back(question.name);
+  std::ranges::sort(names);
+  EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
+}
+
 TEST(Replies, HaveTheKeysOfTheDocument) {
   const std::string text = document();
   const auto json = nlohmann::json::parse(as_json(CheckRequest{}, CheckReply{}));

@@ -224,6 +224,27 @@ TEST(StudioBounds, RefuseAPassThatTakesTooMuch) {
               testing::AllOf(HasSubstr("text: expected at most about "), HasSubstr("whose pass takes 0.0 GB here")));
 }
 
+TEST(StudioBounds, RefuseAPassOfACommandThatTakesTooMuch) {
+  const std::vector<std::pair<std::string, Json>> asked = {
+      {"lens", {{"model", "gpt"}}},     {"change", {{"model", "gpt"}, {"remove", {"1.0"}}}},
+      {"explain", {{"model", "gpt"}}},  {"probe", {{"model", "gpt"}, {"map", "8"}}},
+      {"generate", {{"model", "gpt"}}}, {"embed", {{"model", "gpt"}}},
+      {"fill", {{"model", "english"}}}};
+  StudioOptions options;
+  options.limits.pass_bytes = 1 << 18;
+  Studio of_readers(options);
+  options.asker = Asker::owner;
+  Studio of_owner(options);
+  for (const auto& [question, request] : asked) {
+    Json long_request = request;
+    long_request["text"] = words(100);
+    EXPECT_THAT(message_of(of_readers, question, long_request),
+                testing::AllOf(HasSubstr("text: expected at most about "), HasSubstr("whose pass takes")))
+        << question;
+  }
+  EXPECT_EQ(message_of(of_owner, "embed", {{"model", "gpt"}, {"text", words(100)}}), "");
+}
+
 TEST(StudioBounds, StopAPassOnceItsClientLeaves) {
   Studio studio;
   int asked = 0;

@@ -52,7 +52,7 @@ const std::map<std::string, std::string>& readers_of_numbers() {
       {"src/api/fields/field.cc", "the number that a field is"},
       {"src/api/fields/field_example.cc", "the default of a field"},
       {"src/api/fields/number_lists.cc", "1,2,3; 8x16; 0:8,4:12; 1,0;0,1"},
-      {"src/api/heads/model_run.cc", "the width in a config"},
+      {"src/api/models/pass_bounds.cc", "the width in a config"},
       {"src/api/problem/problem_options.cc", "logits of sinks; a window LEFT,RIGHT"},
       {"src/api/study/variants.cc", "FROM:TO"},
       {"src/api/texts/given_texts.cc", "the place in texts[3]"},

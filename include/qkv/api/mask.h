@@ -38,8 +38,8 @@ struct MaskReply {
   TilePlan plan;
 };
 
-/// Plans the mask. Throws MaskSyntaxError, and InvalidArgument for a tile of no size, a mask that does not fit, and a
-/// head or batch entry that there is not.
+/// Plans the mask. Throws MaskSyntaxError, and InvalidArgument for a tile of no size, a mask that does not fit, a head
+/// or batch entry that there is not, and a map of more than 131,072 queries or keys.
 [[nodiscard]] MaskReply mask(const MaskRequest& request);
 
 /// The heads and batch entries that differ, eight at most, or those that the request names. Throws InvalidArgument for
@@ -83,7 +83,7 @@ struct MaskFigures : MaskExtents, MaskCounts {
   std::vector<MaskWordShown> words;  // without an example where it would be long
 };
 
-/// Of the plan of the request. Throws InvalidArgument for a map of more than 131,072 queries or keys.
+/// Of the plan of the request.
 [[nodiscard]] MaskFigures mask_figures(const MaskReply& reply, const MaskRequest& request);
 
 /// A word of the language with the figures of its example.

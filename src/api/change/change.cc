@@ -5,6 +5,7 @@
 
 #include "api/fields/refuse.h"
 #include "api/heads/changes.h"
+#include "api/models/pass_bounds.h"
 #include "qkv/api/models.h"
 #include "qkv/insight/texts.h"
 #include "qkv/model/box.h"
@@ -210,6 +211,9 @@ HeadTexts many_texts(const ChangeRequest& request, const TextModel& trained) {
 }
 
 void find_change(const ChangeRequest& request, const TextModel& trained, const Saying& saying, ChangeFound& found) {
+  constexpr auto kKept = api_detail::PassKeeps::layers_and_scores;
+  if (request.of.text) api_detail::require_pass("text", trained, *request.of.text, kKept);
+  if (request.from_text) api_detail::require_pass("from_text", trained, *request.from_text, kKept);
   look_at_model(request, trained, saying, found.question);
   if (!request.sweep.empty()) {
     found.change = swept(trained, request, found.question, saying.doing);

@@ -5,8 +5,14 @@
 #include <limits>
 
 #include "api/explain/explain_rules.h"
+#include "api/models/pass_bounds.h"
 
 namespace qkv {
+namespace {
+
+constexpr double kAny = std::numeric_limits<double>::infinity();
+
+}  // namespace
 
 // Whoever asks for a query, answers or single steps gets these alone.
 bool asks_for_removal(const ExplainRequest& request) { return request.steps.find("removal") != std::string::npos; }
@@ -29,29 +35,20 @@ void keep_asked(Explanation& explanation, const ExplainRequest& request) {
   if (!request.why.empty()) keep_whys(explanation, fmt::format("{}", fmt::join(request.why, ",")));
 }
 
-namespace {
-
-AnyReply answer_within(const ExplainRequest& request, const Given& given, double most_numbers) {
+AnyReply answer(const ExplainRequest& request, const Given& given) {
   require_explain(request, given);
   if (request.worked == "list") return any_reply(worked_examples());
+  const bool in_numbers = request.numbers.value_or(true);
   const OpenedModel model = request.model.empty() ? nullptr : open_model(request.model);
   const bool is_drawn = model == nullptr && request.worked.empty();
+  const double most_numbers = in_numbers ? api_detail::answer_bounds().numbers : kAny;
+  if (model != nullptr && !request.text.empty()) {
+    api_detail::require_pass("text", *model, request.text, api_detail::PassKeeps::layers);
+  }
   Explanation explanation = is_drawn ? api_detail::drawn_explanation(request, parts_of(request), most_numbers)
                                      : explanation_of(request, model, parts_of(request));
   keep_asked(explanation, request);
-  return any_reply(
-      explained(explanation, request.numbers.value_or(true) ? Explained::in_numbers : Explained::as_shown));
-}
-
-constexpr double kAny = std::numeric_limits<double>::infinity();
-
-}  // namespace
-
-AnyReply answer(const ExplainRequest& request, const Given& given) { return answer_within(request, given, kAny); }
-
-AnyReply api_detail::answer_reader(const ExplainRequest& request, const Given& given) {
-  constexpr double kMost = 67'108'864;
-  return answer_within(request, given, request.numbers.value_or(true) ? kMost : kAny);
+  return any_reply(explained(explanation, in_numbers ? Explained::in_numbers : Explained::as_shown));
 }
 
 }  // namespace qkv

@@ -23,7 +23,4 @@ struct HeadPlace {
 [[nodiscard]] Explanation drawn_explanation(const ExplainRequest& request, const ExplainedParts& parts,
                                             double most_numbers);
 
-/// answer() of a reader of a studio, which tells a drawn model in so many numbers at most.
-[[nodiscard]] AnyReply answer_reader(const ExplainRequest& request, const Given& given);
-
 }  // namespace qkv::api_detail

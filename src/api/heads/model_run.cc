@@ -7,6 +7,7 @@
 
 #include "api/fields/refuse.h"
 #include "api/heads/changes.h"
+#include "api/models/pass_bounds.h"
 #include "api/probe/probe_parts.h"
 #include "api/studio/question_watch.h"
 #include "insight/asked_text.h"
@@ -51,37 +52,12 @@ std::int64_t tokens_of(const HeadText& text) {
   return std::ssize(text.ids.size() > text.source.size() ? text.ids : text.source);
 }
 
-// About what a pass allocates at its height: scores of the vocabulary twice, and the vectors of each layer that the
-// trace keeps.
-std::uint64_t bytes_of_pass(const TextModel& trained, const std::vector<RunSite>& sites, std::int64_t tokens) {
-  constexpr double kScores = 2;
-  constexpr double kKept = 5;  // q, k, v, out, and what is joined from them
-  constexpr double kOneLayer = 16;
-  const ModelConfig config = trained.model().config();
-  const auto width = config.find("d_model");
-  const double d_model =
-      static_cast<double>(width == config.end() ? 1024 : number_from<std::int64_t>(width->second).value_or(1024));
-  double layers = 0;
-  for (const RunSite& site : sites) layers += static_cast<double>(site.scope.layers);
-  const double each =
-      kScores * static_cast<double>(trained.tokenizer().size()) + (kKept * layers + kOneLayer) * d_model;
-  return static_cast<std::uint64_t>(static_cast<double>(tokens) * each * static_cast<double>(sizeof(float)));
-}
-
-void require_within(const PassBounds& bounds, const TextModel& trained, const std::vector<RunSite>& sites,
-                    std::int64_t tokens) {
+void require_within(const PassBounds& bounds, const TextModel& trained, std::int64_t tokens) {
   if (tokens > bounds.tokens) {
     refuse("text", fmt::format("at most {} tokens; longer texts are for the page Far", bounds.tokens),
            std::to_string(tokens));
   }
-  const std::uint64_t bytes = bytes_of_pass(trained, sites, tokens);
-  if (bytes <= bounds.bytes) return;
-  const double share = static_cast<double>(bounds.bytes) / static_cast<double>(bytes);
-  refuse("text",
-         fmt::format("at most about {} tokens, whose pass takes {:.1f} GB here",
-                     static_cast<std::int64_t>(share * static_cast<double>(tokens)),
-                     static_cast<double>(bounds.bytes) / 1e9),
-         fmt::format("{}, whose pass takes {:.1f} GB", tokens, static_cast<double>(bytes) / 1e9));
+  require_pass_within(bounds.bytes, "text", trained, tokens);
 }
 
 }  // namespace
@@ -97,7 +73,7 @@ ModelRun::ModelRun(std::shared_ptr<const TextModel> trained, const ShownText& sh
     second_from_ = paired.second_from;
   }
   sites_ = sites_of(trained_->model(), text_);
-  require_within(bounds, *trained_, sites_, tokens_of(text_));
+  require_within(bounds, *trained_, tokens_of(text_));
   trace_ = Trace(patterns_of(sites_));
   tell_of_layers();
   change(shown);

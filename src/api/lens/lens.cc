@@ -1,5 +1,6 @@
 #include "qkv/api/lens.h"
 
+#include "api/models/pass_bounds.h"
 #include "qkv/api/models.h"
 
 namespace qkv {
@@ -40,6 +41,7 @@ const Fields<LensRequest>& lens_fields() {
 
 LensReport found_lens(const LensRequest& request, const Saying& saying) {
   const OpenedModel model = open_model(request.model, saying);
+  if (request.of.text) api_detail::require_pass("text", *model, *request.of.text, api_detail::PassKeeps::layers);
   LensReport report = lens_report(*model, request.of);
   if (request.of.text) say_outside(*model, *request.of.text, saying);
   return report;

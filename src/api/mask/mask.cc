@@ -92,8 +92,9 @@ const Fields<MaskRequest>& mask_fields() {
     count(&MaskRequest::heads, "heads", "Query heads");
     fields.add(&MaskRequest::tile, {.name = "tile", .form = "SIZE", .meaning = "Tile: N, or QxK for queries x keys"});
     fields.add(&MaskRequest::map, {.name = "map",
-                                   .meaning = "Also which share of each cell's pairs is kept, and the queries that see "
-                                              "nothing: of 131072 queries and keys at most",
+                                   .meaning = fmt::format("Also which share of each cell's pairs is kept, and the "
+                                                          "queries that see nothing: of {} queries and keys at most",
+                                                          api_detail::kMostDrawn),
                                    .needs = of_mask});
     fields.add(&MaskRequest::cells, {.name = "cells",
                                      .form = "N",

@@ -48,10 +48,10 @@ std::string sentence_of(const TileCounts& counts, const MaskMap& map) {
 }  // namespace
 
 void api_detail::require_drawable(const MaskRequest& request) {
-  constexpr std::int64_t kLongest = std::int64_t{1} << 17;
   const auto within = [&](std::string_view field, std::int64_t extent) {
-    if (extent <= kLongest) return;
-    refuse(field, fmt::format("a whole number from 1 to {} beside `map`", kLongest), std::to_string(extent));
+    if (extent <= kMostDrawn) return;
+    refuse(field, fmt::format("a whole number from 1 to {}{}", kMostDrawn, request.map ? " beside `map`" : ""),
+           std::to_string(extent));
   };
   within("tq", request.tq);
   within("tk", request.tk);

@@ -5,7 +5,10 @@
 
 namespace qkv::api_detail {
 
-/// Throws InvalidArgument naming an extent of which no map is made.
+/// Queries and keys of a mask that is drawn.
+inline constexpr std::int64_t kMostDrawn = std::int64_t{1} << 17;
+
+/// Throws InvalidArgument naming `tq` or `tk` if there are more.
 void require_drawable(const MaskRequest& request);
 
 [[nodiscard]] MaskMap mask_map(const TilePlan& plan, const MaskRequest& request);

@@ -7,6 +7,7 @@
 
 #include "api/fields/refuse.h"
 #include "api/learn/model_examples.h"
+#include "api/models/pass_bounds.h"
 #include "qkv/api/models.h"
 #include "qkv/train/english_trees.h"
 #include "qkv/train/trained_model.h"
@@ -67,6 +68,9 @@ EmbedOptions vectors_without_prompt(const std::string& path, const Saying& sayin
 
 HeadTexts texts_of_lines(const TextModel& trained, const FileOfTexts& file) {
   const Texts lines = texts_of(file, EmptyLines::left_out);
+  for (const std::string& line : lines.texts) {
+    api_detail::require_pass("file", trained, line, api_detail::PassKeeps::layers_and_scores);
+  }
   return api_detail::of_places(lines.places(), [&] { return head_texts(trained, lines.texts); });
 }
 

@@ -5,6 +5,7 @@
 #include "api/fields/refuse.h"
 #include "api/fields/text_file.h"
 #include "api/heads/model_run.h"
+#include "api/models/pass_bounds.h"
 #include "api/probe/probe_parts.h"
 #include "insight/asked_text.h"
 #include "insight/text_batch.h"
@@ -70,6 +71,7 @@ void run_for_gradients(const TextModel& trained, const HeadText& text, const Bat
 ProbeInputs api_detail::load_model_inputs(const ProbeRequest& request, const ProbeChoice& choice) {
   const OpenedModel model = open_model(request.model);
   const TextModel& trained = *model;
+  if (!request.text.empty()) api_detail::require_pass("text", trained, request.text, api_detail::PassKeeps::nothing);
   const Example example = example_for(request, trained);
   const Batch batch = trained.batch_of(example);
   const HeadText text = insight::head_text_of(trained, example);

@@ -30,11 +30,17 @@ QuestionReply printed_in_lines(const char* by) {
 template <class Request>
 Answerer of_command(const char* command, const char* meaning, const Fields<Request>& fields,
                     std::vector<QuestionReply> replies, std::vector<std::string> examples,
-                    void (*require)(const Request&) = nullptr) {
+                    Require<Request> require = nullptr) {
   Answerer one = described_command(command, meaning, fields.infos(), std::move(replies), std::move(examples));
   one.answer = [&fields, require](StudioState& state, const FieldValues& values, const StudioWatch& /*watch*/) {
     return answered(fields, values, state.options().asker == Asker::reader ? require : nullptr);
   };
+  return one;
+}
+
+/// Pages ask it as the command does, and get its first form.
+[[nodiscard]] inline Answerer asked_by_pages(Answerer one) {
+  one.question.is_of_pages = true;
   return one;
 }
 

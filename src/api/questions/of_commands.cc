@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
+#include "api/mask/mask_map.h"
 #include "api/questions/of_command.h"
 #include "qkv/api/attend.h"
 #include "qkv/api/change.h"
@@ -29,6 +30,7 @@
 namespace qkv {
 namespace {
 
+using api_detail::asked_by_pages;
 using api_detail::of_command;
 using api_detail::printed;
 using api_detail::printed_in_lines;
@@ -56,16 +58,19 @@ void require_at_most(std::string_view field, std::int64_t value, std::int64_t mo
   if (value > most) api_detail::refuse(field, fmt::format("at most {} in a studio", most), std::to_string(value));
 }
 
-void require_modest_attend(const AttendRequest& request) {
+void require_modest_attend(const AttendRequest& request, const Given& /*all*/) {
   require_at_most("memory_limit", request.memory_limit, kMostMemory);
   require_at_most("threads", request.threads.value_or(1), kMostThreads);
 }
 
-void require_modest_probe(const ProbeRequest& request) {
+// A plan keeps its tiles.
+void require_short_mask(const MaskRequest& request, const Given& /*all*/) { api_detail::require_drawable(request); }
+
+void require_modest_probe(const ProbeRequest& request, const Given& /*all*/) {
   require_at_most("threads", request.threads.value_or(1), kMostThreads);
 }
 
-void require_modest_variants(const VariantsBench& request) {
+void require_modest_variants(const VariantsBench& request, const Given& /*all*/) {
   constexpr std::int64_t kLongest = 65536;
   constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;  // of q, of which there are some more
   require_at_most("memory_limit", request.setup.memory_limit, kMostMemory);
@@ -78,7 +83,7 @@ void require_modest_variants(const VariantsBench& request) {
   require_at_most("head_dim", setup.head_dim, kMostNumbers / setup.to / setup.heads);
 }
 
-void require_modest_positions(const PositionsBench& request) {
+void require_modest_positions(const PositionsBench& request, const Given& /*all*/) {
   constexpr std::int64_t kMostNumbers = std::int64_t{1} << 25;  // of a vector in each block for each token of a batch
   const PositionSetup setup = position_setup(request);
   require_at_most("steps", setup.steps, 10'000);
@@ -119,29 +124,39 @@ std::vector<api_detail::Answerer> api_detail::questions_of_commands() {
                  {R"({"random": "1,2,1,16,16,8", "causal": true, "map": "4", "top_k": 2, "seed": 3})",
                   R"({"model": "gpt", "text": "The cat sat down", "layer": 1, "stats": true, "row": 3})"},
                  require_modest_probe),
-      of_command(
+      asked_by_pages(of_command(
           "cost", "What attention costs: FLOPs, bytes, parameters, with the arithmetic.", cost_fields(),
           {printed<CostReply>("qkv cost --json")},
-          {R"({"preset": "gpt2", "tokens": 2048})", R"({"layers": 2, "d_model": 64, "heads": 4, "gated": true})"}),
-      of_command("mask", "A mask's coverage and its cost in tiles; without a mask, the words that masks are made of.",
-                 mask_fields(),
-                 {printed<MaskFigures>("qkv mask EXPR --json"), printed<MaskWordList>("qkv mask --json")},
-                 {R"({"mask": "window(64) & causal", "tq": 256, "tk": 256})", R"({"tq": 64})"}),
-      of_command("explain", "Attention on a text: every step with its numbers.", explain_fields(),
-                 {printed<ExplainReply>("qkv explain --json"),
-                  printed<std::vector<WorkedExample>>("qkv explain --worked list --json")},
-                 {R"({"text": "The cat sat down", "causal": true})", R"({"text": "The cat sat", "query": "cat"})",
-                  R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]"})"}),
+          {R"({"preset": "gpt2", "tokens": 2048})", R"({"layers": 2, "d_model": 64, "heads": 4, "gated": true})",
+           R"({"preset": "bert-base", "of": "flops"})"})),
+      asked_by_pages(of_command(
+          "mask", "A mask's coverage, its cost in tiles and its picture; without a mask, the words of the language.",
+          mask_fields(), {printed<MaskFigures>("qkv mask EXPR --json"), printed<MaskWordList>("qkv mask --json")},
+          {R"j({"mask": "causal & window(512)", "map": true, "cells": 128})j",
+           R"({"mask": "causal", "tq": 8, "tk": 6, "map": true})",
+           R"j({"mask": "window(64) & causal", "tq": 256, "tk": 256})j", R"({"tq": 64})"},
+          require_short_mask)),
+      asked_by_pages(of_command(
+          "explain", "Attention on a text: every step with its numbers.", explain_fields(),
+          {printed<ExplainReply>("qkv explain --json"),
+           printed<std::vector<WorkedExample>>("qkv explain --worked list --json")},
+          {R"({"text": "The cat sat down", "causal": true, "query": "cat", "all": "full", "numbers": false})",
+           R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]"})",
+           R"({"model": "induction", "text": "abcxyzab", "numbers": false})",
+           R"({"text": "The cat sat down", "causal": true})", R"({"text": "The cat sat", "query": "cat"})"})),
       of_command("analyze", "What the heads of a model do, over many texts.", analyze_fields(),
                  {printed<RolesReply>("qkv analyze --json"), printed<SyntaxReply>("qkv analyze --syntax --json")},
                  {R"({"model": "induction", "count": 4, "importance": 2})",
                   R"({"model": "english", "syntax": "english", "count": 4})"}),
-      of_command("change", "What a model says when something inside it is changed.", change_fields(),
-                 {printed<ChangeFigures>("qkv change --json"), printed<ChangeOfTexts>("qkv change --examples --json"),
-                  printed<SweepFigures>("qkv change --sweep --json")},
-                 {R"({"model": "induction", "text": "abcxyzab", "remove": ["1.0"]})",
-                  R"({"model": "induction", "examples": 4, "changes": ["pattern 1.0=uniform"], "freeze_norms": true})",
-                  R"({"model": "induction", "text": "abcxyzab", "sweep": "heads"})"}),
+      asked_by_pages(of_command(
+          "change", "What a model says when something inside it is changed.", change_fields(),
+          {printed<ChangeFigures>("qkv change --json"), printed<ChangeOfTexts>("qkv change --examples --json"),
+           printed<SweepFigures>("qkv change --sweep --json")},
+          {R"({"model": "induction", "text": "abcxyzab", "changes": ["remove 1.0"]})",
+           R"({"model": "induction", "text": "abcxyzab", "untouched": true})",
+           R"({"model": "induction", "text": "abcxyzab", "remove": ["1.0"]})",
+           R"({"model": "induction", "examples": 4, "changes": ["pattern 1.0=uniform"], "freeze_norms": true})",
+           R"({"model": "induction", "text": "abcxyzab", "sweep": "heads"})"})),
       of_command("lens", "What a model would say after each layer, and what makes its answer.", lens_fields(),
                  {printed<LensFigures>("qkv lens --json")},
                  {R"({"model": "induction", "text": "abcxyzab", "against": "x"})"}),

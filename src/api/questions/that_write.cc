@@ -1,6 +1,7 @@
 // What writes files or uses the network, which nobody does for whoever has the address of a studio.
 #include <fmt/format.h>
 
+#include "api/learn/train_for_readers.h"
 #include "api/questions/of_command.h"
 #include "qkv/api/convert.h"
 #include "qkv/api/fetch.h"
@@ -11,6 +12,7 @@ namespace qkv {
 namespace {
 
 using api_detail::Answerer;
+using api_detail::asked_by_pages;
 using api_detail::of_command;
 using api_detail::printed;
 
@@ -36,12 +38,13 @@ Answerer page_question() {
 
 std::vector<Answerer> api_detail::questions_that_write() {
   return {
-      of_command(
+      asked_by_pages(of_command(
           "train",
           "Train a model on a task, your text or your pictures. A studio's readers train on built-in tasks alone, in "
           "the directory qkv-TASK.",
           train_run_fields(),
-          {printed<TrainReply>("qkv train --json"), printed<TrainTokenizerReply>("qkv train tokenizer --json")}, {}),
+          {printed<TrainReply>("qkv train --json"), printed<TrainTokenizerReply>("qkv train tokenizer --json")}, {},
+          api_detail::require_run_for_readers)),
       refused(of_command("bench bottleneck",
                          "Repeat random letters: through one vector, and with attention over all states.",
                          bottleneck_bench_fields(), {printed<BottleneckFigures>("qkv bench bottleneck --json")},

@@ -16,15 +16,20 @@ AnyReply as_any(Reply reply) {
   return any_reply(std::move(reply));
 }
 
-/// answer(request), or answer(request, given) where the answer depends on which fields were given. `require` may refuse
-/// more than the answer does.
+/// Refuses more than the answer does.
 template <class Request>
-AnyReply answered(const Fields<Request>& fields, const FieldValues& values, void (*require)(const Request&) = nullptr) {
+using Require = void (*)(const Request&, const Given&);
+
+/// answer(request), or answer(request, given) where the answer depends on which fields were given. `require` comes
+/// before.
+template <class Request>
+AnyReply answered(const Fields<Request>& fields, const FieldValues& values, Require<Request> require = nullptr) {
   return answered_for(fields.infos(), values, [&] {
     const Request request = fields.from_values(values);
-    if (require != nullptr) require(request);
-    if constexpr (requires { answer(request, Given(fields.infos(), values)); }) {
-      return as_any(answer(request, Given(fields.infos(), values)));
+    const Given given(fields.infos(), values);
+    if (require != nullptr) require(request, given);
+    if constexpr (requires { answer(request, given); }) {
+      return as_any(answer(request, given));
     } else {
       return as_any(answer(request));
     }

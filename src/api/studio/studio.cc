@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/models/models.h"
+#include "api/models/pass_bounds.h"
 #include "api/replies/reply_json.h"
 #include "api/studio/question_watch.h"
 #include "api/studio/studio_questions.h"
@@ -120,6 +121,13 @@ struct Studio::State : StudioState {
 
 namespace {
 
+// The owner's answers may cost what they like.
+api_detail::AnswerBounds bounds_for(const StudioOptions& options) {
+  constexpr double kMostNumbers = 67'108'864;
+  if (options.asker == Asker::owner) return {};
+  return {.pass_bytes = options.limits.pass_bytes, .numbers = kMostNumbers};
+}
+
 // One question of this thread: what it reads and opens is bounded while this lives.
 class Answering {
  public:
@@ -128,6 +136,7 @@ class Answering {
         answerer_(answerer_for(state, name)),
         watched_(watch, state.options().limits.seconds),
         within_(state.places()),
+        bounded_(bounds_for(state.options())),
         opens_([&state](const std::string& model) { return state.model(model); }) {}
 
   [[nodiscard]] std::span<const FieldInfo> fields() const { return answerer_.question.fields; }
@@ -148,6 +157,7 @@ class Answering {
   const Answerer& answerer_;
   api_detail::QuestionWatch watched_;
   files::ReadWithin within_;
+  api_detail::BoundedAnswers bounded_;
   api_detail::OpensModels opens_;
 };
 

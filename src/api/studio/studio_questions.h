@@ -14,7 +14,7 @@
 #include "api/studio/shared_work.h"
 #include "files/reading.h"
 #include "qkv/api/bench.h"
-#include "qkv/api/explain.h"
+#include "qkv/api/models.h"
 #include "qkv/api/questions.h"
 #include "qkv/api/refusal.h"
 #include "qkv/api/studio.h"
@@ -81,23 +81,6 @@ Answerer answerer(const std::string& name, const std::string& meaning, const Fie
           }};
 }
 
-/// A question whose answer is a command's, too; a page gets it as a `Reply`. `require` refuses what is too much for a
-/// reader of a studio.
-template <class Reply, class Request>
-Answerer answerer(const std::string& name, const std::string& meaning, const Fields<Request>& fields,
-                  const std::vector<std::string>& examples, void (*require)(const Request&) = nullptr) {
-  return {.question = {.name = name,
-                       .meaning = meaning,
-                       .fields = fields.infos(),
-                       .replies = {{.type = reply_type<Reply>()}},
-                       .examples = examples,
-                       .is_of_pages = true},
-          .answer = [&fields, require](StudioState& state, const FieldValues& request,
-                                       const StudioWatch& /*the thread's*/) {
-            return answered(fields, request, state.options().asker == Asker::reader ? require : nullptr);
-          }};
-}
-
 [[nodiscard]] Answerer about_question();
 [[nodiscard]] Answerer bench_question();
 [[nodiscard]] Answerer number_question();
@@ -105,18 +88,13 @@ Answerer answerer(const std::string& name, const std::string& meaning, const Fie
 [[nodiscard]] Answerer head_question();
 [[nodiscard]] Answerer head_parts_question();
 [[nodiscard]] Answerer pair_question();
-[[nodiscard]] Answerer mask_question();
 [[nodiscard]] Answerer positions_question();
-[[nodiscard]] Answerer cost_question();
 [[nodiscard]] Answerer roles_question();
-[[nodiscard]] Answerer change_question();
 [[nodiscard]] Answerer learn_question();
-[[nodiscard]] Answerer train_question();
 [[nodiscard]] Answerer pictures_question();
 [[nodiscard]] Answerer operations_question();
 [[nodiscard]] Answerer bottleneck_question();
 [[nodiscard]] Answerer bottleneck_lengths_question();
-[[nodiscard]] Answerer explain_question();
 [[nodiscard]] Answerer far_open_question();
 [[nodiscard]] Answerer far_tile_question();
 [[nodiscard]] Answerer far_walk_question();
@@ -124,7 +102,7 @@ Answerer answerer(const std::string& name, const std::string& meaning, const Fie
 [[nodiscard]] Answerer far_largest_question();
 [[nodiscard]] Answerer far_find_question();
 
-/// Those of commands that change nothing, each called as its command is.
+/// Those of commands that change nothing, each called as its command is; pages ask some of them, too.
 [[nodiscard]] std::vector<Answerer> questions_of_commands();
 /// Those of commands that write files or use the network: whoever only reads is refused, but by `train`.
 [[nodiscard]] std::vector<Answerer> questions_that_write();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
+#include "api/models/pass_bounds.h"
 #include "core/dtype_named.h"
 #include "qkv/api/explain.h"
 #include "qkv/api/models.h"
@@ -260,6 +261,7 @@ EmbedReply embed(const EmbedRequest& request, const Saying& saying) {
   embed_fields().require_company(request);
   Texts given = given_texts(request.text, request.file);
   const OpenedModel model = open_model(request.model, saying);
+  if (request.text) api_detail::require_pass("text", *model, *request.text, api_detail::PassKeeps::nothing);
   EmbeddedTexts embedded = api_detail::of_places(
       given.places(), [&] { return embed(request, *model, trained_model_path(request.model), given.texts); });
   say_of(embedded, given.texts.size(), saying);
@@ -303,6 +305,7 @@ std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given&
   require_effect(request, given);
   if (request.chat) return {answer_in_chat(request, given)};
   const OpenedModel model = open_model(request.model, {}, weights_for(request));
+  api_detail::require_pass("text", *model, *request.text, api_detail::PassKeeps::layers);
   const Texts prompts{.texts = std::vector<std::string>(static_cast<std::size_t>(request.samples), *request.text)};
   std::vector<GenerateFigures> all;
   for (const WrittenText& one : write_given(*model, prompts, write_options(request, model->model()))) {
@@ -313,6 +316,7 @@ std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given&
 
 FillFigures answer(const FillRequest& request, const Saying& saying) {
   const OpenedModel model = open_model(request.model, saying);
+  api_detail::require_pass("text", *model, request.text, api_detail::PassKeeps::nothing);
   const std::vector<FilledMask> masks = fill_gaps(*model, request.text, request.count);
   return fill_figures(request.text, masks, model->tokenizer());
 }

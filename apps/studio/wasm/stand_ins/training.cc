@@ -16,10 +16,9 @@ api_detail::Answerer without_files(const std::string& command) {
 
 }  // namespace
 
-api_detail::Answerer api_detail::train_question() { return without_files("train"); }
-
 std::vector<api_detail::Answerer> api_detail::questions_that_write() {
-  return {without_files("bench bottleneck"), without_files("convert"), without_files("fetch"), without_files("view")};
+  return {without_files("train"), without_files("bench bottleneck"), without_files("convert"), without_files("fetch"),
+          without_files("view")};
 }
 
 }  // namespace qkv

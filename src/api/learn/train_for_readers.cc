@@ -1,5 +1,4 @@
-// Training for whoever has the address of a studio: small models, in the directory where it was started.
-#include "qkv/api/train.h"
+#include "api/learn/train_for_readers.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +6,6 @@
 #include <filesystem>
 
 #include "api/fields/refuse.h"
-#include "api/studio/studio_questions.h"
 #include "files/reading.h"
 
 namespace qkv {
@@ -56,7 +54,9 @@ void require_small(const PlannedRun& run) {
   require_small_steps(settings);
 }
 
-void require_run_here(const TrainRun& run, const Given& given) {
+}  // namespace
+
+void api_detail::require_run_for_readers(const TrainRun& run, const Given& given) {
   const std::string& task = run.settings.task;
   if (takes_data(task) || task == "tokenizer") {
     api_detail::refuse("task", "one that makes its own examples: `qkv train` learns from files", task);
@@ -71,24 +71,6 @@ void require_run_here(const TrainRun& run, const Given& given) {
   const PlannedRun planned = planned_run(run, given);
   if (planned.start == TrainStart::anew) require_small(planned);
   require_few_files(planned, given);
-}
-
-}  // namespace
-
-api_detail::Answerer api_detail::train_question() {
-  Answerer one = answerer<TrainReply>(
-      "train",
-      "A model learns a task in the directory qkv-TASK, where a run that was stopped may go on; learn shows it.",
-      train_run_fields(), {});
-  one.answer = [](StudioState& state, const FieldValues& values, const StudioWatch& /*the thread's*/) {
-    const Fields<TrainRun>& fields = train_run_fields();
-    if (state.options().asker == Asker::reader) {
-      answered_for(fields.infos(), values,
-                   [&] { require_run_here(fields.from_values(values), Given(fields.infos(), values)); });
-    }
-    return answered(fields, values);
-  };
-  return one;
 }
 
 }  // namespace qkv
