@@ -63,7 +63,7 @@ constexpr ListedTarget kTargets[] = {
      .is_fast_here = core::is_amd},
     {.name = "amx",
      .needs = QKV_NEEDS_AMX,
-     .line = "bf16, caches of i8, and f16 where there is AMX-FP16, on the tile unit",
+     .line = "bf16, caches of i8, products with quantised weights, and f16 where there is AMX-FP16, on the tile unit",
      .serves = cpu::tiles_multiply,
      .substitute = "avx512vnni"},
     // Not yet measured on a tile unit.

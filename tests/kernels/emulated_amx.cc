@@ -20,9 +20,8 @@ namespace {
 using Emulated = Worker<Engine<Products<EmulatedF16Tiles>>>;
 
 void run(const Settings& settings, const Task& task, std::byte* scratch) {
-  EmulatedRegisters::configure(&kTileConfig);
+  const HeldTiles<EmulatedRegisters> tiles;
   Emulated::run(settings, task, scratch);
-  EmulatedRegisters::release();
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "kernels/cpu/amx_elements.h"
 #include "kernels/cpu/forward.h"
 #include "kernels/cpu/product.h"
+#include "kernels/cpu/tile_config.h"
 
 namespace qkv::kernels::cpu::amx {
 
@@ -21,24 +22,8 @@ inline constexpr std::int64_t kTileElements = kSide * kDepth;
   return count <= 0 ? 0 : static_cast<__mmask16>((1U << static_cast<unsigned>(count)) - 1);
 }
 
-struct alignas(64) TileConfig {
-  std::uint8_t palette = 1;
-  std::uint8_t first_row = 0;
-  std::uint8_t reserved[14] = {};
-  std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-// Static, since GCC 12 drops stores to a local one that only the instruction reads.
-inline constexpr TileConfig kTileConfig = {};
-
-/// Holds the tile registers, eight of 16 rows of 64 bytes, for one thread while it runs a task.
-class TileUnit {
- public:
-  TileUnit() { Registers::configure(&kTileConfig); }
-  ~TileUnit() { Registers::release(); }
-  TileUnit(const TileUnit&) = delete;
-  TileUnit& operator=(const TileUnit&) = delete;
-};
+/// Eight registers of 16 rows of 64 bytes.
+using TileUnit = HeldTiles<Registers>;
 
 /// sums (2 x 2 registers of floats) = or += left (2 of 16 rows) * right (2 of 16 pairs), over `runs` x kSteps registers
 /// of depth 32.

@@ -12,12 +12,16 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/cpu/tile_config.h"
+
 namespace qkv::kernels::cpu::amx {
 
-/// As TileRegisters. Outside configure() and release() an instruction ends the program, as it does on the unit.
+/// As TileRegisters. Outside configure() and release() an instruction ends the program, as it does on the unit; so does
+/// a product of registers whose shapes do not fit.
 struct EmulatedRegisters {
-  static void configure(const void* /*config*/) {
+  static void configure(const void* to) {
     std::memset(tiles, 0, sizeof(tiles));
+    std::memcpy(&config, to, sizeof(config));
     configured = true;
   }
   static void release() { configured = false; }
@@ -28,27 +32,31 @@ struct EmulatedRegisters {
   }
   template <int kTo>
   static void load_tile(const void* from, std::int64_t stride) {
-    for (std::int64_t n = 0; n < kRows; ++n) {
-      std::memcpy(tile<kTo>() + n * kRowBytes, static_cast<const std::byte*>(from) + n * stride, kRowBytes);
+    zero_tile<kTo>();
+    for (std::int64_t n = 0; n < config.rows[kTo]; ++n) {
+      std::memcpy(tile<kTo>() + n * kRowBytes, static_cast<const std::byte*>(from) + n * stride, config.row_bytes[kTo]);
     }
   }
   template <int kFrom>
   static void store_tile(void* to, std::int64_t stride) {
-    for (std::int64_t n = 0; n < kRows; ++n) {
-      std::memcpy(static_cast<std::byte*>(to) + n * stride, tile<kFrom>() + n * kRowBytes, kRowBytes);
+    for (std::int64_t n = 0; n < config.rows[kFrom]; ++n) {
+      std::memcpy(static_cast<std::byte*>(to) + n * stride, tile<kFrom>() + n * kRowBytes, config.row_bytes[kFrom]);
     }
   }
   template <int kSums, int kLeft, int kRight>
   static void multiply_bf16() {
+    require_fit<kSums, kLeft, kRight>();
     multiply_pairs<Bf16Words>(tile<kSums>(), tile<kLeft>(), tile<kRight>());
   }
   template <int kSums, int kLeft, int kRight>
   static void multiply_f16() {
+    require_fit<kSums, kLeft, kRight>();
     multiply_pairs<F16Words>(tile<kSums>(), tile<kLeft>(), tile<kRight>());
   }
   template <int kSums, int kLeft, int kRight>
   static void multiply_i8() {
-    multiply_fours(tile<kSums>(), tile<kLeft>(), tile<kRight>());
+    require_fit<kSums, kLeft, kRight>();
+    multiply_fours(tile<kSums>(), tile<kLeft>(), tile<kRight>(), config.rows[kRight]);
   }
 
  private:
@@ -57,7 +65,16 @@ struct EmulatedRegisters {
   static constexpr std::int64_t kBytes = kRows * kRowBytes;
 
   alignas(64) static constinit inline thread_local std::byte tiles[8][kBytes] = {};
+  static constinit inline thread_local TileConfig config = {};
   static constinit inline thread_local bool configured = false;
+
+  // What is beyond a register's shape is 0, so products need not leave it out.
+  template <int kSums, int kLeft, int kRight>
+  static void require_fit() {
+    const bool fits = config.rows[kSums] == config.rows[kLeft] && config.row_bytes[kSums] == config.row_bytes[kRight] &&
+                      config.row_bytes[kLeft] == 4 * config.rows[kRight];
+    if (!fits) __builtin_trap();
+  }
 
   template <int kNumber>
   static std::byte* tile() {
@@ -125,11 +142,11 @@ struct EmulatedRegisters {
     return _mm512_mullo_epi32(byte_of<kByte>(left), byte_of<kByte>(right));
   }
 
-  static void multiply_fours(std::byte* sums, const std::byte* left, const std::byte* right) {
+  static void multiply_fours(std::byte* sums, const std::byte* left, const std::byte* right, std::int64_t fours) {
     for (std::int64_t m = 0; m < kRows; ++m) {
       std::byte* row = sums + m * kRowBytes;
       __m512i total = _mm512_load_si512(row);
-      for (std::int64_t k = 0; k < kRows; ++k) {
+      for (std::int64_t k = 0; k < fours; ++k) {
         const __m512i a = element(left, m, k);
         const __m512i b = row_of(right, k);
         const __m512i low = _mm512_add_epi32(product_of<0>(a, b), product_of<1>(a, b));

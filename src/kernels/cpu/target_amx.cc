@@ -7,6 +7,7 @@
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/tile_types.h"
 #include "kernels/cpu/workers.h"
+#include "kernels/product/quantised_loops.h"
 
 namespace qkv::kernels::cpu {
 
@@ -72,6 +73,7 @@ constinit const Target amx::kTarget = {.name = "amx",
                                        .multiply = amx::Rest::multiply,
                                        .weigh = amx::Rest::weigh,
                                        .backward = amx::Rest::backward(),
-                                       .split = &kAmxSplit};
+                                       .split = &kAmxSplit,
+                                       .quantised = &kernels::amx::kQuantised};
 
 }  // namespace qkv::kernels::cpu

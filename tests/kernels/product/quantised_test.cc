@@ -20,6 +20,7 @@
 namespace qkv::kernels::quantised_test {
 
 extern const QuantisedLoops kOtherForm;
+extern const QuantisedLoops kEmulatedTiles;
 
 namespace {
 
@@ -56,7 +57,11 @@ std::vector<Set> sets() {
 #if defined(QKV_BUILDS_AVX512VNNI)
   if (runs("avx512vnni")) all.push_back({"avx512vnni", &avx512vnni::kQuantised});
 #endif
+#if defined(QKV_BUILDS_AMX)
+  if (runs("amx")) all.push_back({"amx", &amx::kQuantised});
+#endif
 #if defined(__x86_64__)
+  if (runs("avx512vnni")) all.push_back({"emulated_tiles", &kEmulatedTiles});
   if (runs("avx512vnni")) all.push_back({"avx2vnni_as_avx512", &kOtherForm});
 #endif
   return all;
@@ -244,6 +249,24 @@ TEST_P(QuantisedBy, MakesARowNaNThatHoldsNaNOrInfinity) {
     }
   }
 }
+
+#if defined(QKV_BUILDS_AVX512) && defined(QKV_BUILDS_AVX512VNNI)
+// The same sums in the same order, but for fewer than 16 rows.
+TEST(Quantised, HasTheBitsOfAvx512OnTheTileUnit) {
+  if (!runs("avx512vnni")) GTEST_SKIP() << "the rest of the emulated tile unit needs AVX-512 with VNNI";
+  for (const BlockType type : tests::block_types()) {
+    const Weight weight(type, 83, 768);
+    for (const std::int64_t M : {15, 16, 17, 31, 50}) {
+      const Tensor x = normal(1, {M, 768});
+      Tensor tiles(DType::f32, {M, 83});
+      Tensor vectors(DType::f32, {M, 83});
+      multiply_by(kEmulatedTiles, tiles, x.view(), weight.view, nullptr);
+      multiply_by(M < 16 ? avx512vnni::kQuantised : avx512::kQuantised, vectors, x.view(), weight.view, nullptr);
+      EXPECT_EQ(tiles.to_vector(), vectors.to_vector()) << core::layout_of(type).name << ", " << M << " rows";
+    }
+  }
+}
+#endif
 
 TEST(Quantised, TakesAndGivesNumbersOf16Bits) {
   const Weight weight(BlockType::q5_0, 40, 96);
