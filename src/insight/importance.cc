@@ -10,45 +10,76 @@
 #include "insight/outcome.h"
 #include "insight/removed_heads.h"
 #include "insight/token_losses.h"
+#include "kernels/product/onednn.h"
 #include "model/require_finite.h"
+#include "nn/known_linears.h"
 #include "qkv/autograd/softmax.h"
 #include "qkv/nn/parameters.h"
 
 namespace qkv::insight {
 namespace {
 
-// The loss of each text in what a pass left, of which `batch` stands there some times over.
+// Whether most of the time goes into products, and the machine multiplies bf16 in less of it than f32.
+bool is_by_differences(const Model& model) {
+  constexpr std::int64_t kLargeModel = std::int64_t{1} << 22;
+  std::int64_t numbers = 0;
+  for (const Parameter& one : model.parameters()) numbers += one.value.size();
+  return model.dtype() == DType::f32 && numbers >= kLargeModel && kernels::product_dtype(DType::bf16) == DType::bf16;
+}
+
+// The loss of each text in what a pass left, of which `batch` stands there some times over. Passes without a head
+// multiply only by how far they are from the whole one, where that is quicker.
 class Losses {
  public:
-  explicit Losses(const Model& model) : model_(model), few_(TokenLosses::of(model)), logits_(logits_name(model)) {}
+  explicit Losses(const Model& model)
+      : model_(model),
+        few_(TokenLosses::of(model)),
+        logits_(logits_name(model)),
+        is_by_differences_(is_by_differences(model)) {}
+
+  // What the whole pass over a batch left.
+  struct Whole {
+    Trace streams;
+    nn::KnownLinears linears = {};
+    std::optional<TokenLosses::Known> scores = std::nullopt;
+    double sum = 0;  // of the losses
+  };
 
   /// What a trace has to keep.
   [[nodiscard]] const std::string& name() const { return few_ ? few_->states_name() : logits_; }
 
-  /// Of a trace for run().
-  [[nodiscard]] std::vector<std::string> names() const {
+  [[nodiscard]] Whole run(const TextBatch& batch) {
+    constexpr std::int64_t kMostKnown = 512;  // tokens, of which a pass leaves less than its weights take
     std::vector<std::string> names = names_of_streams(model_);
-    if (few_) names.push_back(few_->states_name());
-    return names;
+    names.push_back(name());
+    Whole whole{.streams = Trace(std::move(names))};
+    const bool is_known = is_by_differences_ && tokens_of(batch.input()) <= kMostKnown;
+    {
+      std::optional<nn::NotedLinears> noted;
+      if (is_known) noted.emplace(whole.linears);
+      model_.run(batch.input(), whole.streams);
+    }
+    const Tensor value = whole.streams[name()];
+    whole.sum = of_batches(value, batch, whole).front();
+    if (is_known && few_) whole.scores = few_->known(value, batch.targets);
+    return whole;
   }
 
-  /// The sum over the targets of a batch.
-  [[nodiscard]] double run(const TextBatch& batch, Trace& trace) const {
-    const NoGradient constant;
-    if (!few_) {
-      const Variable scores = model_.forward(batch.input(), {.dtype = model_.dtype(), .trace = &trace});
-      return of_batches(scores.value(), batch).front();
-    }
-    model_.run(batch.input(), trace);
-    return of_batches(trace[few_->states_name()], batch).front();
+  /// Calls body() with the products of `whole` known.
+  template <class Body>
+  void with_known(const Whole& whole, const Body& body) {
+    const nn::LinearDifferences differences(whole.linears, weights_);
+    body();
   }
 
   /// The sum over the targets of the batch that begins at each row which is a multiple of its texts.
-  [[nodiscard]] std::vector<double> of_batches(const TensorView& value, const TextBatch& batch) const {
+  [[nodiscard]] std::vector<double> of_batches(const TensorView& value, const TextBatch& batch,
+                                               const Whole& whole) const {
     const std::int64_t texts = std::ssize(batch.texts);
     std::vector<double> sums(static_cast<std::size_t>(value.dim(0) / texts), 0);
     if (few_) {
-      const std::vector<double> all = few_->sums(value, batch.targets);
+      const std::vector<double> all =
+          whole.scores ? few_->sums(value, batch.targets, *whole.scores) : few_->sums(value, batch.targets);
       for (std::size_t n = 0; n < all.size(); ++n) sums[n / batch.texts.size()] += all[n];
       return sums;
     }
@@ -65,20 +96,9 @@ class Losses {
   const Model& model_;
   std::optional<TokenLosses> few_;
   std::string logits_;
+  bool is_by_differences_;
+  nn::RoundedWeights weights_;
 };
-
-// Mean loss over the targets of all batches. `streams` gets a trace of each for without_each_head().
-double loss_of(const Model& model, const Losses& losses, const std::vector<TextBatch>& batches,
-               std::vector<Trace>& streams) {
-  double sum = 0;
-  double asked = 0;
-  for (const TextBatch& batch : batches) {
-    sum += losses.run(batch, streams.emplace_back(losses.names()));
-    asked += static_cast<double>(batch.all_asked());
-  }
-  require_numbers(model, "analyze_heads", "the losses of the texts", std::array{sum});
-  return sum / asked;
-}
 
 double product_of(const TensorView& a, const TensorView& b) {
   const std::vector<double> x = a.to_vector();
@@ -136,30 +156,17 @@ void gradient_pass(const Model& model, const std::vector<TextBatch>& batches, He
   clear_gradients(model.parameters());
 }
 
-// Texts with what their whole pass left.
-struct Measured {
-  std::vector<TextBatch> batches;
-  std::vector<Trace> streams = {};
-};
-
-// The rise of the mean loss without each of a layer's heads.
-void add_removals(const Model& model, const Measured& texts, const Losses& losses, const RemovedLayer& removed,
-                  double loss, std::span<HeadStatistics> layer) {
-  std::vector<double> sums(layer.size(), 0);
-  double asked = 0;
-  const std::vector<std::string> kept{losses.name()};
-  for (std::size_t n = 0; n < texts.batches.size(); ++n) {
-    const TextBatch& batch = texts.batches[n];
-    asked += static_cast<double>(batch.all_asked());
-    std::vector<double> of_pass;
-    const WithoutHead add = [&](std::int64_t head, std::span<const Tensor> values, std::int64_t row) {
-      if (row == 0) of_pass = losses.of_batches(values.front(), batch);  // of all its heads together
-      sums[static_cast<std::size_t>(head)] += of_pass[static_cast<std::size_t>(row) / batch.texts.size()];
-    };
-    without_each_head(model, batch.input(), texts.streams[n], removed, kept, add);
-  }
-  require_numbers(model, "analyze_heads", "the losses of the texts", sums);
-  for (std::size_t n = 0; n < layer.size(); ++n) layer[n].removal = sums[n] / asked - loss;
+// Adds the losses of a batch without each of a layer's heads.
+void add_losses_without(const Model& model, const TextBatch& batch, Losses& losses, const Losses::Whole& whole,
+                        const RemovedLayer& removed, std::span<double> sums) {
+  std::vector<double> of_pass;
+  const WithoutHead add = [&](std::int64_t head, std::span<const Tensor> values, std::int64_t row) {
+    if (row == 0) of_pass = losses.of_batches(values.front(), batch, whole);  // of all its heads together
+    sums[static_cast<std::size_t>(head)] += of_pass[static_cast<std::size_t>(row) / batch.texts.size()];
+  };
+  losses.with_known(whole, [&] {
+    without_each_head(model, batch.input(), whole.streams, removed, std::vector<std::string>{losses.name()}, add);
+  });
 }
 
 std::int64_t heads_of(const HeadAnalysis& analysis) {
@@ -167,6 +174,58 @@ std::int64_t heads_of(const HeadAnalysis& analysis) {
   for (const SiteHeads& site : analysis.sites) heads += std::ssize(site.all);
   return heads;
 }
+
+// The mean loss over the targets of all batches, and how much it rises without each head.
+class Removals {
+ public:
+  Removals(const Model& model, const HeadOptions& options, HeadAnalysis& analysis)
+      : model_(model), options_(options), analysis_(analysis), losses_(model) {
+    for (const SiteHeads& site : analysis.sites) sums_.emplace_back(site.all.size(), 0.0);
+  }
+
+  void add(const std::vector<TextBatch>& batches) {
+    const std::int64_t passes = std::ssize(batches) * heads_of(analysis_);
+    for (const TextBatch& batch : batches) {
+      asked_ += static_cast<double>(batch.all_asked());
+      const Losses::Whole whole = losses_.run(batch);
+      require_numbers(model_, "analyze_heads", "the losses of the texts", std::array{whole.sum});
+      sum_ += whole.sum;
+      for (std::size_t n = 0; n < sums_.size(); ++n) add_site(batch, whole, n, passes);
+    }
+  }
+
+  void tell() {
+    analysis_.loss = sum_ / asked_;
+    for (std::size_t n = 0; n < sums_.size(); ++n) {
+      require_numbers(model_, "analyze_heads", "the losses of the texts", sums_[n]);
+      std::vector<HeadStatistics>& heads = analysis_.sites[n].all;
+      for (std::size_t h = 0; h < heads.size(); ++h) heads[h].removal = sums_[n][h] / asked_ - *analysis_.loss;
+    }
+  }
+
+ private:
+  void add_site(const TextBatch& batch, const Losses::Whole& whole, std::size_t n, std::int64_t passes) {
+    const SiteHeads& site = analysis_.sites[n];
+    for (std::int64_t layer = 0; layer < site.layers; ++layer) {
+      if (options_.doing) {
+        options_.doing(fmt::format("without each head of layer {} of {}", layer, name_of(site.site)), done_, passes);
+      }
+      add_losses_without(model_, batch, losses_, whole, layer_at(model_, site, layer),
+                         std::span(sums_[n]).subspan(static_cast<std::size_t>(layer * site.heads),
+                                                     static_cast<std::size_t>(site.heads)));
+      done_ += site.heads;
+    }
+  }
+
+  const Model& model_;
+  const HeadOptions& options_;
+  HeadAnalysis& analysis_;
+  Losses losses_;
+  std::vector<std::vector<double>> sums_ = {};  // of each site
+  double sum_ = 0;
+  double asked_ = 0;
+  std::int64_t done_ = 0;
+};
 
 bool asks(const HeadText& text) {
   return std::ranges::any_of(text.targets, [](std::int64_t target) { return target >= 0; });
@@ -215,21 +274,11 @@ void add_importance(const Model& model, std::span<const HeadText> texts, const H
   }
   analysis.importance_texts = static_cast<std::int64_t>(asked.size());
   analysis.masked = masked_tokens(asked, options.masks);
-  Measured measured{.batches = batches_of(asked, 1)};
-  gradient_pass(model, measured.batches, analysis);
-  const Losses losses(model);
-  analysis.loss = loss_of(model, losses, measured.batches, measured.streams);
-  std::int64_t done = 0;
-  for (SiteHeads& site : analysis.sites) {
-    for (std::int64_t layer = 0; layer < site.layers; ++layer) {
-      if (options.doing) {
-        options.doing(fmt::format("without each head of layer {} of {}", layer, name_of(site.site)), done,
-                      heads_of(analysis));
-      }
-      add_removals(model, measured, losses, layer_at(model, site, layer), *analysis.loss, layer_of(site, layer));
-      done += site.heads;
-    }
-  }
+  const std::vector<TextBatch> batches = batches_of(asked, 1);
+  gradient_pass(model, batches, analysis);
+  Removals removals(model, options, analysis);
+  removals.add(batches);
+  removals.tell();
 }
 
 }  // namespace qkv::insight

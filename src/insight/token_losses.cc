@@ -6,9 +6,11 @@
 #include <memory>
 #include <utility>
 
+#include "autograd/node.h"
 #include "autograd/rows.h"
 #include "autograd/special.h"
 #include "core/parallel.h"
+#include "kernels/product/known_product.h"
 #include "qkv/autograd/matmul.h"
 #include "qkv/model/decoder.h"
 #include "qkv/nn/parameters.h"
@@ -100,20 +102,53 @@ TokenLosses::TokenLosses(std::string states_name, const Variable& map, double fa
   }
 }
 
+TokenLosses::Known TokenLosses::known(const TensorView& states, const TensorView& targets) {
+  const NoGradient constant;
+  for (std::size_t n = rounded_.size(); n < pieces_.size(); ++n) {
+    rounded_.push_back(kernels::PackedWeight::of(pieces_[n].value(), DType::bf16));
+  }
+  Known all{.rows = asked_in(states, targets, factor_).rows, .scores = {}};
+  if (all.rows.size() == 0) return all;
+  const Variable rows(all.rows);
+  for (const Variable& piece : pieces_) all.scores.emplace_back(linear(rows, piece).value());
+  return all;
+}
+
 std::vector<double> TokenLosses::sums(const TensorView& states, const TensorView& targets) const {
+  return sums_of(states, targets, [&](const Variable& rows, std::size_t n) { return linear(rows, pieces_[n]); });
+}
+
+std::vector<double> TokenLosses::sums(const TensorView& states, const TensorView& targets, const Known& known) const {
+  std::optional<kernels::RowDifferences> differences;
+  Variable far;
+  return sums_of(states, targets, [&](const Variable& rows, std::size_t n) {
+    if (rounded_[n] == nullptr) return linear(rows, pieces_[n]);
+    if (!differences) {
+      differences.emplace(rows.value(), known.rows.view());
+      far = Variable(kernels::rows_at(rows.value(), differences->far()));
+    }
+    autograd::Value scores = autograd::new_value(DType::f32, {rows.dim(0), known.scores[n].dim(1)});
+    differences->multiply(scores.writable(), known.scores[n].view(), *rounded_[n]);
+    if (far.size() > 0) kernels::put_rows(linear(far, pieces_[n]).value(), differences->far(), scores.writable());
+    return autograd::recorded("linear", std::move(scores), {&rows}, {});
+  });
+}
+
+std::vector<double> TokenLosses::sums_of(const TensorView& states, const TensorView& targets,
+                                         const ScoresOf& scores_of) const {
   const NoGradient constant;
   AskedStates asked = asked_in(states, targets, factor_);
   std::vector<double> sums(static_cast<std::size_t>(states.dim(0)), 0);
   if (asked.places.empty()) return sums;
   const Variable rows(asked.rows);
   std::int64_t first = 0;
-  for (const Variable& piece : pieces_) {
-    const Variable scores = linear(rows, piece);
+  for (std::size_t n = 0; n < pieces_.size(); ++n) {
+    const Variable scores = scores_of(rows, n);
     const TensorView all = scores.value();
-    const std::int64_t count = piece.dim(0);
-    core::parallel_for(threads(), std::ssize(asked.places), [&](int /*worker*/, std::int64_t n) {
-      AskedPlace& place = asked.places[static_cast<std::size_t>(n)];
-      const float* const own = all.select(0, n).data_as<float>();
+    const std::int64_t count = pieces_[n].dim(0);
+    core::parallel_for(threads(), std::ssize(asked.places), [&](int /*worker*/, std::int64_t row) {
+      AskedPlace& place = asked.places[static_cast<std::size_t>(row)];
+      const float* const own = all.select(0, row).data_as<float>();
       const autograd::RowSum<float> sum = sum_of_scores(own, count);
       place.add(sum.most, sum.sum);
       const std::int64_t at = place.target - first;

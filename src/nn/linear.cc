@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "nn/known_linears.h"
 #include "nn/require.h"
 #include "qkv/autograd/matmul.h"
 
@@ -28,7 +29,10 @@ Linear::Linear(Variable weight, Variable bias) : weight_(std::move(weight)), bia
 }
 
 Variable Linear::forward(const Variable& x) const {
-  return bias_.empty() ? linear(x, weight_) : linear(x, weight_, bias_);
+  const auto multiply = [&](const Variable& rows) {
+    return bias_.empty() ? linear(rows, weight_) : linear(rows, weight_, bias_);
+  };
+  return nn::has_known_linears() ? nn::known_linear(x, weight_, multiply) : multiply(x);
 }
 
 Parameters Linear::parameters() const {

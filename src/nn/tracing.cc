@@ -90,6 +90,8 @@ const Resumption* resumption_of_scope() {
   return found == resumed_stacks()->end() ? nullptr : &*found;
 }
 
+std::string name_of_scope() { return name_of_leaf(""); }
+
 bool is_traced() noexcept { return current() != nullptr; }
 
 bool is_named(std::string_view leaf) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "qkv/autograd/attention.h"
@@ -28,6 +29,9 @@ class Tracing {
 };
 
 [[nodiscard]] bool is_traced() noexcept;
+
+/// The current scope as the trace of its thread names it.
+[[nodiscard]] std::string name_of_scope();
 
 /// Whether a pattern of the trace that ends in this leaf, not in `*`, means the value `leaf` of the current scope: for
 /// values that are computed only where they are asked for.

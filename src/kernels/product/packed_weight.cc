@@ -9,6 +9,7 @@
 #include "kernels/elements.h"
 #include "kernels/pieces.h"
 #include "kernels/product/dense.h"
+#include "kernels/vectorised.h"
 #include "qkv/error.h"
 
 namespace qkv::kernels {
@@ -36,6 +37,20 @@ Dense with_rows(const TensorView& x, std::int64_t rows) {
   std::memset(padded.writable().data(), 0, static_cast<std::size_t>(padded.view().size()) * size_of(x.dtype()));
   copy_elements(x, padded.writable().slice(0, 0, x.dim(0)));
   return padded;
+}
+
+// Of the first rows of `more`, as many as `place` has; both f32.
+void add_rows(const MutableTensorView& place, const TensorView& more) {
+  const std::int64_t columns = place.dim(1);
+  auto* const out = static_cast<float*>(place.data());
+  const auto* const from = more.data_as<float>();
+  vectorised<float>([&]() QKV_INLINED {
+    for (std::int64_t row = 0; row < place.dim(0); ++row) {
+      float* const to = out + row * place.strides()[0];
+      QKV_SAME_INDEX
+      for (std::int64_t n = 0; n < columns; ++n) to[n] += from[row * columns + n];
+    }
+  });
 }
 
 void multiply_kept(const ProductShape& shape, const void* x, const void* laid, const void* bias, void* out) {
@@ -91,6 +106,14 @@ void PackedWeight::multiply_in_own(const MutableTensorView& out, const TensorVie
 
 void PackedWeight::multiply(const MutableTensorView& out, const TensorView& x, const TensorView* bias) const {
   if (x.dtype() != dtype_) return multiply_in_own(out, x, bias);
+  run(out, x, bias, Into::written);
+}
+
+void PackedWeight::add_product(const MutableTensorView& out, const TensorView& x) const {
+  run(out, x, nullptr, Into::added);
+}
+
+void PackedWeight::run(const MutableTensorView& out, const TensorView& x, const TensorView* bias, Into into) const {
   const Dense rows = Dense::of(x, dtype_);
   const std::int64_t M = x.dim(0);
   const std::int64_t blocks = (M + kRowsOfPiece - 1) / kRowsOfPiece;
@@ -106,6 +129,7 @@ void PackedWeight::multiply(const MutableTensorView& out, const TensorView& x, c
     const TensorView left = is_last ? filled.view() : rows.view().slice(0, first, first + kRowsOfPiece);
     ProductShape shape = piece.shape;
     shape.M = left.dim(0);
+    shape.out = out.dtype();
     const void* shift = nullptr;
     if (bias != nullptr) {
       shape.bias = bias->dtype();
@@ -114,11 +138,12 @@ void PackedWeight::multiply(const MutableTensorView& out, const TensorView& x, c
     const std::int64_t end_row = std::min(first + kRowsOfPiece, M);
     const MutableTensorView place = out.slice(0, first, end_row).slice(1, piece.column, piece.column + shape.N);
     // oneDNN's kernels for packed weights write dense rows only.
-    if (pieces_.size() == 1 && shape.M == place.dim(0)) {
+    if (into == Into::written && pieces_.size() == 1 && shape.M == place.dim(0)) {
       return multiply_kept(shape, left.data(), piece.laid.data(), shift, place.data());
     }
-    const Dense result(dtype_, {shape.M, shape.N});
+    const Dense result(out.dtype(), {shape.M, shape.N});
     multiply_kept(shape, left.data(), piece.laid.data(), shift, result.writable().data());
+    if (into == Into::added) return add_rows(place, result.view());
     copy_elements(result.view().slice(0, 0, place.dim(0)), place);
   });
 }

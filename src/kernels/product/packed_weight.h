@@ -27,7 +27,13 @@ class PackedWeight {
   /// none. Allocates, for each thread, its piece of rows; where x is not of the products' dtype, copies of x and out.
   void multiply(const MutableTensorView& out, const TensorView& x, const TensorView* bias) const;
 
+  /// out [M, N], dense, f32, += x [M, K] weight^T; x is dense and of the products' dtype. Allocates a piece of rows for
+  /// each thread.
+  void add_product(const MutableTensorView& out, const TensorView& x) const;
+
  private:
+  enum class Into : std::uint8_t { written, added };
+
   struct Piece {
     std::int64_t column;
     ProductShape shape;  // of any M
@@ -35,6 +41,7 @@ class PackedWeight {
   };
 
   [[nodiscard]] bool pack(const TensorView& weight);
+  void run(const MutableTensorView& out, const TensorView& x, const TensorView* bias, Into into) const;
   void multiply_in_own(const MutableTensorView& out, const TensorView& x, const TensorView* bias) const;
 
   DType dtype_;
