@@ -33,6 +33,16 @@ struct Few {
     Floats scale[kGroups];
     Floats minimum[kGroups];
     Type::scales(at, kCount, scale, minimum);
+    if constexpr (is_of_halves(kType) && kCount > 1) {
+      Floats products[kRows];
+      for (int r = 0; r < kRows; ++r) {
+        const std::int64_t group = (row + r) * x.stride + first / kBlock;
+        products[r] = *scale * load<Floats>(x.scales + group);
+        if constexpr (Type::kHasLeast) least[r] += *minimum * load<Floats>(x.sums + group);
+      }
+      add_halves<0, kCount>(at, first, products);
+      return;
+    }
     alignas(sizeof(Floats)) float factors[kRows][kBlocks * kGroups];
     for (int r = 0; r < kRows; ++r) {
       const std::int64_t group = (row + r) * x.stride + first / kBlock * kGroups;
@@ -58,6 +68,30 @@ struct Few {
     }
   }
 
+  /// Blocks 2 kPair and 2 kPair + 1 and those behind them, where factors has one of each block.
+  template <int kPair, int kCount>
+  [[gnu::always_inline]] void add_halves(const std::uint8_t* at, std::int64_t first, const Floats (&factors)[kRows]) {
+    constexpr int kBlock0 = 2 * kPair;
+    constexpr int kBlock1 = kBlock0 + 1;
+    Bytes low;
+    Bytes high;
+    Type::halves(at, kPair, low, high);
+    for (int r = 0; r < kRows; ++r) {
+      const std::int8_t* left = x.numbers + (row + r) * K + first + kBlock0 * kBlock;
+      const Floats both = __builtin_shufflevector(factors[r], factors[r], kBlock0, kBlock0, kBlock0, kBlock0, kBlock1,
+                                                  kBlock1, kBlock1, kBlock1);
+      sums[r][kPair % 2] += to_floats(products_of(low, load<Bytes>(left), high, load<Bytes>(left + kBlock))) * both;
+    }
+    if constexpr (kBlock1 + 1 < kCount) add_halves<kPair + 1, kCount>(at, first, factors);
+  }
+
+  [[gnu::always_inline]] static Ints products_of(const Bytes& low, const Bytes& x, const Bytes& high, const Bytes& y) {
+    if constexpr (Type::kSigned) return S::dot_signed(low, x) + S::dot_signed(high, y);
+    Ints products = S::dot(low, x);
+    S::add_dot(products, high, y);
+    return products;
+  }
+
   [[gnu::always_inline]] static Floats factor(const float* factors, int n) {
     if constexpr (kGroups == 1) return splat(factors[n]);
     const float low = factors[2 * n];
@@ -75,9 +109,12 @@ template <class S, BlockType kType, int kRows>
     Few<S, kType, kRows> sums = {.x = p.x, .K = p.weight.K, .row = row};
     std::int64_t first = 0;
     for (; first + kChunk <= sums.K; first += kChunk, at += Type::kBytes) {
-      // The machine's own prefetchers stop at the end of a page.
-      for (std::int64_t line = 0; line < Type::kBytes; line += 64) __builtin_prefetch(at + 4096 + line, 0, 2);
       sums.template add<kBlocks>(at, first);
+    }
+    if constexpr (is_of_halves(kType)) {
+      for (; first + 2 * kBlock <= sums.K; first += 2 * kBlock, at += Type::kBytes / kBlocks * 2) {
+        sums.template add<2>(at, first);
+      }
     }
     if constexpr (Type::kIsSmall) {
       for (; first < sums.K; first += kBlock, at += Type::kBytes / kBlocks) sums.template add<1>(at, first);

@@ -31,15 +31,18 @@ std::int64_t group_of(BlockType type) {
   return is_of_16 ? 16 : 32;
 }
 
+enum class For : std::uint8_t { few, many };
+
 // Memory of QuantisedRows.
 class Rows {
  public:
-  Rows(const TensorView& x, std::int64_t group)
+  Rows(const TensorView& x, BlockType type, For loop)
       : M_(x.dim(0)),
         K_(x.dim(1)),
-        group_(group),
-        stride_((K_ / group + 8 + 15) / 16 * 16),
-        rows_((M_ + kMostQuantisedRows - 1) / kMostQuantisedRows * kMostQuantisedRows),
+        group_(group_of(type)),
+        stride_((K_ / group_ + 8 + 15) / 16 * 16),
+        rows_(loop == For::few ? M_ : (M_ + kMostQuantisedRows - 1) / kMostQuantisedRows * kMostQuantisedRows),
+        of_halves_(loop == For::few && is_of_halves(type)),
         numbers_(core::checked_bytes("product", {rows_, K_}, 1)),
         scales_(DType::f32, {2, rows_, stride_}) {
     const auto* from = x.data_as<float>();
@@ -72,6 +75,14 @@ class Rows {
       if (group_ == 32) return each<32>(x, to, scale, sum);
       each<16>(x, to, scale, sum);
     });
+    if (of_halves_) stand_as_halves(to);
+  }
+
+  void stand_as_halves(std::int8_t* row) const {
+    constexpr std::int64_t kHalf = 16;
+    for (std::int64_t first = 0; first + 4 * kHalf <= K_; first += 4 * kHalf) {
+      std::swap_ranges(row + first + kHalf, row + first + 2 * kHalf, row + first + 2 * kHalf);
+    }
   }
 
   template <int kGroup>
@@ -105,6 +116,7 @@ class Rows {
   std::int64_t group_;
   std::int64_t stride_;
   std::int64_t rows_;
+  bool of_halves_;
   core::PooledBlock numbers_;
   Dense scales_;
 };
@@ -169,13 +181,14 @@ void multiply_by(const QuantisedLoops& loops, const MutableTensorView& out, cons
   const Dense rows = Dense::of(x, DType::f32);
   const Dense shift = bias == nullptr ? Dense() : Dense::of(*bias, DType::f32);
   const Dense sums = out.dtype() == DType::f32 ? Dense() : Dense(DType::f32, out.shape());
-  const Rows quantised(rows.view(), group_of(weight.type));
+  const For loop = x.dim(0) <= kMostFewRows || loops.many == nullptr ? For::few : For::many;
+  const Rows quantised(rows.view(), weight.type, loop);
   const QuantisedProduct product = {.x = quantised.view(),
                                     .weight = weight,
                                     .bias = shift.view().data_as<float>(),
                                     .out = static_cast<float*>(sums.owns() ? sums.writable().data() : out.data()),
                                     .out_row = weight.N};
-  if (product.x.M <= kMostFewRows || loops.many == nullptr) {
+  if (loop == For::few) {
     multiply_few(loops, product);
   } else {
     multiply_many(loops, product);

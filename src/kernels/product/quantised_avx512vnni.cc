@@ -8,8 +8,12 @@ namespace {
 struct Quantised : quantised::Avx512<Quantised> {
   [[gnu::always_inline]] static quantised::Ints dot(const quantised::Bytes& numbers, const quantised::Bytes& x) {
     quantised::Ints sums = {};
-    asm("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(numbers), "vm"(x));
+    add_dot(sums, numbers, x);
     return sums;
+  }
+  [[gnu::always_inline]] static void add_dot(quantised::Ints& sums, const quantised::Bytes& numbers,
+                                             const quantised::Bytes& x) {
+    asm("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(numbers), "vm"(x));
   }
   [[gnu::always_inline]] static void add_products(WideInts& sums, const WideBytes& numbers, const WideBytes& x) {
     asm("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(numbers), "vm"(x));

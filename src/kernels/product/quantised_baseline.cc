@@ -55,6 +55,9 @@ struct Quantised {
     return sums;
   }
   [[gnu::always_inline]] static Ints dot(const Bytes& numbers, const Bytes& x) { return dot_signed(numbers, x); }
+  [[gnu::always_inline]] static void add_dot(Ints& sums, const Bytes& numbers, const Bytes& x) {
+    sums += dot(numbers, x);
+  }
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ using core::BlockType;
 ///   kHasLeast                 something is added to scale times number: minima
 ///   scales(at, count, scale, least)    those of its first `count` times 32 numbers, and zeros
 ///   numbers(at, n)            numbers 32 n to 32 n + 31
+///   halves(at, n, low, high)  where is_of_halves(): of blocks 2 n and 2 n + 1 the first 16 numbers, and the last
 template <class S, BlockType kType>
 struct Blocks;
 
@@ -49,6 +50,17 @@ template <std::uint8_t kMask>
   return load<Bytes>(&shifted) & 15;
 }
 
+/// The low four bits of 16 bytes and of 16 others, and their high ones.
+[[gnu::always_inline]] inline void halves(const std::uint8_t* first, const std::uint8_t* second, Bytes& low,
+                                          Bytes& high) {
+  const auto a = load<HalfOfBytes>(first);
+  const auto b = load<HalfOfBytes>(second);
+  const Bytes both = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
+                                             20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+  low = both & 15;
+  high = low_bits<15>(both, 4);
+}
+
 /// 16 in byte n where bit n is set.
 [[gnu::always_inline]] inline Bytes sixteens(const std::uint8_t* from) {
   std::uint32_t word = 0;
@@ -65,8 +77,9 @@ template <std::uint8_t kMask>
 
 /// The f16 scale of each of `count` blocks that begin kStride bytes apart.
 template <class S, std::int64_t kStride>
-[[gnu::always_inline]] inline Floats halves(const std::uint8_t* first, int count) {
+[[gnu::always_inline]] inline Floats f16_scales(const std::uint8_t* first, int count) {
   if (count == 1) return Floats{S::half(first)};
+  if (count == 2) return Floats{S::half(first), S::half(first + kStride)};
   std::uint16_t all[kBlocks] = {};
 #pragma GCC unroll 8
   for (int n = 0; n < count; ++n) std::memcpy(all + n, first + n * kStride, sizeof(*all));
@@ -111,13 +124,13 @@ struct Small {
   // scale times (number - kZero)
   template <int kZero>
   [[gnu::always_inline]] static void scales_around(const std::uint8_t* at, int count, Floats* scale, Floats* least) {
-    *scale = bits::halves<S, kSize>(at, count);
+    *scale = bits::f16_scales<S, kSize>(at, count);
     *least = *scale * static_cast<float>(-kZero);
   }
   [[gnu::always_inline]] static void scales_and_minima(const std::uint8_t* at, int count, Floats* scale,
                                                        Floats* least) {
-    *scale = bits::halves<S, kSize>(at, count);
-    *least = bits::halves<S, kSize>(at + 2, count);
+    *scale = bits::f16_scales<S, kSize>(at, count);
+    *least = bits::f16_scales<S, kSize>(at + 2, count);
   }
 };
 
@@ -127,6 +140,9 @@ struct Blocks<S, BlockType::q4_0> : Small<S, 18> {
     Small<S, 18>::template scales_around<8>(at, count, scale, least);
   }
   [[gnu::always_inline]] static Bytes numbers(const std::uint8_t* at, int n) { return bits::nibbles(at + n * 18 + 2); }
+  [[gnu::always_inline]] static void halves(const std::uint8_t* at, int n, Bytes& low, Bytes& high) {
+    bits::halves(at + n * 36 + 2, at + n * 36 + 20, low, high);
+  }
 };
 
 template <class S>
@@ -135,6 +151,9 @@ struct Blocks<S, BlockType::q4_1> : Small<S, 20> {
     Small<S, 20>::scales_and_minima(at, count, scale, least);
   }
   [[gnu::always_inline]] static Bytes numbers(const std::uint8_t* at, int n) { return bits::nibbles(at + n * 20 + 4); }
+  [[gnu::always_inline]] static void halves(const std::uint8_t* at, int n, Bytes& low, Bytes& high) {
+    bits::halves(at + n * 40 + 4, at + n * 40 + 24, low, high);
+  }
 };
 
 template <class S>
@@ -163,7 +182,7 @@ struct Blocks<S, BlockType::q8_0> : Small<S, 34> {
   static constexpr bool kHasLeast = false;
 
   [[gnu::always_inline]] static void scales(const std::uint8_t* at, int count, Floats* scale, Floats* /*least*/) {
-    *scale = bits::halves<S, 34>(at, count);
+    *scale = bits::f16_scales<S, 34>(at, count);
   }
   [[gnu::always_inline]] static Bytes numbers(const std::uint8_t* at, int n) { return load<Bytes>(at + n * 34 + 2); }
 };
@@ -174,10 +193,15 @@ struct Blocks<S, BlockType::iq4_nl> : Small<S, 18> {
   static constexpr bool kHasLeast = false;
 
   [[gnu::always_inline]] static void scales(const std::uint8_t* at, int count, Floats* scale, Floats* /*least*/) {
-    *scale = bits::halves<S, 18>(at, count);
+    *scale = bits::f16_scales<S, 18>(at, count);
   }
   [[gnu::always_inline]] static Bytes numbers(const std::uint8_t* at, int n) {
     return S::uneven(bits::nibbles(at + n * 18 + 2));
+  }
+  [[gnu::always_inline]] static void halves(const std::uint8_t* at, int n, Bytes& low, Bytes& high) {
+    bits::halves(at + n * 36 + 2, at + n * 36 + 20, low, high);
+    low = S::uneven(low);
+    high = S::uneven(high);
   }
 };
 

@@ -9,14 +9,20 @@
 
 namespace qkv::kernels {
 
+/// Whether `few` takes two blocks of 32 of the weight at a time: 16 bytes of each are 32 low halves, and 32 high ones.
+[[nodiscard]] constexpr bool is_of_halves(core::BlockType type) {
+  return type == core::BlockType::q4_0 || type == core::BlockType::q4_1 || type == core::BlockType::iq4_nl;
+}
+
 /// Rows of x in 8 bits: x[m][k] is about numbers[m][k] times the scale of its group, of 32 numbers, or of 16 where the
-/// weight's scales are of 16.
+/// weight's scales are of 16. For `few` of a weight is_of_halves() each 64 numbers stand as those halves do: 0 to 15,
+/// 32 to 47, 16 to 31, 48 to 63.
 struct QuantisedRows {
   const std::int8_t* numbers = nullptr;  // [M][K], from -127 to 127
   const float* scales = nullptr;         // [M][stride]
   const float* sums = nullptr;           // [M][stride]: the scale times the sum of the group's numbers
-  std::int64_t M = 0;                    // behind which rows of zeros follow up to a multiple of kMostQuantisedRows
-  std::int64_t stride = 0;               // groups of a row, rounded up to 16; those behind the last are zeros
+  std::int64_t M = 0;       // behind which, for `many`, rows of zeros up to a multiple of kMostQuantisedRows
+  std::int64_t stride = 0;  // groups of a row, rounded up to 16; those behind the last are zeros
 };
 
 /// Rows of x that a loop multiplies at a time, at most; what is left of them divides it.

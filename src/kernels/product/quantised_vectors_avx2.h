@@ -49,7 +49,12 @@ struct Avx2 {
     return Own::dot((Bytes)_mm256_abs_epi8((__m256i)numbers), (Bytes)_mm256_sign_epi8((__m256i)x, (__m256i)numbers));
   }
 
-  /// Likewise, onto sums; for panels.
+  /// dot() onto sums.
+  [[gnu::always_inline]] static void add_dot(Ints& sums, const Bytes& numbers, const Bytes& x) {
+    sums += Own::dot(numbers, x);
+  }
+
+  /// Likewise, for panels.
   using WideBytes = Bytes;
   using WideInts = Ints;
   using WideFloats = Floats;

@@ -13,6 +13,9 @@ struct Avx2Vnni : Avx2<Own> {
     Own::add_products(sums, numbers, x);
     return sums;
   }
+  [[gnu::always_inline]] static void add_dot(Ints& sums, const Bytes& numbers, const Bytes& x) {
+    Own::add_products(sums, numbers, x);
+  }
   [[gnu::always_inline]] static void add_products(Ints& sums, const Bytes& numbers, const Bytes& x) {
 #if defined(__AVXVNNI__)
     sums = (Ints)_mm256_dpbusd_avx_epi32((__m256i)sums, (__m256i)numbers, (__m256i)x);

@@ -54,6 +54,10 @@ struct Neon {
   // Numbers up to 127 have no sign to lose.
   [[gnu::always_inline]] static Ints dot(const Bytes& numbers, const Bytes& x) { return dot_signed(numbers, x); }
 
+  [[gnu::always_inline]] static void add_dot(Ints& sums, const Bytes& numbers, const Bytes& x) {
+    add_signed_products(sums, numbers, x);
+  }
+
   using WideBytes = Bytes;
   using WideInts = Ints;
   using WideFloats = Floats;
