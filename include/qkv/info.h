@@ -13,7 +13,7 @@ struct BuildInfo {
   std::string_view compiler;    // "GNU 12.2.0"
   std::string_view flags;       // as CMake passed them for this build type
   std::string_view build_type;  // "Release"
-  std::string_view commit;      // of the source tree when it was configured
+  std::string_view commit;      // of the source tree when it was built
   std::string_view targets;     // CPU targets that it holds beside "reference": "avx512 avx512vnni avx512bf16"
   std::string_view left_out;    // those of this kind of processor that it does not hold (QKV_TARGETS=native)
 };

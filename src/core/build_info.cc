@@ -1,3 +1,4 @@
+#include "core/commit.h"
 #include "qkv/info.h"
 
 namespace qkv {

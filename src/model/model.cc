@@ -49,7 +49,20 @@ Model::Network network_of(const ModelConfig& config, const Init& init, DType dty
   return kMakers.at(static_cast<std::size_t>(model_kind_named(kind->second)))(config, init, dtype);
 }
 
+using MakeSized = Model::Network (*)(const kinds::Sizes& sizes, const Init& init);
+
+template <std::size_t n>
+Model::Network made_sized(const kinds::Sizes& sizes, const Init& init) {
+  return KindAt<n>::make(sizes, init);
+}
+
 }  // namespace
+
+Model::Network kinds::network_of(ModelKind kind, const Sizes& sizes, const Init& init) {
+  static constexpr std::array<MakeSized, kKinds> kMakers =
+      of_each_kind<MakeSized>([]<std::size_t n>() { return &made_sized<n>; }, std::make_index_sequence<kKinds>());
+  return kMakers.at(static_cast<std::size_t>(kind))(sizes, init);
+}
 
 std::int64_t passes_of_thread() noexcept { return passes; }
 

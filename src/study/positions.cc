@@ -26,11 +26,7 @@ std::unique_ptr<const Task> longest_task(const PositionSetup& setup) {
 
 Model model_of(const PositionSetup& setup, Positions kind) {
   Generator generator(setup.seed);
-  return make_task_model({.kind = ModelKind::decoder,
-                          .layers = setup.layers,
-                          .d_model = setup.d_model,
-                          .heads = setup.heads,
-                          .positions = kind},
+  return make_task_model({.layers = setup.layers, .d_model = setup.d_model, .heads = setup.heads, .positions = kind},
                          *longest_task(setup), generator);
 }
 

@@ -95,10 +95,11 @@ TEST(TrainedModel, KnowsTheCharactersOfATextThatIsNotThere) {
 
 TEST(TrainedModel, SaysNoTokenThatIsNoText) {
   const TemporaryDirectory directory;
-  for (const char* kind : {"translation", "shapes"}) {
-    const auto task = make_task(kind);
-    const std::string path = directory / (std::string(kind) + ".safetensors");
-    save_untrained(path, *task, usual_model(task->info().kind));
+  for (const auto& [name, kind] :
+       {std::pair{"translation", ModelKind::encoder_decoder}, std::pair{"shapes", ModelKind::captioner}}) {
+    const auto task = make_task(name);
+    const std::string path = directory / (std::string(name) + ".safetensors");
+    save_untrained(path, *task, kind);
     const TrainedModel trained = TrainedModel::read(path);
     std::size_t said = 0;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -132,16 +133,16 @@ TEST(TrainedModel, SaysNoTokenOfTheSource) {
 
 TEST(TrainedModel, KnowsHowLongAnAnswerIs) {
   const TemporaryDirectory directory;
-  const auto length_after = [&](const char* name, const char* token) {
+  const auto length_after = [&](const char* name, ModelKind kind, const char* token) {
     const auto task = make_task(name);
     const std::string path = directory / (std::string(name) + ".safetensors");
-    save_untrained(path, *task, usual_model(task->info().kind));
+    save_untrained(path, *task, kind);
     return TrainedModel::read(path).answer_length(task->vocabulary().id(token));
   };
-  EXPECT_EQ(length_after("addition", "="), 5);  // of two numbers of four digits
-  EXPECT_EQ(length_after("addition", "+"), 0);
-  EXPECT_EQ(length_after("induction", "a"), 0);
-  EXPECT_EQ(length_after("brackets", "("), 0);
+  EXPECT_EQ(length_after("addition", ModelKind::decoder, "="), 5);  // of two numbers of four digits
+  EXPECT_EQ(length_after("addition", ModelKind::decoder, "+"), 0);
+  EXPECT_EQ(length_after("induction", ModelKind::decoder, "a"), 0);
+  EXPECT_EQ(length_after("brackets", ModelKind::encoder, "("), 0);
 }
 
 TEST(TrainedModel, SaysHowNearAnImageAndATextAre) {

@@ -19,9 +19,6 @@ struct TaskModelOptions {
   Positions positions = Positions::rotary;
 };
 
-/// The kind that a task is for.
-[[nodiscard]] ModelKind usual_model(TaskKind kind) noexcept;
-
 /// A model for the task, with its tokenizers. Draws its parameters. A decoder reads a source before its tokens. Throws
 /// InvalidArgument for a kind that cannot read the task or answer it, and as the model's own options do.
 [[nodiscard]] Model make_task_model(const TaskModelOptions& options, const Task& task, Generator& generator);

@@ -12,6 +12,19 @@ struct Kind<Captioner> : Defaults<Captioner> {
   static Captioner make(const ModelConfig& config, const Init& init, DType dtype) {
     return Captioner(captioner_options(config), init, dtype);
   }
+  static Captioner make(const Sizes& sizes, const Init& init) {
+    return Captioner({.image_side = sizes.lengths.image_side,
+                      .patch_side = sizes.lengths.patch_side,
+                      .vocabulary = sizes.vocabulary,
+                      .length = sizes.lengths.tokens,
+                      .encoder_layers = sizes.layers,
+                      .layers = sizes.layers,
+                      .d_model = sizes.d_model,
+                      .heads = sizes.heads,
+                      .d_ff = sizes.d_ff,
+                      .positions = sizes.positions},
+                     init);
+  }
   static Variable forward(const Captioner& captioner, const ModelInput& in, const ModelCall& call) {
     return captioner.forward(in.images, in.ids, call);
   }

@@ -12,6 +12,17 @@ struct Kind<Decoder> : Defaults<Decoder> {
   static Decoder make(const ModelConfig& config, const Init& init, DType dtype) {
     return Decoder(decoder_options(config), init, dtype);
   }
+  static Decoder make(const Sizes& sizes, const Init& init) {
+    return Decoder({.vocabulary = sizes.joined_vocabulary,
+                    .length = sizes.lengths.source + sizes.lengths.tokens,
+                    .layers = sizes.layers,
+                    .d_model = sizes.d_model,
+                    .heads = sizes.heads,
+                    .d_ff = sizes.d_ff,
+                    .positions = sizes.positions,
+                    .tied = true},
+                   init);
+  }
   static bool scores_tokens(const Decoder& decoder) { return decoder.options().scores; }
   static Variable forward(const Decoder& decoder, const ModelInput& in, const ModelCall& call) {
     return decoder.forward(in.ids, call);

@@ -12,6 +12,16 @@ struct Kind<Encoder> : Defaults<Encoder> {
   static Encoder make(const ModelConfig& config, const Init& init, DType dtype) {
     return Encoder(encoder_options(config), init, dtype);
   }
+  static Encoder make(const Sizes& sizes, const Init& init) {
+    return Encoder({.vocabulary = sizes.vocabulary,
+                    .length = sizes.lengths.tokens,
+                    .layers = sizes.layers,
+                    .d_model = sizes.d_model,
+                    .heads = sizes.heads,
+                    .d_ff = sizes.d_ff,
+                    .positions = sizes.positions},
+                   init);
+  }
   static bool scores_tokens(const Encoder& encoder) { return encoder.options().head != EncoderHead::none; }
   static Variable forward(const Encoder& encoder, const ModelInput& in, const ModelCall& call) {
     return encoder.forward({in.ids, in.lengths, in.types}, call);

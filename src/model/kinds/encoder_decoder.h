@@ -12,6 +12,21 @@ struct Kind<EncoderDecoder> : Defaults<EncoderDecoder> {
   static EncoderDecoder make(const ModelConfig& config, const Init& init, DType dtype) {
     return EncoderDecoder(encoder_decoder_options(config), init, dtype);
   }
+  static EncoderDecoder make(const Sizes& sizes, const Init& init) {
+    return EncoderDecoder({.source_vocabulary = sizes.source_vocabulary,
+                           .vocabulary = sizes.vocabulary,
+                           .source_length = sizes.lengths.source,
+                           .length = sizes.lengths.tokens,
+                           .encoder_layers = sizes.layers,
+                           .layers = sizes.layers,
+                           .d_model = sizes.d_model,
+                           .heads = sizes.heads,
+                           .d_ff = sizes.d_ff,
+                           .positions = sizes.positions,
+                           .order = NormOrder::pre,
+                           .activation = Activation::gelu},
+                          init);
+  }
   static Variable forward(const EncoderDecoder& both, const ModelInput& in, const ModelCall& call) {
     return both.forward({in.source, in.source_lengths}, in.ids, call);
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/kinds/sizes.h"
 #include "nn/trace_record.h"
 #include "nn/tracing.h"
 #include "qkv/error.h"
@@ -13,7 +14,7 @@
 
 namespace qkv::kinds {
 
-/// Has kTraits, make(), scope_of(), and what a Defaults does otherwise.
+/// Has kTraits, make() of a config and of sizes, scope_of(), and what a Defaults does otherwise.
 template <class Network>
 struct Kind;
 

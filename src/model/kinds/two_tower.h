@@ -12,6 +12,19 @@ struct Kind<TwoTower> : Defaults<TwoTower> {
   static TwoTower make(const ModelConfig& config, const Init& init, DType dtype) {
     return TwoTower(two_tower_options(config), init, dtype);
   }
+  static TwoTower make(const Sizes& sizes, const Init& init) {
+    return TwoTower({.image_side = sizes.lengths.image_side,
+                     .patch_side = sizes.lengths.patch_side,
+                     .vocabulary = sizes.vocabulary,
+                     .length = sizes.lengths.tokens,
+                     .image_layers = sizes.layers,
+                     .text_layers = sizes.layers,
+                     .d_model = sizes.d_model,
+                     .heads = sizes.heads,
+                     .d_ff = sizes.d_ff,
+                     .positions = sizes.positions},
+                    init);
+  }
   static bool scores_tokens(const TwoTower& /*towers*/) { return false; }
   static void run(const TwoTower& towers, const ModelInput& in, const ModelCall& call) {
     const bool has_image = in.images.data() != nullptr;
