@@ -90,7 +90,10 @@ Fields<VariantsFlags> fields_of_variants() {
   Fields<F> fields;
   fields.add(variants_bench_fields());
   fields.add(&F::json, json_field());
-  fields.add(&F::plot, {.name = "plot", .meaning = "Draw the charts in the terminal, too", .excludes = {"json"}});
+  fields.add(&F::plot, {.name = "plot",
+                        .meaning = "Draw the charts in the terminal, too",
+                        .excludes = {"json"},
+                        .reasons = {{"json", kOneThing}}});
   Fields<PictureFolders> into =
       picture_folder_fields("Write time.svg, memory.svg and error.svg into it", "The same as PNG");
   into.add(&PictureFolders::pdf, {.name = "pdf", .form = "DIR", .meaning = "The same as PDF", .example = "pictures"});
@@ -143,8 +146,10 @@ Fields<PositionsArguments> fields_of_positions() {
   fields.add(positions_bench_fields());
   fields.add(threads_flag());
   fields.add(&PositionsArguments::json, json_field());
-  fields.add(&PositionsArguments::plot,
-             {.name = "plot", .meaning = "Draw the chart in the terminal, too", .excludes = {"json"}});
+  fields.add(&PositionsArguments::plot, {.name = "plot",
+                                         .meaning = "Draw the chart in the terminal, too",
+                                         .excludes = {"json"},
+                                         .reasons = {{"json", kOneThing}}});
   fields.add(&PositionsArguments::pictures, picture_fields());
   return fields;
 }

@@ -13,7 +13,7 @@ FieldInfo json_field(const std::string& meaning, const std::string& group) {
 }
 
 FieldInfo quiet_field(const std::string& meaning, const std::string& group) {
-  return {.name = "quiet", .meaning = meaning, .group = group, .excludes = {"json"}};
+  return {.name = "quiet", .meaning = meaning, .group = group, .excludes = {"json"}, .reasons = {{"json", kOneThing}}};
 }
 
 Fields<TerminalLook> terminal_fields(const std::string& group) {

@@ -14,6 +14,9 @@ struct ThreadsFlag {
 };
 [[nodiscard]] Fields<ThreadsFlag> threads_flag(const std::string& group = "");
 
+/// Why --json stands alone.
+inline constexpr const char* kOneThing = "standard output holds one of them";
+
 /// --json and --quiet.
 [[nodiscard]] FieldInfo json_field(const std::string& meaning = "Print JSON", const std::string& group = "");
 [[nodiscard]] FieldInfo quiet_field(const std::string& meaning = "Print nothing", const std::string& group = "");

@@ -30,7 +30,8 @@ Fields<CostFlags> fields_of_cost() {
   fields.add(&CostFlags::plot, {.name = "plot",
                                 .meaning = "Draw it in the terminal instead of the table",
                                 .group = chart,
-                                .excludes = {"json"}});
+                                .excludes = {"json"},
+                                .reasons = {{"json", kOneThing}}});
   fields.add(&CostFlags::pictures, picture_fields(chart));
   return fields;
 }

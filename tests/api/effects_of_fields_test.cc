@@ -59,7 +59,7 @@ const std::map<std::string, std::vector<Json>>& more_requests() {
       {"mask", {{{"mask", "causal"}, {"tq", 100}, {"tk", 100}, {"map", true}}}},
       {"explain", {{{"text", "The cat sat"}, {"heads", 4}}, {{"model", "gpt"}, {"text", "The cat sat"}}}},
       {"roles", {{{"model", "induction"}, {"count", 16}}}},
-      {"change", {{{"model", "induction"}, {"text", "abcxyza"}, {"changes", "remove 1.0"}}}},
+      {"change", {{{"model", "induction"}, {"text", "abcxyza"}, {"changes", {"remove 1.0"}}}}},
   };
   return kAll;
 }

@@ -1,6 +1,7 @@
 // The fields of requests: read from texts and JSON, and as docs/api.md lists them.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -275,7 +276,7 @@ TEST(Fields, GoTogetherAsTheySay) {
       {.name = "map"},
       {.name = "reduce", .needs = {"map"}},
       {.name = "png", .needs_one = {"map", "tile"}},
-      {.name = "tile", .excludes = {"map"}},
+      {.name = "tile", .excludes = {"map"}, .reasons = {{"map", "a map has its own"}}},
       {.name = "text", .one_of = {"file", "list"}},
       {.name = "file"},
       {.name = "list", .type = FieldType::flag},
@@ -288,14 +289,15 @@ TEST(Fields, GoTogetherAsTheySay) {
   EXPECT_EQ(said(R"({"text": "a", "reduce": "mean"})"), "request: reduce: expected `map` beside it, got none");
   EXPECT_EQ(said(R"({"text": "a", "png": "p"})"), "request: png: expected `map` or `tile` beside it, got none of them");
   EXPECT_EQ(said(R"({"text": "a", "png": "p", "tile": "t"})"), "nothing was thrown");
-  EXPECT_EQ(said(R"({"text": "a", "map": "m", "tile": "t"})"), "request: tile: expected none beside `map`, got one");
+  EXPECT_EQ(said(R"({"text": "a", "map": "m", "tile": "t"})"),
+            "request: tile: expected none beside `map`: a map has its own, got one");
   EXPECT_EQ(said("{}"), "request: text: expected one of `text`, `file` and `list`, got none");
   EXPECT_EQ(said(R"({"file": "f", "list": true})"),
             "request: text: expected one of `text`, `file` and `list`, got several");
   const auto company = [&](std::size_t n) {
     return company_of(fields, fields[n], [](auto name) { return std::string(name); });
   };
-  EXPECT_EQ(company(0), "not beside tile") << "as the other says";
+  EXPECT_EQ(company(0), "not beside tile: a map has its own") << "as the other says";
   EXPECT_EQ(company(1), "needs map");
   EXPECT_EQ(company(2), "needs map or tile");
   EXPECT_EQ(company(5), "one of text, file and list");
@@ -307,7 +309,7 @@ TEST(Fields, AreRefusedByARequestThatWasNotRead) {
   EXPECT_NO_THROW(probe_fields().require_company(request));
   request.random = "1,1,1,2,2,2";
   EXPECT_EQ(error_message([&] { probe_fields().require_company(request); }),
-            "request: k: expected none beside `random`, got one");
+            "request: k: expected none beside `random`: q and k are drawn, got one");
 }
 
 TEST(Fields, SayTheirBoundsInOneWay) {
@@ -358,7 +360,7 @@ TEST(Questions, HaveANameEach) {
 
 TEST(Replies, HaveTheKeysOfTheDocument) {
   const std::string text = document();
-  const auto json = nlohmann::json::parse(as_json(CheckRequest{}, CheckReply{}));
+  const auto json = nlohmann::json::parse(reply_as_json(CheckFigures{}));
   for (const auto& [key, value] : json.items()) EXPECT_THAT(text, HasSubstr("`" + key + "`"));
 }
 

@@ -104,7 +104,8 @@ TEST(BenchPositions, RefusesWhatHasNoMeaning) {
               HasSubstr("--learning-rate: expected a number above 0, up to 1e38, got 0"));
   EXPECT_THAT(refusal({"--learning-rate", "inf"}), HasSubstr("--learning-rate: expected a finite number, got inf"));
   EXPECT_THAT(refusal({"--heads", "3"}), HasSubstr("--d-model: expected a multiple of 6, twice the heads, got 64"));
-  EXPECT_THAT(refusal({"--json", "--plot"}), HasSubstr("--plot: expected none beside --json, got one"));
+  EXPECT_THAT(refusal({"--json", "--plot"}),
+              HasSubstr("--plot: expected none beside --json: standard output holds one of them, got one"));
   EXPECT_THAT(refusal({"--steps", "0"}), HasSubstr("--steps: expected a whole number from 1 to"));
 }
 

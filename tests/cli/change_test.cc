@@ -109,8 +109,10 @@ TEST(ChangeCommand, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(refusal({"abcxyzab", "--patch", "blocks.0", "--from-example", "3"}),
               HasSubstr("--from-example: expected a text of "));
   EXPECT_THAT(refusal({"ab9", "--remove", "1.0"}), HasSubstr("TEXT: expected a piece of the vocabulary"));
-  EXPECT_THAT(refusal({"--examples", "4", "--sweep", "heads"}), HasSubstr("--sweep: expected one text"));
-  EXPECT_THAT(refusal({"--examples", "4", "--token", "a"}), HasSubstr("--token: expected one text, got many"));
+  EXPECT_THAT(refusal({"--examples", "4", "--sweep", "heads"}),
+              HasSubstr("--sweep: expected none beside --examples: `qkv analyze` measures"));
+  EXPECT_THAT(refusal({"--examples", "4", "--token", "a"}),
+              HasSubstr("--token: expected none beside --examples: it is of one text, got one"));
 }
 
 }  // namespace

@@ -125,8 +125,8 @@ TEST_F(Check, SpeaksJson) {
   const std::string b = file("b.npy", {1, 2}, {2});
   const Outcome outcome = run_qkv({"check", a, b, "--json"});
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.out,
-              AllOf(HasSubstr("\"equal\": false"), HasSubstr("\"mismatches\": 1"), HasSubstr("\"a\": \"nan\"")));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("\"equal\": false"), HasSubstr("\"mismatches\": 1"),
+                                 HasSubstr("\"a\": null"), HasSubstr("\"text_a\": \"nan\"")));
 }
 
 TEST_F(Check, PrintsWholeNumbersWhole) {

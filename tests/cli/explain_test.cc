@@ -143,9 +143,11 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
       {{"cat", "--scale", "nan"}, "--scale: expected a finite number, got nan"},
       {{"cat", "dog"}, "TEXT: put a text of several words in quotes: qkv explain \"cat dog\""},
       {{"--worked", "wibble"}, "--worked: expected one of vectors"},
-      {{"--worked", "list", "--heads", "3"}, "--heads: expected none beside --worked, got one"},
-      {{"--worked", "gpt3-memory", "--causal"}, "--causal: expected none beside --worked, got one"},
-      {{"--npz", "x.npz", "--positions", "none"}, "--positions: expected none beside --npz, got one"},
+      {{"--worked", "list", "--heads", "3"}, "--heads: expected none beside --worked: an example has its own, got one"},
+      {{"--worked", "gpt3-memory", "--causal"},
+       "--causal: expected none beside --worked: an example has its own, got one"},
+      {{"--npz", "x.npz", "--positions", "none"},
+       "--positions: expected none beside --npz: own tensors are taken as they are, got one"},
       {{"--q", "[[1]]"}, "--k: expected a tensor beside the others: q, k and v go together, got none"},
       {{"--q", "[[1],[1,2]]", "--k", "[[1]]", "--v", "[[1]]"},
        "--q: expected rows of one length, 1 as the first, got \"[[1],[1,2]]\""},
@@ -153,8 +155,9 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
        "TEXT: expected 1 word to name the 1 row of q and of k, got 3 words"},
       {{"--q", "[[1e400]]", "--k", "[[1]]", "--v", "[[1]]"},
        "--q: expected numbers in the range of f64, up to 1.8e308 and down to 4.9e-324, got 1e400"},
-      {{"--q", "[[1]]", "--heads", "2"}, "--heads: expected none beside --q, got one"},
-      {{"--q", "[[1]]", "--npz", "x.npz"}, "--npz: expected none beside --q, got one"},
+      {{"--q", "[[1]]", "--heads", "2"},
+       "--heads: expected none beside --q: own tensors are taken as they are, got one"},
+      {{"--q", "[[1]]", "--npz", "x.npz"}, "--npz: expected none beside --q: the file holds all three, got one"},
       {{"--npz", "x.npz", "--seed", "1"},
        "--seed: expected none beside --npz without --dropout: nothing is drawn, got one"},
       {{"--npz", "x.npz", "--bias", "t5"},
@@ -553,13 +556,15 @@ TEST(ExplainModel, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refused({"ab", "--layer", "0", "--head", "1.0"}),
             "qkv explain: --head: expected a head of --layer 0, got \"1.0\"\n");
   EXPECT_EQ(refused({"ab", "--site", "cross"}), "qkv explain: --site: expected one of tokens, got cross\n");
-  EXPECT_EQ(refused({"ab", "--causal"}), "qkv explain: --causal: expected none beside --model, got one\n");
+  EXPECT_EQ(refused({"ab", "--causal"}),
+            "qkv explain: --causal: expected none beside --model: a model has its own, got one\n");
   EXPECT_EQ(refused({"ab", "--example", "1"}), "qkv explain: --example: expected no text beside it, got one\n");
   EXPECT_EQ(refused({"ab", "--caption", "a"}),
             "qkv explain: --caption: expected a two-tower model, got one of kind decoder\n");
   EXPECT_EQ(refused({"--example", "1", "--answer", "2"}),
             "qkv explain: --answer: expected a text: an example brings its answer, got an example\n");
-  EXPECT_EQ(refused({"ab", "--all", "--step", "says"}), "qkv explain: --step: expected none beside --all, got one\n");
+  EXPECT_EQ(refused({"ab", "--all", "--step", "says"}),
+            "qkv explain: --step: expected none beside --all: it has every step, got one\n");
   EXPECT_THAT(refused({"--example", "-1"}), HasSubstr("from 0 to 1099511627776, got -1"));
   for (const Words& words : {Words{"--answer", "2"}, Words{"--caption", "a"}, Words{"--layer", "0"}}) {
     Words call = {"explain", "ab"};

@@ -211,7 +211,8 @@ TEST(Train, GoesOnFromAModelOfTheBox) {
     all.insert(all.end(), more.begin(), more.end());
     return run_qkv(all).err;
   };
-  EXPECT_EQ(refused({"--layers", "2"}), "qkv train: --layers: expected none beside --from, got one\n");
+  EXPECT_EQ(refused({"--layers", "2"}),
+            "qkv train: --layers: expected none beside --from: that model has its own, got one\n");
   EXPECT_EQ(run_qkv({"train", "copy", "--from", "gpt"}).err,
             "qkv train: --from: expected none but for text, got gpt\n");
 }

@@ -32,13 +32,9 @@ struct ChangeRequest {
 
 [[nodiscard]] const Fields<ChangeRequest>& change_fields();
 
-/// Whether the texts that are changed are the request's, or the asker's own.
-enum class ChangedTexts : std::uint8_t { of_request, own };
-
-/// The question of the request. Refuses what has no meaning together, and a change that cannot be read. Throws
-/// InvalidArgument naming the field.
-[[nodiscard]] ChangeQuestion change_question(const ChangeRequest& request,
-                                             ChangedTexts texts = ChangedTexts::of_request);
+/// The question of the request, whose texts may be others than it names. Throws InvalidArgument naming the field for
+/// changes that have no meaning together, for none, and for one that cannot be read.
+[[nodiscard]] ChangeQuestion change_question(const ChangeRequest& request);
 
 /// As the request's `sweep` says, which must say something.
 [[nodiscard]] Sweep swept(const TextModel& trained, const ChangeRequest& request, const ChangeQuestion& question,
@@ -51,8 +47,8 @@ struct ChangeFound {
   std::variant<TextChange, LossChange, Sweep> change;
 };
 
-/// Opens the model. Throws as change_question(), change_text(), change_texts(), swept() and texts_of_lines(), naming
-/// the field.
+/// Opens the model. Throws as require_company() of the fields, change_question(), change_text(), change_texts(),
+/// swept() and texts_of_lines(), naming the field.
 [[nodiscard]] ChangeFound found_change(const ChangeRequest& request, const Saying& saying = {});
 
 /// ChangeFigures of one text, ChangeOfTexts of many, or SweepFigures.

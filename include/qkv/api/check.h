@@ -65,9 +65,36 @@ struct CheckReply {
 
 [[nodiscard]] std::string as_text(const CheckRequest& request, const CheckReply& reply, int width);
 
-/// {"a", "b", "rtol", "atol", "equal", "tensors", "only_a", "only_b"}; NaN and infinities as texts.
-[[nodiscard]] std::string as_json(const CheckRequest& request, const CheckReply& reply);
-/// The same of check() of the request.
-[[nodiscard]] AnyReply answer(const CheckRequest& request);
+/// The place of a WorstPlace.
+struct CheckedPlace {
+  std::vector<std::int64_t> index;
+  double a = 0, b = 0;
+  std::string text_a, text_b;  // with all digits of i64, "nan", "-inf"
+  double absolute_error = 0, relative_error = 0, allowed = 0;
+};
+
+struct CheckedTensor {
+  std::string name;
+  bool equal = false;
+  std::vector<std::int64_t> shape_a, shape_b;
+  std::string dtype_a, dtype_b;
+  std::int64_t mismatches = 0, both_nan = 0;
+  std::optional<CheckedPlace> worst = std::nullopt;
+};
+
+/// What `qkv check --json` prints.
+struct CheckFigures {
+  std::string a, b;
+  double rtol = 0, atol = 0;
+  bool equal = false;
+  std::vector<CheckedTensor> tensors;
+  std::vector<std::string> only_a, only_b;
+};
+
+[[nodiscard]] CheckFigures check_figures(const CheckRequest& request, const CheckReply& reply);
+
+[[nodiscard]] const Members<CheckedPlace>& members_of(const CheckedPlace* place);
+[[nodiscard]] const Members<CheckedTensor>& members_of(const CheckedTensor* tensor);
+[[nodiscard]] const Members<CheckFigures>& members_of(const CheckFigures* figures);
 
 }  // namespace qkv

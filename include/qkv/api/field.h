@@ -6,6 +6,7 @@
 #include <functional>
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,11 +53,12 @@ struct FieldInfo {
   std::string group = {};    // of fields that belong together; may be empty
   Bound least = -std::numeric_limits<double>::infinity();  // of a number, of each in a list, and of a size
   Bound most = std::numeric_limits<double>::infinity();
-  std::vector<std::string> words = {};      // if there are any: the only texts
-  std::vector<std::string> needs = {};      // other fields without which this one has no meaning
-  std::vector<std::string> needs_one = {};  // likewise, of which one is enough
-  std::vector<std::string> excludes = {};   // other fields beside which it has none; one of the two says so
-  std::vector<std::string> one_of = {};     // other fields: of these and this one, exactly one must be there
+  std::vector<std::string> words = {};              // if there are any: the only texts
+  std::vector<std::string> needs = {};              // other fields without which this one has no meaning
+  std::vector<std::string> needs_one = {};          // likewise, of which one is enough
+  std::vector<std::string> excludes = {};           // other fields beside which it has none; one of the two says so
+  std::map<std::string, std::string> reasons = {};  // why it excludes another, by the other's name
+  std::vector<std::string> one_of = {};             // other fields: of these and this one, exactly one must be there
   FieldType type = FieldType::text;
   std::string fallback = {};   // the default as a text, of which no other is the value
   std::string otherwise = {};  // a phrase for a default that follows from other things, "d_model / heads"
@@ -192,15 +194,17 @@ class FieldTable {
   /// that is given.
   void tell_arguments(std::initializer_list<Arguments> all);
 
+  using Names = std::initializer_list<std::string_view>;
+  /// Each of the fields, which must be there, has no meaning beside any of the others: `why` is a few words, "a model
+  /// brings its own".
+  void exclude(Names names, Names others, std::string_view why);
+
   /// Leaves fields out, which must be there, and what others say of them: a face that gives them in another way sees to
   /// it.
   void remove(std::span<const std::string_view> names);
 
   /// Writes a value that field_value() or field_values() gave for the n-th field. A list grows by it.
   void set(void* request, std::size_t n, const FieldValue& value) const;
-  /// What the n-th field holds; nullopt for what is optional and not there.
-  [[nodiscard]] std::optional<FieldValue> get(const void* request, std::size_t n) const;
-  [[nodiscard]] bool is_equal(const void* a, const void* b, std::size_t n) const;
 
  protected:
   [[nodiscard]] std::string json_of(const void* request, const void* plain) const;
@@ -210,6 +214,9 @@ class FieldTable {
 
  private:
   [[nodiscard]] std::size_t index_of(std::string_view name) const;
+  // What the n-th field holds; nullopt for what is optional and not there.
+  [[nodiscard]] std::optional<FieldValue> get(const void* request, std::size_t n) const;
+  [[nodiscard]] bool is_equal(const void* a, const void* b, std::size_t n) const;
 
   struct Place {
     api_detail::Holder holder;

@@ -59,11 +59,15 @@ struct Changing {
   ChangeQuestion question;
 };
 
+enum class ChangedTexts : std::uint8_t { of_request, own };
+
 Changing changing(std::string_view function, const LoadedModel& model, ChangeRequest request,
                   ChangedTexts texts = ChangedTexts::of_request) {
   request.model = model.name;
-  ChangeQuestion question =
-      said_in_python(function, change_fields().infos(), [&] { return change_question(request, texts); });
+  ChangeQuestion question = said_in_python(function, change_fields().infos(), [&] {
+    if (texts == ChangedTexts::of_request) change_fields().require_company(request);
+    return change_question(request);
+  });
   if (model.trained.traits().fills) question.vectors = embed_options_of(model.path);
   return {std::move(request), std::move(question)};
 }

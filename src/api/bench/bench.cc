@@ -142,7 +142,7 @@ void add_model(Fields<BenchRequest>& fields) {
     fields.info(of_model).needs = {"model"};
   fields.info("second").needs = {"text"};
   fields.info("head").needs_one = {"model", "seed"};
-  fields.info("example").excludes = {"text"};
+  fields.exclude({"example"}, {"text"}, "a model reads one of them");
   fields.give_otherwise({{"site", "cross, else tokens"}});
   fields.give_examples({{"model", "induction"},
                         {"text", "abcxyzab"},

@@ -32,26 +32,6 @@ std::vector<Intervention> interventions_of(const ChangeRequest& request) {
   return all;
 }
 
-void require_texts(const ChangeRequest& request, ChangedTexts texts) {
-  const bool has_own = texts == ChangedTexts::own;
-  const bool has_file = !request.file.path.empty();
-  const int sources =
-      (request.of.text ? 1 : 0) + (request.of.example ? 1 : 0) + (request.examples ? 1 : 0) + (has_file ? 1 : 0);
-  if (sources != (has_own ? 0 : 1)) {
-    refuse("text", "one of `text`, `example`, `file` and `examples`", sources == 0 ? "none" : "several");
-  }
-  const bool is_many = has_own || has_file || request.examples;
-  if (!is_many) return;
-  if (!request.sweep.empty()) {
-    refuse("sweep", "one text; `qkv analyze` measures each head's removal over many", "many");
-  }
-  const std::pair<const char*, const std::optional<std::string>&> of_one[] = {
-      {"query", request.of.query}, {"token", request.of.token}, {"against", request.of.against}};
-  for (const auto& [name, given] : of_one) {
-    if (given) refuse(name, "one text", "many");
-  }
-}
-
 bool have_a_head_in_common(const HeadsAt& a, const HeadsAt& b) {
   const auto meet = [](const auto& x, const auto& y) { return !x || !y || x == y; };
   return a.site == b.site && meet(a.layer, b.layer) && meet(a.head, b.head);
@@ -128,10 +108,7 @@ void add_interventions(Fields<ChangeRequest>& fields, std::int64_t last_example)
   fields.add(&R::freezes,
              {.name = "freeze_norms", .meaning = "Each norm divides by what it divided by before", .group = group});
   fields.add(&R::untouched,
-             {.name = "untouched",
-              .meaning = "Change nothing: what the model says as it is",
-              .group = group,
-              .excludes = {"remove", "pattern", "set", "cut", "patch", "changes", "freeze_norms", "sweep"}});
+             {.name = "untouched", .meaning = "Change nothing: what the model says as it is", .group = group});
   fields.give_examples({{"remove", "1.0"},
                         {"pattern", "1.0=uniform"},
                         {"set", "1.0=k:2,5:0.7"},
@@ -172,13 +149,16 @@ const Fields<ChangeRequest>& change_fields() {
     add_texts(fields, kLastExample);
     add_interventions(fields, kLastExample);
     add_looks(fields);
+    fields.exclude({"untouched"}, {"remove", "pattern", "set", "cut", "patch", "changes", "freeze_norms", "sweep"},
+                   "nothing is changed");
+    fields.exclude({"sweep"}, {"file", "examples"}, "`qkv analyze` measures each head's removal over many texts");
+    fields.exclude({"query", "token", "against"}, {"file", "examples"}, "it is of one text");
     return fields;
   }();
   return kFields;
 }
 
-ChangeQuestion change_question(const ChangeRequest& request, ChangedTexts texts) {
-  require_texts(request, texts);
+ChangeQuestion change_question(const ChangeRequest& request) {
   ChangeQuestion question{.of = request.of, .from_text = request.from_text, .from_example = request.from_example};
   question.interventions = interventions_of(request);
   require_changes(request, question.interventions);
@@ -227,6 +207,7 @@ void find_change(const ChangeRequest& request, const TextModel& trained, const S
 }  // namespace
 
 ChangeFound found_change(const ChangeRequest& request, const Saying& saying) {
+  change_fields().require_company(request);
   ChangeFound found{.question = change_question(request), .change = {}};
   find_change(request, *open_model(request.model, saying), saying, found);
   return found;

@@ -10,14 +10,12 @@
 #include <set>
 
 #include "api/fields/refuse.h"
-#include "api/replies/json_of.h"
 #include "api/replies/lines.h"
 #include "qkv/files.h"
 
 namespace qkv {
 namespace {
 
-using api_detail::Json;
 using api_detail::prose;
 
 std::vector<std::int64_t> index_of(std::int64_t flat, const Shape& shape) {
@@ -110,28 +108,34 @@ std::string text_of(const Comparison& pair, int width) {
                       width, 2);
 }
 
-// JSON has no NaN and no infinities: they are written as text.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(fmt::to_string(value)); }
+CheckedPlace figures_of(const WorstPlace& worst) {
+  return {.index = worst.index,
+          .a = worst.a,
+          .b = worst.b,
+          .text_a = shown(worst.whole_a, worst.a),
+          .text_b = shown(worst.whole_b, worst.b),
+          .absolute_error = worst.error,
+          .relative_error = worst.relative,
+          .allowed = worst.allowed};
+}
 
-Json number(std::optional<std::int64_t> whole, double value) { return whole ? Json(*whole) : number(value); }
+std::vector<std::int64_t> extents_of(const Shape& shape) {
+  std::vector<std::int64_t> extents;
+  for (int axis = 0; axis < shape.rank(); ++axis) extents.push_back(shape[axis]);
+  return extents;
+}
 
-Json json_of(const Comparison& pair) {
-  Json json{{"name", pair.name},
-            {"equal", pair.equal()},
-            {"shape_a", api_detail::json_of(pair.a_shape)},
-            {"shape_b", api_detail::json_of(pair.b_shape)},
-            {"dtype_a", name_of(pair.a_dtype)},
-            {"dtype_b", name_of(pair.b_dtype)},
-            {"mismatches", pair.mismatches},
-            {"both_nan", pair.both_nan}};
-  if (!pair.worst) return json;
-  json["worst"] = {{"index", pair.worst->index},
-                   {"a", number(pair.worst->whole_a, pair.worst->a)},
-                   {"b", number(pair.worst->whole_b, pair.worst->b)},
-                   {"absolute_error", number(pair.worst->error)},
-                   {"relative_error", number(pair.worst->relative)},
-                   {"allowed", number(pair.worst->allowed)}};
-  return json;
+CheckedTensor figures_of(const Comparison& pair) {
+  CheckedTensor figures{.name = pair.name,
+                        .equal = pair.equal(),
+                        .shape_a = extents_of(pair.a_shape),
+                        .shape_b = extents_of(pair.b_shape),
+                        .dtype_a = std::string(name_of(pair.a_dtype)),
+                        .dtype_b = std::string(name_of(pair.b_dtype)),
+                        .mismatches = pair.mismatches,
+                        .both_nan = pair.both_nan};
+  if (pair.worst) figures.worst = figures_of(*pair.worst);
+  return figures;
 }
 
 }  // namespace
@@ -229,29 +233,17 @@ std::string as_text(const CheckRequest& request, const CheckReply& reply, int wi
   return text + (reply.equal() ? "equal\n" : "different\n");
 }
 
-namespace {
-
-Json json_of(const CheckRequest& request, const CheckReply& reply) {
-  Json json{{"a", request.a},
-            {"b", request.b},
-            {"rtol", number(request.rtol)},
-            {"atol", number(request.atol)},
-            {"equal", reply.equal()}};
-  json["tensors"] = Json::array();
-  for (const Comparison& pair : reply.pairs) json["tensors"].push_back(json_of(pair));
-  json["only_a"] = reply.only_a;
-  json["only_b"] = reply.only_b;
-  return json;
-}
-
-}  // namespace
-
-std::string as_json(const CheckRequest& request, const CheckReply& reply) {
-  return api_detail::text_of(json_of(request, reply));
-}
-
-AnyReply answer(const CheckRequest& request) {
-  return [json = json_of(request, check(request))](ReplyWriter& writer) { api_detail::write_json(writer, json); };
+CheckFigures check_figures(const CheckRequest& request, const CheckReply& reply) {
+  CheckFigures figures{.a = request.a,
+                       .b = request.b,
+                       .rtol = request.rtol,
+                       .atol = request.atol,
+                       .equal = reply.equal(),
+                       .tensors = {},
+                       .only_a = reply.only_a,
+                       .only_b = reply.only_b};
+  for (const Comparison& pair : reply.pairs) figures.tensors.push_back(figures_of(pair));
+  return figures;
 }
 
 }  // namespace qkv

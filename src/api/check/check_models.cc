@@ -56,10 +56,8 @@ const Fields<CheckAsked>& check_asked_fields() {
   static const Fields<CheckAsked> kFields = [] {
     Fields<CheckAsked> fields;
     fields.add(check_fields());
-    for (const char* of_files : {"rtol", "atol", "nan_differs", "any_dtype"}) {
-      fields.info(of_files).excludes.emplace_back("text_file");
-    }
     fields.add(&CheckAsked::models, models_text_fields());
+    fields.exclude({"rtol", "atol", "nan_differs", "any_dtype"}, {"text_file"}, "models are not held to a tolerance");
     for (const char* of_models : {"window", "dtype"}) fields.info(of_models).needs.emplace_back("text_file");
     return fields;
   }();
@@ -67,7 +65,7 @@ const Fields<CheckAsked>& check_asked_fields() {
 }
 
 AnyReply answer(const CheckAsked& asked) {
-  if (asked.models.text_file.empty()) return answer(static_cast<const CheckRequest&>(asked));
+  if (asked.models.text_file.empty()) return any_reply(check_figures(asked, check(asked)));
   return any_reply(check_models({.a = asked.a, .b = asked.b, .read = asked.models}, {}));
 }
 

@@ -302,9 +302,7 @@ void add_parts(Fields<ExplainRequest>& fields) {
                          "every step",
               .words = {"full"},
               .alone = "known"});
-  fields.add(
-      &R::steps,
-      {.name = "step", .form = "STEPS", .meaning = "Only these: 7, 5-8, softmax, 3,softmax", .excludes = {"all"}});
+  fields.add(&R::steps, {.name = "step", .form = "STEPS", .meaning = "Only these: 7, 5-8, softmax, 3,softmax"});
   FieldInfo why{.name = "why",
                 .form = "KIND",
                 .meaning = "Answer why, and nothing else; or only some: variance,order",

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <initializer_list>
 #include <string_view>
 
 #include "api/fields/refuse.h"
@@ -12,14 +11,6 @@ namespace qkv {
 namespace {
 
 using api_detail::refuse;
-using Names = std::initializer_list<const char*>;
-
-void exclude(Fields<ExplainRequest>& fields, Names names, Names others) {
-  for (const char* const name : names) {
-    std::vector<std::string>& excludes = fields.info(name).excludes;
-    excludes.insert(excludes.end(), others.begin(), others.end());
-  }
-}
 
 bool has_own_tensors(const Given& given) {
   return given.has("q") || given.has("k") || given.has("v") || given.has("npz");
@@ -49,16 +40,24 @@ void api_detail::say_company(Fields<ExplainRequest>& fields) {
   for (const char* const name : {"example", "site", "layer", "head", "answer", "captions", "picture", "match"}) {
     fields.info(name).needs = {"model"};
   }
-  exclude(fields, {"heads", "kv_heads", "d_model", "d_k", "d_v", "positions"},
-          {"model", "worked", "q", "k", "v", "npz"});
-  exclude(fields, {"causal", "mask", "bias", "scale", "softcap", "context", "dropout", "seed"}, {"model", "worked"});
-  exclude(fields, {"block"}, {"worked", "q", "k", "v", "npz"});
-  exclude(fields, {"query", "why", "text"}, {"worked"});
-  exclude(fields, {"npz"}, {"worked", "q", "k", "v"});
-  exclude(fields, {"q", "k", "v"}, {"worked"});
-  exclude(fields, {"model"}, {"worked", "q", "k", "v", "npz"});
-  exclude(fields, {"picture"}, {"text", "example"});
-  exclude(fields, {"match"}, {"text", "example", "query", "block", "why", "site", "layer", "head", "answer"});
+  const char* const of_model = "a model has its own";
+  const char* const of_example = "an example has its own";
+  fields.exclude({"heads", "kv_heads", "d_model", "d_k", "d_v", "positions"}, {"model"}, of_model);
+  fields.exclude({"heads", "kv_heads", "d_model", "d_k", "d_v", "positions"}, {"q", "k", "v", "npz"},
+                 "own tensors are taken as they are");
+  fields.exclude(
+      {"heads",   "kv_heads", "d_model", "d_k",   "d_v",   "positions", "causal", "mask", "bias", "scale", "softcap",
+       "context", "dropout",  "seed",    "block", "query", "why",       "text",   "npz",  "q",    "k",     "v"},
+      {"worked"}, of_example);
+  fields.exclude({"causal", "mask", "bias", "scale", "softcap", "context", "dropout", "seed"}, {"model"}, of_model);
+  fields.exclude({"block"}, {"q", "k", "v", "npz"}, "own tensors have no block around them");
+  fields.exclude({"npz"}, {"q", "k", "v"}, "the file holds all three");
+  fields.exclude({"model"}, {"worked"}, "an example needs no model");
+  fields.exclude({"model"}, {"q", "k", "v", "npz"}, "a model makes its own tensors");
+  fields.exclude({"picture"}, {"text", "example"}, "a model reads one of them");
+  fields.exclude({"match"}, {"text", "example", "query", "block", "why", "site", "layer", "head", "answer"},
+                 "every picture is held against every caption");
+  fields.exclude({"step"}, {"all"}, "it has every step");
 }
 
 api_detail::HeadPlace api_detail::head_place(const ExplainRequest& request) {

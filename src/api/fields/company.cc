@@ -2,30 +2,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
+#include "api/fields/listed.h"
+#include "api/fields/refuse.h"
 #include "qkv/api/field.h"
-#include "qkv/error.h"
 
 namespace qkv {
 namespace {
 
 using Names = std::vector<std::string>;
 
-[[noreturn]] void refuse_company(const FieldInfo& field, const std::string& expected, std::string_view got) {
-  throw InvalidArgument("request", field.name, expected, got);
-}
-
-// "`a`, `b` or `c`".
 std::string joined(const Names& names, std::string_view last, const ShownName& shown) {
-  std::string text;
-  for (std::size_t n = 0; n < names.size(); ++n) {
-    text += (n == 0 ? "" : n + 1 == names.size() ? fmt::format(" {} ", last) : ", ") + shown(names[n]);
-  }
-  return text;
+  Names all;
+  std::ranges::transform(names, std::back_inserter(all), shown);
+  return api_detail::listed(all, last);
 }
 
 std::string in_backquotes(std::string_view name) { return fmt::format("`{}`", name); }
+
+std::string reason_of(const FieldInfo& field, const std::string& other) {
+  const auto found = field.reasons.find(other);
+  return found == field.reasons.end() ? "" : found->second;
+}
 
 bool says_something(const FieldInfo& field, const FieldValue& value) {
   if (const auto* on = std::get_if<bool>(&value)) return *on || field.type == FieldType::toggle;
@@ -57,15 +57,17 @@ class Present {
 
 void require_beside(const FieldInfo& field, const Present& present) {
   for (const std::string& other : field.excludes) {
-    if (present.has(other)) refuse_company(field, "none beside " + in_backquotes(other), "one");
+    if (!present.has(other)) continue;
+    const std::string why = reason_of(field, other);
+    api_detail::refuse(field.name, "none beside " + in_backquotes(other) + (why.empty() ? "" : ": " + why), "one");
   }
   for (const std::string& other : field.needs) {
-    if (!present.has(other)) refuse_company(field, in_backquotes(other) + " beside it", "none");
+    if (!present.has(other)) api_detail::refuse(field.name, in_backquotes(other) + " beside it", "none");
   }
   if (!field.needs_one.empty() && present.count(field.needs_one) == 0) {
     const bool is_one = field.needs_one.size() == 1;
-    refuse_company(field, joined(field.needs_one, "or", in_backquotes) + " beside it",
-                   is_one ? "none" : "none of them");
+    api_detail::refuse(field.name, joined(field.needs_one, "or", in_backquotes) + " beside it",
+                       is_one ? "none" : "none of them");
   }
 }
 
@@ -81,18 +83,31 @@ void require_one(const FieldInfo& field, const Present& present) {
   const auto there = present.count(all);
   if (there == 1) return;
   const char* const several = all.size() == 2 ? "both" : "several";
-  refuse_company(field, "one of " + joined(all, "and", in_backquotes), there == 0 ? "none" : several);
+  api_detail::refuse(field.name, "one of " + joined(all, "and", in_backquotes), there == 0 ? "none" : several);
 }
 
 bool names(const Names& all, const std::string& name) { return std::ranges::find(all, name) != all.end(); }
 
-// One of two fields that exclude each other says so.
-Names excluded_beside(std::span<const FieldInfo> fields, const FieldInfo& field) {
-  Names others = field.excludes;
+// Those that exclude each other for one reason.
+struct Excluded {
+  std::string why;
+  Names names;
+};
+
+// One of two fields that exclude each other says so. Those without a reason come first.
+std::vector<Excluded> excluded_beside(std::span<const FieldInfo> fields, const FieldInfo& field) {
+  std::vector<Excluded> all = {{.why = "", .names = {}}};
+  const auto add = [&](const std::string& other, const std::string& why) {
+    if (std::ranges::any_of(all, [&](const Excluded& one) { return names(one.names, other); })) return;
+    auto same = std::ranges::find(all, why, &Excluded::why);
+    if (same == all.end()) same = all.insert(all.end(), {.why = why, .names = {}});
+    same->names.push_back(other);
+  };
+  for (const std::string& other : field.excludes) add(other, reason_of(field, other));
   for (const FieldInfo& other : fields) {
-    if (names(other.excludes, field.name) && !names(others, other.name)) others.push_back(other.name);
+    if (names(other.excludes, field.name)) add(other.name, reason_of(other, field.name));
   }
-  return others;
+  return all;
 }
 
 std::optional<Names> exactly_one(std::span<const FieldInfo> fields, const FieldInfo& field) {
@@ -112,7 +127,7 @@ void require_company(std::span<const FieldInfo> fields, const FieldValues& value
     if (present.has(n)) require_beside(fields[n], present);
   }
   for (std::size_t n = 0; n < fields.size(); ++n) {
-    if (fields[n].required && !present.has(n)) refuse_company(fields[n], "a value", "none");
+    if (fields[n].required && !present.has(n)) api_detail::refuse(fields[n].name, "a value", "none");
     require_one(fields[n], present);
   }
 }
@@ -120,14 +135,16 @@ void require_company(std::span<const FieldInfo> fields, const FieldValues& value
 std::string company_of(std::span<const FieldInfo> fields, const FieldInfo& field, const ShownName& shown) {
   std::string text;
   const auto add = [&](const char* words, const Names& others, std::string_view last) {
-    if (others.empty()) return;
-    text += (text.empty() ? "" : "; ") + std::string(words) + " " + joined(others, last, shown);
+    if (!others.empty()) text += (text.empty() ? "" : "; ") + std::string(words) + " " + joined(others, last, shown);
   };
   if (field.required) text = "required";
   if (const auto one = exactly_one(fields, field)) add("one of", *one, "and");
   add("needs", field.needs, "and");
   add("needs", field.needs_one, "or");
-  add("not beside", excluded_beside(fields, field), "or");
+  for (const auto& [why, others] : excluded_beside(fields, field)) {
+    add("not beside", others, "or");
+    if (!why.empty()) text += ": " + why;
+  }
   return text;
 }
 

@@ -13,6 +13,8 @@
 
 #include "api/fields/byte_size.h"
 #include "api/fields/field_example.h"
+#include "api/fields/listed.h"
+#include "api/fields/refuse.h"
 #include "core/ascii.h"
 #include "core/number_range.h"
 #include "files/json_keys.h"
@@ -26,23 +28,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string listed(std::span<const std::string> words) {
-  if (!words.empty() && words.front().empty()) words = words.subspan(1);  // what is left out
-  std::string text;
-  for (std::size_t n = 0; n < words.size(); ++n) {
-    text += (n == 0 ? "" : n + 1 == words.size() ? " or " : ", ") + words[n];
-  }
-  return text;
+std::string words_of(const FieldInfo& field) {
+  const std::span<const std::string> words = field.words;
+  const bool may_be_left_out = !words.empty() && words.front().empty();
+  return api_detail::listed(words.subspan(may_be_left_out ? 1 : 0), "or");
 }
 
 std::string nearest_of(std::string_view word, std::span<const std::string> words) {
   const std::vector<std::string_view> views(words.begin(), words.end());
   const auto nearest = nearest_word(word, views);
   return nearest ? "; did you mean " + std::string(*nearest) + "?" : "";
-}
-
-[[noreturn]] void refuse(const FieldInfo& field, const std::string& expected, std::string_view got) {
-  throw InvalidArgument("request", field.name, expected, got);
 }
 
 bool is_within(const FieldInfo& field, double number) {
@@ -54,14 +49,16 @@ bool is_within(const FieldInfo& field, double number) {
 template <class Number>
 FieldValue number_of(const FieldInfo& field, std::string_view text) {
   if (const auto value = number_from<Number>(text)) return *value;
-  refuse(field, expected_of(field), field.type == FieldType::seed ? fmt::format("\"{}\"", text) : text);
+  api_detail::refuse(field.name, expected_of(field),
+                     field.type == FieldType::seed ? fmt::format("\"{}\"", text) : text);
 }
 
 // No option has a meaning for infinity, or for what is no number.
 FieldValue finite_number_of(const FieldInfo& field, std::string_view text) {
-  if (core::is_out_of_range<double>(text)) refuse(field, fmt::format("a number {}", core::kRangeOfF64), text);
+  if (core::is_out_of_range<double>(text))
+    api_detail::refuse(field.name, fmt::format("a number {}", core::kRangeOfF64), text);
   const FieldValue value = number_of<double>(field, text);
-  if (!std::isfinite(std::get<double>(value))) refuse(field, "a finite number", text);
+  if (!std::isfinite(std::get<double>(value))) api_detail::refuse(field.name, "a finite number", text);
   return value;
 }
 
@@ -85,12 +82,12 @@ void require_ending(const FieldInfo& field, std::string_view path) {
                                            ".webp", ".html", ".json", ".npy", ".npz",  ".safetensors"};
   const std::string ending = core::small_letters(std::filesystem::path(path).extension().string());
   const bool is_other = ending != field.ending && std::ranges::find(kEndings, ending) != std::end(kEndings);
-  if (is_other) refuse(field, "a name that ends in " + field.ending, fmt::format("\"{}\"", path));
+  if (is_other) api_detail::refuse(field.name, "a name that ends in " + field.ending, fmt::format("\"{}\"", path));
 }
 
 void require_word(const FieldInfo& field, const std::string& text) {
   if (field.words.empty() || std::ranges::find(field.words, text) != field.words.end()) return;
-  refuse(field, listed(field.words), fmt::format("\"{}\"{}", text, nearest_of(text, field.words)));
+  api_detail::refuse(field.name, words_of(field), fmt::format("\"{}\"{}", text, nearest_of(text, field.words)));
 }
 
 std::optional<FieldValue> typed(FieldType type, const Json& json);
@@ -164,7 +161,7 @@ bool Bound::is_finite() const noexcept { return std::isfinite(at); }
 std::string bounds_of(const FieldInfo& field) {
   constexpr std::string_view kSeeds = "0 to 18446744073709551615";
   if (field.type == FieldType::seed) return std::string(kSeeds);
-  if (!field.words.empty()) return listed(field.words);
+  if (!field.words.empty()) return words_of(field);
   const auto shown = [&](const Bound& bound) {
     return field.type == FieldType::size ? api_detail::size_as_written(static_cast<std::uint64_t>(bound.at))
                                          : api_detail::number_as_written(bound.at);
@@ -199,7 +196,7 @@ std::string expected_of(const FieldInfo& field) {
     case FieldType::number:
       return bounded("a number", field);
     case FieldType::text:
-      return field.words.empty() ? "a text" : listed(field.words);
+      return field.words.empty() ? "a text" : words_of(field);
     case FieldType::texts:
       return "a list of texts";
     case FieldType::wholes:
@@ -222,7 +219,7 @@ FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_v
   if (const auto* whole = std::get_if<std::int64_t>(&value)) is_sound = fits(*whole);
   if (const auto* number = std::get_if<double>(&value)) is_sound = fits(*number);
   if (const auto* bytes = std::get_if<std::uint64_t>(&value)) is_sound = field.type == FieldType::seed || fits(*bytes);
-  if (!is_sound) refuse(field, expected_of(field), shown);
+  if (!is_sound) api_detail::refuse(field.name, expected_of(field), shown);
   if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
     for (const std::string& text : *texts) require_word(field, text);
   }
@@ -237,7 +234,7 @@ FieldValue field_value(const FieldInfo& field, std::string_view text) {
   switch (field.type) {
     case FieldType::flag:
     case FieldType::toggle:
-      if (text != "true" && text != "false") refuse(field, expected_of(field), text);
+      if (text != "true" && text != "false") api_detail::refuse(field.name, expected_of(field), text);
       return text == "true";
     case FieldType::number:
       return checked_value(field, finite_number_of(field, text), text);
@@ -254,7 +251,7 @@ FieldValue field_value(const FieldInfo& field, std::string_view text) {
       return list_in<std::int64_t>(field, FieldType::whole, text);
     case FieldType::size:
       if (const auto bytes = api_detail::size_from(text)) return checked_value(field, *bytes, text);
-      refuse(field, expected_of(field), fmt::format("\"{}\"", text));
+      api_detail::refuse(field.name, expected_of(field), fmt::format("\"{}\"", text));
   }
   __builtin_unreachable();
 }
@@ -267,7 +264,7 @@ FieldValues field_values(std::span<const FieldInfo> fields, std::string_view jso
     if (member.is_null()) continue;
     const std::string shown = member.dump(-1, ' ', false, Json::error_handler_t::replace);
     auto value = typed(fields[n].type, member);
-    if (!value) refuse(fields[n], expected_of(fields[n]), shown);
+    if (!value) api_detail::refuse(fields[n].name, expected_of(fields[n]), shown);
     values.emplace_back(n, checked_value(fields[n], std::move(*value), shown));
   }
   require_company(fields, values);

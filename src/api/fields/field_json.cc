@@ -35,6 +35,7 @@ api_detail::Json api_detail::json_of(const FieldInfo& field) {
                                      {"one_of", &field.one_of}}) {
     if (!others->empty()) json[name] = *others;
   }
+  if (!field.reasons.empty()) json["reasons"] = field.reasons;
   return json;
 }
 

@@ -194,6 +194,16 @@ void FieldTable::tell_arguments(std::initializer_list<Arguments> all) {
   for (const Arguments& one : all) info(one.field).arguments = one.names;
 }
 
+void FieldTable::exclude(Names names, Names others, std::string_view why) {
+  for (const std::string_view name : names) {
+    FieldInfo& field = info(name);
+    for (const std::string_view other : others) {
+      field.excludes.emplace_back(other);
+      field.reasons.emplace(other, why);
+    }
+  }
+}
+
 FieldValues FieldTable::said_by(const void* request, const void* plain) const {
   FieldValues said;
   for (std::size_t n = 0; n < infos_.size(); ++n) {

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kDrawn = 2000;  // steps of a curve
+constexpr std::int64_t kCurveSteps = 2000;
 
 bool is_run(const fs::path& directory) {
   std::error_code none;
@@ -51,7 +51,7 @@ std::vector<LearnRun> runs_here() {
 }
 
 void draw(const std::vector<LoggedStep>& log, LearnReply& reply) {
-  reply.every = std::max<std::int64_t>(1, (std::ssize(log) + kDrawn - 1) / kDrawn);
+  reply.every = std::max<std::int64_t>(1, (std::ssize(log) + kCurveSteps - 1) / kCurveSteps);
   std::vector<std::int64_t> steps;
   std::vector<double> loss;
   std::vector<double> norm;

@@ -34,9 +34,8 @@ void add_model(Fields<TrainSettings>& fields) {
   add(&S::d_ff, "d_ff", "N", "Width inside the feed-forward layer", "4 d_model");
   add(&S::positions, "positions", "NAME", "none, sinusoidal, learned, rotary, alibi or t5", kOfTask);
   fields.info("from").python = "start";
-  for (const char* const own : {"tokenizer", "model", "layers", "d_model", "heads", "d_ff", "positions"}) {
-    fields.info(own).excludes = {"from"};  // whose model has its own
-  }
+  fields.exclude({"tokenizer", "model", "layers", "d_model", "heads", "d_ff", "positions"}, {"from"},
+                 "that model has its own");
   fields.give_bounds({{"layers", 1, 1024}, {"d_model", 1, 65536}, {"heads", 1, 65536}, {"d_ff", 1, 65536}});
   fields.give_examples(
       {{"tokenizer", "tokenizer.json"}, {"from", "gpt"}, {"model", "encoder"}, {"positions", "rotary"}});

@@ -127,18 +127,18 @@ void declare_company(Fields<Request>& fields) {
   on("q").needs = {"k"};
   on("k").needs = {"q"};
   on("q").one_of = {"random", "planted", "model"};
-  for (const char* const of_files : {"k", "v", "past_k", "past_v", "heads", "kv_heads", "lse"}) {
-    on(of_files).excludes = {"random", "planted"};
-  }
+  fields.exclude({"k", "v", "past_k", "past_v", "heads", "kv_heads", "lse"}, {"random", "planted"},
+                 "q and k are drawn");
   for (const FieldInfo& field : problem_fields().infos()) {
     const bool is_run = field.name == "threads" || field.name == "target";
-    if (!is_run && field.name != "q") on(field.name.c_str()).excludes.emplace_back("model");
+    if (!is_run && field.name != "q") fields.exclude({field.name}, {"model"}, "a model has its own");
   }
-  on("lse").excludes.emplace_back("model");
+  fields.exclude({"lse"}, {"model"}, "a model has its own");
   on("model").needs_one = {"text", "text_file", "picture", "example"};
-  on("text_file").excludes = {"text"};
-  on("picture").excludes = {"text", "text_file"};
-  on("example").excludes = {"text", "text_file", "picture"};
+  const char* const of_one = "a model reads one of them";
+  fields.exclude({"text_file"}, {"text"}, of_one);
+  fields.exclude({"picture"}, {"text", "text_file"}, of_one);
+  fields.exclude({"example"}, {"text", "text_file", "picture"}, of_one);
   on("seed").needs = {};
   on("seed").needs_one = {"random", "planted", "dropout", "d_out"};
 }

@@ -16,7 +16,4 @@ using Json = nlohmann::ordered_json;
 
 [[nodiscard]] Json json_of(const Shape& shape);
 
-/// Gives JSON, which may hold a text where there is no number, to whoever writes replies.
-void write_json(ReplyWriter& writer, const Json& json);
-
 }  // namespace qkv::api_detail

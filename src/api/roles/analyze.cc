@@ -47,31 +47,29 @@ const Fields<AnalyzeRequest>& analyze_fields() {
                            .meaning = "Examples or sentences",
                            .least = 1,
                            .most = kMostTexts,
-                           .excludes = {"text"},
                            .fallback = std::to_string(kTexts)});
-    fields.add(&R::texts, line_file_field({.name = "text",
-                                           .form = "FILE",
-                                           .meaning = "Instead of examples: read each line of a file",
-                                           .excludes = {"count", "syntax"}}));
+    fields.add(
+        &R::texts,
+        line_file_field({.name = "text", .form = "FILE", .meaning = "Instead of examples: read each line of a file"}));
     fields.add(&R::syntax, {.name = "syntax",
                             .form = "TREES",
-                            .meaning = "Instead: hold heads against trees, a CoNLL-U file's or english",
-                            .excludes = {"sites", "importance", "text"}});
+                            .meaning = "Instead: hold heads against trees, a CoNLL-U file's or english"});
     FieldInfo sites{.name = "sites",
                     .form = "SITE",
                     .meaning = "Only tokens, source or cross, or two of them: source,cross",
-                    .words = {"tokens", "source", "cross"},
-                    .excludes = {"syntax"}};
+                    .words = {"tokens", "source", "cross"}};
     sites.option = "site";
     fields.add(&R::sites, std::move(sites));
     fields.add(&R::importance, {.name = "importance",
                                 .form = "N",
                                 .meaning = "Measure the loss without each head on N texts; 0: not",
                                 .least = 0,
-                                .most = kMostTexts,
-                                .excludes = {"syntax"}});
+                                .most = kMostTexts});
     fields.add(&R::seed,
                {.name = "seed", .form = "N", .meaning = "Of the random tokens that come twice, and of those masked"});
+    fields.exclude({"count"}, {"text"}, "a file is read whole");
+    fields.exclude({"text"}, {"syntax"}, "the trees have their sentences");
+    fields.exclude({"syntax"}, {"sites", "importance"}, "heads are held against trees, and no more");
     fields.give_examples({{"model", "induction"}, {"text", "texts.txt"}, {"syntax", "english"}});
     fields.tell_arguments({{"model", {"trained", "texts", "count"}}, {"text", {"texts"}}});
     return fields;

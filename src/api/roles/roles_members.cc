@@ -13,11 +13,11 @@ const Fields<RolesRequest>& roles_fields() {
                                       .form = "TEXT",
                                       .meaning = "Texts, a line each",
                                       .otherwise = "held-out examples of its task, or English sentences"});
-    fields.add(&RolesRequest::count,
-               {.name = "count", .meaning = "Examples or sentences", .least = 1, .most = kMost, .excludes = {"texts"}});
+    fields.add(&RolesRequest::count, {.name = "count", .meaning = "Examples or sentences", .least = 1, .most = kMost});
     fields.add(
         &RolesRequest::importance,
         {.name = "importance", .meaning = "Texts on which each head is removed; 0: none", .least = 0, .most = kMost});
+    fields.exclude({"count"}, {"texts"}, "texts are read whole");
     fields.give_examples({{"model", "induction"}, {"texts", "abcxyzab"}});
     fields.tell_arguments({{"model", {"trained", "texts"}}});
     return fields;

@@ -41,10 +41,7 @@ const Fields<ChatRequest>& chat_fields() {
     using R = ChatRequest;
     const std::string group = "A conversation";
     Fields<R> fields;
-    fields.add(&R::chat, {.name = "chat",
-                          .meaning = "Talk with the model in its chat template",
-                          .group = group,
-                          .excludes = {"samples"}});
+    fields.add(&R::chat, {.name = "chat", .meaning = "Talk with the model in its chat template", .group = group});
     fields.add(&R::system, {.name = "system",
                             .form = "TEXT",
                             .meaning = "What the model is told first",

@@ -72,8 +72,8 @@ Fields<FileOfTexts> file_fields(const std::string& meaning) {
   fields.add(&FileOfTexts::separator, {.name = "separator",
                                        .form = "TEXT",
                                        .meaning = "Lines of this alone stand between the texts of the file",
-                                       .needs = {"file"},
-                                       .excludes = {"whole_file"}});
+                                       .needs = {"file"}});
+  fields.exclude({"separator"}, {"whole_file"}, "the file is one text");
   fields.give_examples({{"file", "texts.txt"}, {"separator", "---"}});
   return fields;
 }

@@ -126,14 +126,12 @@ const Fields<EmbedRequest>& embed_fields() {
                 .form = "NAMES",
                 .meaning = "mean, first, last, max, weightedmean or mean_sqrt_len_tokens of the states, or several "
                            "with commas between them, end to end"});
-    fields.add(&R::prompt_name, {.name = "prompt_name",
-                                 .form = "NAME",
-                                 .meaning = "The folder's prompt of this name before each text",
-                                 .excludes = {"prompt"}});
-    fields.add(&R::prompt, {.name = "prompt",
-                            .form = "[TEXT]",
-                            .meaning = "Before each text; \"\" leaves out the folder's default",
-                            .excludes = {"prompt_name"}});
+    fields.add(&R::prompt_name,
+               {.name = "prompt_name", .form = "NAME", .meaning = "The folder's prompt of this name before each text"});
+    fields.add(
+        &R::prompt,
+        {.name = "prompt", .form = "[TEXT]", .meaning = "Before each text; \"\" leaves out the folder's default"});
+    fields.exclude({"prompt"}, {"prompt_name"}, "one of them stands before a text");
     fields.add(&R::normalise,
                {.name = "normalise", .meaning = "Vectors of length 1, or not even where the folder has them so"});
     fields.add(&R::dtype, dtype_field());
@@ -177,6 +175,7 @@ const Fields<GenerateRequest>& generate_fields() {
     fields.add(&R::model, {.name = "model", .meaning = "Whose text", .required = true});
     fields.add(&R::text, text_field("What to go on with"));
     fields.add(chat_fields());
+    fields.exclude({"chat"}, {"samples"}, "a conversation goes on in one way");
     fields.add(write_fields());
     fields.add(
         &R::samples,
