@@ -32,6 +32,7 @@ Array = TypeVar("Array", bound=HasDLPack)
 Align: TypeAlias = Literal["bottom_right", "top_left"]
 Stage: TypeAlias = Literal["raw", "scaled", "softcapped", "biased", "masked", "weights", "dropped"]
 Target: TypeAlias = Literal[
+    "scalar",
     "avx2",
     "avx2vnni",
     "avx512",

@@ -88,8 +88,7 @@ dropout   p, or (p, seed): weights set to 0 with probability p, a function of th
 sinks     one logit for each query head.
 ragged    (q_offsets, k_offsets): documents packed end to end, B = 1.
 threads   how many; qkv.threads() if None. Results do not depend on it.
-target    "avx2", "avx2vnni", "avx512", "avx512vnni", "avx512bf16", "amx", "amxf32", "neon", "neondot", "neonbf16" or
-          "reference"; the best of this machine if None.
+target    a name that qkv.targets() lists; the best of this machine if None.
 within    a MatrixWindow: q and k are a window of a larger matrix, and mask, bias and dropout are those of the whole, arrays
           with its extents, functions called for it. out and lse are of the window's keys alone; merge_attention() makes
           the whole of several windows of keys. Give sinks to one of them. With ragged, one for all documents or a list

@@ -89,7 +89,23 @@ void name_arguments_in(nb::handle names) {
   }
 }
 
+// nanobind's types of functions take no attributes from Python, nor do its functions.
+void tell_signature(nb::handle function, const char* of) {
+  const nb::object property = nb::module_::import_("builtins").attr("property");
+  const nb::object told = property(nb::module_::import_("qkv._signatures").attr(of));
+  const nb::handle type = function.type();
+  if (PyObject_GenericSetAttr(type.ptr(), nb::str("__signature__").ptr(), told.ptr()) != 0) throw nb::python_error();
+  PyType_Modified(reinterpret_cast<PyTypeObject*>(type.ptr()));
+}
+
 }  // namespace
+
+void tell_signatures(nb::handle function, nb::handle object) {
+  tell_signature(function, "of_function");
+  tell_signature(object.type(), "of_class");
+  tell_signature(object.type().attr("array"), "of_function");
+  tell_signature(object.attr("array"), "of_bound_method");
+}
 
 void name_arguments(nb::module_& module) {
   const nb::object members = module.attr("__dict__");

@@ -15,4 +15,5 @@ NB_MODULE(_qkv, module) {
   qkv::python::add_generator(module);
   qkv::python::add_info(module);
   qkv::python::name_arguments(module);
+  qkv::python::tell_signatures(module.attr("attention"), module.attr("Mask")());
 }

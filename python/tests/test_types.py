@@ -9,11 +9,13 @@ import re
 import shutil
 import subprocess
 import sys
+import typing
 
 import nbformat
 import pytest
 
 import qkv
+import qkv._types
 
 HERE = pathlib.Path(__file__).parent
 PACKAGE = pathlib.Path(qkv.__file__).parent
@@ -152,3 +154,9 @@ def test_everything_public_says_what_it_is():
     things = dict(public_things())
     assert len(things) > 100
     assert [name for name, thing in things.items() if not described(name, thing)] == []
+
+
+def test_targets_are_those_of_the_engine():
+    listed = [target["name"] for target in qkv.ask("info")["targets"]]
+    web = {"simd128"}  # WebAssembly has no Python
+    assert set(typing.get_args(qkv._types.Target)) == set(listed) - web

@@ -80,6 +80,16 @@ TEST(Targets, AreInTheTableOfTheDocuments) {
   }
 }
 
+TEST(Targets, NeedFeaturesThatTheMachineIsAskedFor) {
+  std::ifstream file(QKV_SOURCE_DIR "/src/core/cpu.cc");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (const ListedTarget& target : target_list()) {
+    for (const std::string& feature : words_of(target.needs)) {
+      EXPECT_THAT(text, testing::HasSubstr('"' + feature + '"')) << target.name;
+    }
+  }
+}
+
 TEST(Targets, ChooseTheLoopsOfTheWidestVectorsThatTheyHave) {
   const std::string_view chosen = target_for("test", DType::f32, {});
   const std::string_view needs = find_listed(chosen)->needs;
