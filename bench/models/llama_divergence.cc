@@ -111,7 +111,7 @@ void answer(std::span<char*> words) {
     other.read(window);
     compare(exact, other, window, sums);
   }
-  std::printf(R"({"tokens": %d, "kl": %.9f, "same": %.6f, "perplexity": %.6f})"
+  std::printf(R"({"tokens": %d, "divergence": %.9f, "agreement": %.6f, "perplexity": %.6f})"
               "\n",
               sums.places, sums.divergence / sums.places, static_cast<double>(sums.same) / sums.places,
               std::exp(sums.surprise / std::max(1, sums.predicted)));
