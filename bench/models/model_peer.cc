@@ -2,22 +2,19 @@
 //     writes the texts to be embedded, one a line: 1 to 16 sentences of the task english each, short ones far more
 //     often
 // model_peer THREADS f32|bf16 embed FOLDER TEXTS
-// model_peer THREADS f32|bf16 prefill|decode FOLDER TOKENS
-//     a round for each line of standard input: embeds the texts, reads a prompt of TOKENS and scores the token after
-//     it, or writes TOKENS after a prompt of one. Answers {"seconds": …, "processor": …}. A line that is not empty
-//     names a file to which the results of the round are written: vectors [texts, d], scores [vocabulary], or ids
-//     [TOKENS].
-// torch_model.py beside it does the same in PyTorch.
+// model_peer THREADS f32|bf16|file prefill|decode|unequal MODEL TOKENS
+//     a round for each line of standard input, as rounds.h says: embeds the texts; reads a prompt of TOKENS, or eight
+//     of unequal lengths up to TOKENS, and scores the token after each; or writes TOKENS after a prompt of one. The
+//     results are vectors [texts, d], scores [prompts, vocabulary], or ids [TOKENS]. With `file`, MODEL is GGUF, its
+//     quantised weights stay as they lie in it, and the rest is computed in f32.
+// torch_model.py beside it does the same in PyTorch, llama_peer.cc in llama.cpp.
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
 #include <exception>
 #include <fstream>
 #include <functional>
 #include <initializer_list>
-#include <iostream>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -29,12 +26,12 @@
 #include "qkv/random.h"
 #include "qkv/threads.h"
 #include "qkv/train/task.h"
+#include "rounds.h"
 
 namespace {
 
 using namespace qkv;
-using Clock = std::chrono::steady_clock;
-using Round = std::function<Tensor()>;
+using model_rounds::Round;
 
 constexpr std::int64_t kTexts = 512;
 constexpr double kMostSentences = 16;
@@ -69,22 +66,26 @@ Round embedding(const std::shared_ptr<const Model>& model, DType dtype, const st
   return [=, texts = lines_of(path)] { return embed_texts(*model, texts, options); };
 }
 
-// Tokens that no draw decides, so that Python has the same ones.
-Tensor prompt_of(std::int64_t tokens, std::int64_t vocabulary) {
-  std::vector<std::int64_t> ids;
-  for (std::int64_t n = 0; n < tokens; ++n) ids.push_back((7919 * n + 1) % vocabulary);
-  return {ids, {1, tokens}};
-}
-
 const Decoder& decoder_of(const Model& model) { return std::get<Decoder>(model.network()); }
 
-Round prefill(const std::shared_ptr<const Model>& model, DType dtype, std::int64_t tokens) {
-  const Tensor prompt = prompt_of(tokens, decoder_of(*model).options().vocabulary);
+Tensor prompt_of(std::int64_t tokens, std::int64_t vocabulary) {
+  return {model_rounds::prompt_ids(tokens, vocabulary), {1, tokens}};
+}
+
+// A decoder takes no texts end to end: each prompt has a cache of its own and is read alone, without padding.
+Round reading(const std::shared_ptr<const Model>& model, DType dtype, const std::vector<std::int64_t>& lengths) {
   return [=] {
     const Decoder& decoder = decoder_of(*model);
-    DecoderCache cache = decoder.make_cache(1, tokens, dtype);
-    const ModelCall call{.dtype = dtype, .scores = Scores::last};
-    return Tensor(decoder.forward_cached(prompt, cache, call).value(), DType::f32);
+    std::vector<double> scores;
+    for (const std::int64_t tokens : lengths) {
+      DecoderCache cache = decoder.make_cache(1, tokens, dtype);
+      const ModelCall call{.dtype = dtype, .scores = Scores::last};
+      const Tensor prompt = prompt_of(tokens, decoder.options().vocabulary);
+      const std::vector<double> own = decoder.forward_cached(prompt, cache, call).value().to_vector();
+      scores.insert(scores.end(), own.begin(), own.end());
+    }
+    return Tensor(Tensor(scores, {static_cast<std::int64_t>(lengths.size()), decoder.options().vocabulary}),
+                  DType::f32);
   };
 }
 
@@ -100,26 +101,15 @@ Round round_of(std::span<char*> words) {
   set_threads(std::stoi(words[1]));
   const std::string dtype_name = words[2];
   const std::string what = words[3];
-  const std::string folder = words[4];
+  const std::string path = words[4];
   const std::string last = words[5];
-  const DType dtype = dtype_name == "f32" ? DType::f32 : DType::bf16;
-  const Model opened = Model::open(folder);
+  const DType dtype = dtype_name == "bf16" ? DType::bf16 : DType::f32;
+  const Model opened = Model::open(path, dtype_name == "file" ? QuantisedWeights::as_stored : QuantisedWeights::as_f32);
   const auto model = std::make_shared<const Model>(what == "embed" && dtype == DType::bf16 ? opened.to(dtype) : opened);
-  if (what == "embed") return embedding(model, dtype, folder, last);
-  return what == "prefill" ? prefill(model, dtype, std::stoll(last)) : decoding(model, dtype, std::stoll(last));
-}
-
-void serve(const Round& round) {
-  std::cout.precision(9);
-  for (std::string line; std::getline(std::cin, line);) {
-    const Clock::time_point start = Clock::now();
-    const std::clock_t before = std::clock();
-    const Tensor result = round();
-    const std::chrono::duration<double> taken = Clock::now() - start;
-    const double processor = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
-    if (!line.empty()) write_tensor(line, result);
-    std::cout << R"({"seconds": )" << taken.count() << R"(, "processor": )" << processor << "}\n" << std::flush;
-  }
+  if (what == "embed") return embedding(model, dtype, path, last);
+  const std::int64_t tokens = std::stoll(last);
+  if (what == "decode") return decoding(model, dtype, tokens);
+  return reading(model, dtype, what == "prefill" ? std::vector{tokens} : model_rounds::unequal_lengths(tokens));
 }
 
 bool is_one_of(const std::string& word, std::initializer_list<const char*> words) {
@@ -128,13 +118,13 @@ bool is_one_of(const std::string& word, std::initializer_list<const char*> words
 
 void answer(std::span<char*> words) {
   if (words.size() == 3 && std::string(words[1]) == "texts") return write_texts(words[2]);
-  if (words.size() != 6 || !is_one_of(words[2], {"f32", "bf16"}) ||
-      !is_one_of(words[3], {"embed", "prefill", "decode"})) {
+  if (words.size() != 6 || !is_one_of(words[2], {"f32", "bf16", "file"}) ||
+      !is_one_of(words[3], {"embed", "prefill", "decode", "unequal"})) {
     throw std::runtime_error(
-        "usage: model_peer texts FILE | model_peer THREADS f32|bf16 embed FOLDER TEXTS | model_peer THREADS f32|bf16 "
-        "prefill|decode FOLDER TOKENS");
+        "usage: model_peer texts FILE | model_peer THREADS f32|bf16 embed FOLDER TEXTS | model_peer THREADS "
+        "f32|bf16|file prefill|decode|unequal MODEL TOKENS");
   }
-  serve(round_of(words));
+  model_rounds::serve(round_of(words));
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
-"""torch_model.py THREADS f32|bf16 embed FOLDER TEXTS, torch_model.py THREADS f32|bf16 prefill|decode FOLDER TOKENS:
+"""torch_model.py THREADS f32|bf16 embed FOLDER TEXTS
+torch_model.py THREADS f32|bf16 prefill|decode|unequal FOLDER TOKENS:
 model_peer.cc with `transformers`, eager, attention by scaled_dot_product_attention.
 
 Texts are sorted by length and taken 32 at a time, padded to the longest, as sentence-transformers does it.
+Unequal prompts are one batch, padded at their ends.
 """
+
 import json
 import pathlib
 import sys
@@ -34,7 +37,7 @@ def mean_vectors(states, mask):
 def in_order(texts, parts):
     vectors = [None] * len(texts)
     for numbers, rows in parts:
-        for number, row in zip(numbers, rows):
+        for number, row in zip(numbers, rows, strict=True):
             vectors[number] = row
     return np.stack([np.asarray(row) for row in vectors])
 
@@ -59,6 +62,19 @@ def prefill(model, tokens):
     return lambda: model(prompt, use_cache=True, logits_to_keep=1).logits[0, -1].float().numpy()
 
 
+def unequal(model, longest):
+    """Eight prompts from an eighth of `longest` to all of it, and the scores after the last token of each."""
+    lengths = torch.tensor([longest * n // 8 for n in range(1, 9)])
+    ids = prompt_of(longest, model.config.vocab_size).repeat(8, 1)
+    mask = (torch.arange(longest) < lengths.unsqueeze(1)).long()
+
+    def read():
+        states = model.model(ids, attention_mask=mask, use_cache=True).last_hidden_state
+        return model.lm_head(states[torch.arange(8), lengths - 1]).float().numpy()
+
+    return read
+
+
 def decoding(model, tokens):
     """A loop of its own: generate() of `transformers` adds some time a token."""
     prompt = prompt_of(1, model.config.vocab_size)
@@ -66,7 +82,11 @@ def decoding(model, tokens):
     def write():
         cache, ids, written = t.DynamicCache(config=model.config), prompt, []
         for _ in range(tokens):
-            ids = model(ids, past_key_values=cache, use_cache=True, logits_to_keep=1).logits[:, -1].argmax(-1, keepdim=True)
+            ids = (
+                model(ids, past_key_values=cache, use_cache=True, logits_to_keep=1)
+                .logits[:, -1]
+                .argmax(-1, keepdim=True)
+            )
             written.append(ids.item())
         return np.array(written)
 
@@ -82,7 +102,7 @@ def round_of(dtype, what, folder, last):
     if what == "embed":
         return embedding(dtype, folder, last)
     model = t.LlamaForCausalLM.from_pretrained(folder, dtype=dtype, attn_implementation="sdpa").eval()
-    return {"prefill": prefill, "decode": decoding}[what](model, int(last))
+    return {"prefill": prefill, "decode": decoding, "unequal": unequal}[what](model, int(last))
 
 
 def serve(run):

@@ -7,10 +7,10 @@ import pathlib
 import subprocess
 import sys
 
-from . import shapes, table
+from . import model_files, model_table, shapes, table
 
 CEILINGS = ["ceiling", "target", "threads", "median", "what was run"]
-PEERS = ["pytorch", "onnxruntime", "onednn", "llama.cpp", "qkv"]
+PEERS = ["pytorch", "onnxruntime", "onednn", "openvino", "llama.cpp", "llama-bench", "ik_llama.cpp", "qkv"]
 FURTHER = ["threads", "type", "what", "measured", "wanted"]
 
 
@@ -25,6 +25,9 @@ def arguments():
     parser.add_argument("--rounds", type=int, help="rounds of all peers (default: 7)")
     parser.add_argument("--peers", default=",".join(PEERS), help="(default: %(default)s)")
     parser.add_argument("--dtypes", default=",".join(table.ELEMENT_BYTES), help="(default: %(default)s; the backward takes f32 and bf16; i8 is for caches: E, I, J)")
+    parser.add_argument("--models", default=",".join(model_files.MODELS), help="run whole (default: %(default)s)")
+    parser.add_argument("--types", default=",".join(model_files.ALL_TYPES), help="of whole models (default: %(default)s)")
+    parser.add_argument("--works", default=",".join(model_table.ALL_WORKS), help="of whole models (default: %(default)s)")
     parser.add_argument("--targets", default="avx2", help="forced targets of qkv to time as well (default: %(default)s)")
     parser.add_argument("--against", default="", metavar="BUILD", help="a build folder of an earlier qkv with its qkv_server, to time as \"qkv before\"")
     parser.add_argument("--llama-cpp", default="", help="llama.cpp's source, with build/bin/libggml-cpu.so in it, to time its kernel, and build/bin/llama-bench, to time it beside models")
@@ -49,7 +52,15 @@ def arguments():
     unknown = set(options.shapes) - set(shapes.SHAPES)
     if unknown:
         parser.error(f"no shape {' '.join(sorted(unknown))}; there are {' '.join(shapes.SHAPES)}")
-    for name, got, known in [("direction", options.directions, shapes.DIRECTIONS), ("peer", options.peers, PEERS), ("type", options.dtypes, table.ELEMENT_BYTES)]:
+    asked = [
+        ("direction", options.directions, shapes.DIRECTIONS),
+        ("peer", options.peers, PEERS),
+        ("type", options.dtypes, table.ELEMENT_BYTES),
+        ("model", options.models, model_files.MODELS),
+        ("type of a model", options.types, model_files.ALL_TYPES),
+        ("work", options.works, model_table.ALL_WORKS),
+    ]
+    for name, got, known in asked:
         unknown = set(got.split(",")) - set(known)
         if unknown:
             parser.error(f"no {name} {' '.join(sorted(unknown))}; there are {' '.join(known)}")
@@ -86,7 +97,7 @@ def higher(first, second):
 def measure_peers(options, threads, further):
     path = pathlib.Path(options.out, f"threads-{threads}.json")
     command = [sys.executable, "-m", "peers.measure", "--threads", str(threads), "--json", str(path)]
-    for name in ("rounds", "directions", "shapes", "peers", "dtypes", "targets", "onednn", "ggml", "build", "out", "llama_cpp", "against"):
+    for name in ("rounds", "directions", "shapes", "peers", "dtypes", "targets", "onednn", "ggml", "build", "out", "llama_cpp", "against", "models", "types", "works"):
         command += ["--" + name.replace("_", "-"), str(getattr(options, name))]
     command += ["--further"] if further else []
     subprocess.run(command, check=True)
@@ -103,7 +114,7 @@ def ceiling_cells(machine):
     return [[c["name"], c["target"], str(c["threads"]), f"{c['value']:.1f} {c['unit']}", c["detail"]] for c in rows]
 
 
-def report(options, machine, results, further, memory, training, models):
+def report(options, machine, results, further, memory, training, models, errors):
     ceilings = table.Ceilings(machine["ceilings"])
     shape_lines = [f"{name} {shape}" for name, shape in shapes.SHAPES.items() if name in options.shapes]
 
@@ -138,8 +149,12 @@ def report(options, machine, results, further, memory, training, models):
             parts += ["Training:", draw(table.TRAINING, table.training_cells(training))]
             parts.append("\n".join(item + line for line in table.training_notes(options.rounds)))
         if models:
-            parts += ["Models:", draw(table.MODELS, table.model_cells(models, ceilings))]
-            parts.append("\n".join(item + line for line in table.model_notes(options)))
+            parts += ["Models:", draw(model_table.MODELS, model_table.model_cells(models, ceilings))]
+            parts.append(draw(model_table.COMMANDS, model_table.command_cells(models)))
+        if errors:
+            parts.append(draw(model_table.ERRORS, model_table.error_cells(errors)))
+        if models or errors:
+            parts.append("\n".join(item + line for line in model_table.notes(options)))
         return "\n\n".join(parts) + "\n"
 
     text = whole(table.as_text, "")
@@ -158,7 +173,7 @@ def main():
         for headings, rows in ((CEILINGS, ceiling_cells(machine)), (table.ROOFLINE, roofline(options, machine))):
             print(table.as_markdown(headings, rows) + "\n")
         return
-    results, further, memory, training, models = [], [], [], [], []
+    results, further, memory, training, models, errors = [], [], [], [], [], []
     for count in threads:
         found = measure_peers(options, count, "qkv" in options.peers and not options.quick and count == threads[0])
         results += found["shapes"]
@@ -166,12 +181,14 @@ def main():
         memory += found.get("memory", [])
         training += found.get("training", [])
         models += found.get("models", [])
+        errors += found.get("errors", [])
     if not options.ceilings:
         machine = higher(machine, measure_ceilings(options, threads))
     results.sort(key=lambda result: (list(shapes.ALL).index(result["shape"]), result["threads"]))
-    whole = {**machine, "results": results, "further": further, "memory": memory, "training": training, "models": models}
+    apart = {"further": further, "memory": memory, "training": training, "models": models, "errors": errors}
+    whole = {**machine, "results": results, **apart}
     pathlib.Path(options.out, "results.json").write_text(json.dumps(whole, indent=1))
-    report(options, machine, results, further, memory, training, models)
+    report(options, machine, results, further, memory, training, models, errors)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,11 @@ def arguments():
     parser.add_argument("--rounds", type=int, required=True)
     parser.add_argument("--shapes", required=True, help="letters, such as ABC")
     parser.add_argument("--directions", required=True, help="of forward, calls, backward, training, models; with commas")
-    parser.add_argument("--peers", required=True, help="of pytorch, onnxruntime, onednn, llama.cpp, qkv; with commas")
+    parser.add_argument("--peers", required=True, help="as --help of the whole names them; with commas")
     parser.add_argument("--dtypes", required=True, help="of f32, bf16, f16, i8; with commas")
+    parser.add_argument("--models", required=True, help="that are run whole; with commas")
+    parser.add_argument("--types", required=True, help="of their weights; with commas")
+    parser.add_argument("--works", required=True, help="what they are asked; with commas")
     parser.add_argument("--targets", required=True, help="forced targets of qkv, with commas; may be empty")
     parser.add_argument("--further", action="store_true", help="also what qkv alone is asked")
     parser.add_argument("--onednn", default="", help="where oneDNN is installed; empty: it is not")
@@ -157,7 +160,7 @@ def main():
     if "training" in options.directions.split(","):
         answers["training"] = training.measure(options)
     if "models" in options.directions.split(","):
-        answers["models"] = models.measure(options)
+        answers |= models.measure(options)
     with open(options.json, "w") as file:
         json.dump({"shapes": results, **answers}, file)
 

@@ -307,58 +307,6 @@ def training_notes(rounds):
     ]
 
 
-MODELS = ["work", "threads", "type", "peer", "ms", "a second", "its time over qkv's", "wanted", "processor ms", "over qkv's", "share of reading", "off"]
-WORKS = {
-    "embed": ("512 texts embedded", 512, {"transformers": "1.5", "ONNX Runtime": "1.2"}),
-    "prefill": ("2048 tokens read", 2048, {"transformers": "1.5", "llama.cpp": "1"}),
-    "decode": ("256 tokens written", 256, {"qkv": "85 % of reading", "llama.cpp": "1"}),
-    "first": ("first token of a command", 1, {"qkv": "at most 150 ms"}),
-}
-
-
-def model_cells(rows, ceilings):
-    def share_of_reading(row):
-        rate = ceilings.read_of_memory(row["threads"])
-        return f"{100 * row['bytes'] / 1e9 / rate / row['seconds']:.0f} %" if "bytes" in row and rate else ""
-
-    def cells_of(row):
-        place = (row["work"], row["threads"], row["dtype"])
-        ours = next((r for r in rows if r["peer"] == "qkv" and (r["work"], r["threads"], r["dtype"]) == place), None)
-        what, count, wanted = WORKS[row["work"]]
-        return [
-            what,
-            str(row["threads"]),
-            row["dtype"],
-            row["peer"],
-            f"{row['seconds'] * 1e3:.0f}",
-            f"{count / row['seconds']:.1f}",
-            f"{speedup(ours, row):.2f}" if ours else "",
-            wanted.get(row["peer"], ""),
-            f"{row['processor'] * 1e3:.0f}" if row["processor"] else "",
-            f"{row['processor'] / ours['processor']:.2f}" if row["processor"] and ours else "",
-            share_of_reading(row),
-            row["off"],
-        ]
-
-    return [cells_of(row) for row in rows]
-
-
-def model_notes(options):
-    missing = [] if options.llama_cpp else ["llama.cpp was not given (--llama-cpp DIR), and is missing above."]
-    return [
-        f"ms: median of {options.rounds} rounds, one of each peer in turn, after a first one. A second: texts or tokens. Its time over qkv's: the",
-        "median of the ratios within the rounds. Embedded: all-MiniLM-L6-v2, tokenising included; the others take 32 texts at a",
-        "time, sorted by length, and pad them; ONNX Runtime runs the model as its own optimizer has fused it. qkv's bf16 has its",
-        "parameters in bf16. Read, written: a Llama of 110 million random parameters, 12 layers of 768, attention by sdpa;",
-        "one token after the 2048, 256 after one. llama.cpp: llama-bench, started anew in each round. First token: of 23 million",
-        "parameters in f32, the process as a whole. Share of reading: the time of reading all parameters once a token at the rate",
-        "of memory, over the time taken. Off: from transformers in f32, the root mean square over that of its result, or",
-        "the tokens before the first other one. Processor ms: of all threads, the median of the rounds; on a machine with other",
-        "work it is the steadier one. llama.cpp's is not known.",
-        *missing,
-    ]
-
-
 def further_cells(rows):
     return [[str(r["threads"]), r["dtype"], r["what"], f"{r['value']:.2f} {r['unit']}", r["wanted"]] for r in rows]
 
