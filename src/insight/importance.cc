@@ -14,6 +14,7 @@
 #include "model/require_finite.h"
 #include "nn/known_linears.h"
 #include "qkv/autograd/softmax.h"
+#include "qkv/model/decoder.h"
 #include "qkv/nn/parameters.h"
 
 namespace qkv::insight {
@@ -231,15 +232,27 @@ bool asks(const HeadText& text) {
   return std::ranges::any_of(text.targets, [](std::int64_t target) { return target >= 0; });
 }
 
+// The places behind the last one that asks for a token: no place of a decoder reads what stands behind it.
+void drop_unread(HeadText& text) {
+  const auto last = std::find_if(text.targets.rbegin(), text.targets.rend(), [](std::int64_t id) { return id >= 0; });
+  const auto length = static_cast<std::size_t>(std::distance(last, text.targets.rend()));
+  text.targets.resize(length);
+  text.ids.resize(length);
+  if (!text.types.empty()) text.types.resize(length);
+}
+
 // The first of those that ask the model for a token; an encoder that fills gaps is asked by gaps.
-std::vector<HeadText> asked_texts(std::span<const HeadText> texts, const HeadOptions& options) {
+std::vector<HeadText> asked_texts(const Model& model, std::span<const HeadText> texts, const HeadOptions& options) {
+  const bool is_decoder = std::holds_alternative<Decoder>(model.network());
   Generator generator(options.masks.seed);
   std::vector<HeadText> asked;
   for (const HeadText& text : texts) {
     if (std::ssize(asked) >= options.importance_texts) break;
     const bool is_masked = !asks(text) && options.masks.mask;
-    const HeadText one = is_masked ? masked_text(text, options.masks, generator) : text;
-    if (asks(one)) asked.push_back(one);
+    HeadText one = is_masked ? masked_text(text, options.masks, generator) : text;
+    if (!asks(one)) continue;
+    if (is_decoder) drop_unread(one);
+    asked.push_back(std::move(one));
   }
   return asked;
 }
@@ -267,7 +280,8 @@ std::string why_none(const Model& model, const HeadOptions& options) {
 
 void add_importance(const Model& model, std::span<const HeadText> texts, const HeadOptions& options,
                     HeadAnalysis& analysis) {
-  const std::vector<HeadText> asked = model.scores_tokens() ? asked_texts(texts, options) : std::vector<HeadText>();
+  const std::vector<HeadText> asked =
+      model.scores_tokens() ? asked_texts(model, texts, options) : std::vector<HeadText>();
   if (asked.empty()) {
     analysis.no_importance = why_none(model, options);
     return;

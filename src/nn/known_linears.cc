@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "autograd/node.h"
-#include "kernels/product/known_product.h"
 #include "nn/tracing.h"
 
 namespace qkv::nn {
@@ -14,8 +13,8 @@ KnownLinears*& noted_now() {
   return known;
 }
 
-const LinearDifferences*& differences_now() {
-  thread_local const LinearDifferences* differences = nullptr;
+LinearDifferences*& differences_now() {
+  thread_local LinearDifferences* differences = nullptr;
   return differences;
 }
 
@@ -65,25 +64,31 @@ LinearDifferences::LinearDifferences(const KnownLinears& known, RoundedWeights& 
 
 LinearDifferences::~LinearDifferences() { differences_now() = before_; }
 
-Variable LinearDifferences::product(const Variable& x, const Variable& weight, const Multiply& multiply) const {
+const LinearDifferences::Read& LinearDifferences::read(const Variable& x, const Variable& known) {
+  const auto is_same = [](const Variable& a, const Variable& b) { return a.value().data() == b.value().data(); };
+  if (last_ && is_same(last_->x, x) && is_same(last_->known, known)) return *last_;
+  const Variable dense = dense_f32(x);
+  const TensorView rows = rows_of(dense.value());
+  kernels::RowDifferences differences(rows, rows_of(known.value()));
+  Variable far(kernels::rows_at(rows, differences.far()));
+  last_ = Read{.x = x, .known = known, .differences = std::move(differences), .far = std::move(far)};
+  return *last_;
+}
+
+Variable LinearDifferences::product(const Variable& x, const Variable& weight, const Multiply& multiply) {
   const std::string name = name_of_scope();
   const KnownLinears::Known* const known = known_.find(name);
   const bool may = known != nullptr && weight.quantised() == nullptr && !autograd::recording() && repeats(x, known->x);
   if (!may || known->out.dim(-1) != weight.dim(0)) return {};
   const kernels::PackedWeight* const packed = weights_.of(name, weight);
   if (packed == nullptr) return {};
-  const kernels::Dense dense = kernels::Dense::of(x.value(), DType::f32);
-  const TensorView rows = rows_of(dense.view());
-  const kernels::RowDifferences differences(rows, rows_of(known->x.value()));
+  const Read& rows = read(x, known->x);
   Shape shape = x.shape();
   shape[shape.rank() - 1] = weight.dim(0);
   autograd::Value out = autograd::new_value(DType::f32, shape);
   out.view = rows_of(out.view);
-  differences.multiply(out.writable(), rows_of(known->out.value()), *packed);
-  if (!differences.far().empty()) {
-    kernels::put_rows(multiply(Variable(kernels::rows_at(rows, differences.far()))).value(), differences.far(),
-                      out.writable());
-  }
+  rows.differences.multiply(out.writable(), rows_of(known->out.value()), *packed);
+  if (rows.far.size() > 0) kernels::put_rows(multiply(rows.far).value(), rows.differences.far(), out.writable());
   out.view = out.view.reshape(shape);
   return autograd::recorded("linear", std::move(out), {&x, &weight}, {});
 }

@@ -4,10 +4,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
-#include "kernels/product/packed_weight.h"
+#include "kernels/product/known_product.h"
 #include "qkv/autograd/variable.h"
 
 namespace qkv::nn {
@@ -65,12 +66,22 @@ class LinearDifferences {
   ~LinearDifferences();
 
   /// Empty where that is not so. `multiply` gives the products of rows that are far from those known.
-  [[nodiscard]] Variable product(const Variable& x, const Variable& weight, const Multiply& multiply) const;
+  [[nodiscard]] Variable product(const Variable& x, const Variable& weight, const Multiply& multiply);
 
  private:
+  // What the last layer read: q, k and v read the same, and so do two maps of a feed-forward layer.
+  struct Read {
+    Variable x;
+    Variable known;
+    kernels::RowDifferences differences;
+    Variable far;
+  };
+  const Read& read(const Variable& x, const Variable& known);
+
   const KnownLinears& known_;
   RoundedWeights& weights_;
-  const LinearDifferences* before_;
+  std::optional<Read> last_ = std::nullopt;
+  LinearDifferences* before_;
 };
 
 /// What `multiply` gives for x, with both of these; `weight` is that of the layer whose scope this is.
