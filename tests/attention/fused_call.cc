@@ -22,18 +22,6 @@ double largest(const TensorView& x) {
   return result;
 }
 
-// Half a unit in the last place of 1.
-double rounding_of(DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-      return 0x1p-11;
-    case DType::bf16:
-      return 0x1p-8;
-    default:
-      return 0x1p-24;
-  }
-}
-
 void expect_near(const Tensor& result, const Tensor& expected, double bound, const char* name) {
   ASSERT_EQ(result.shape(), expected.shape());
   const std::vector<double> one = result.to_vector();
@@ -48,6 +36,19 @@ void expect_near(const Tensor& result, const Tensor& expected, double bound, con
 }
 
 }  // namespace
+
+double rounding_of(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return 0x1p-53;
+    case DType::f16:
+      return 0x1p-11;
+    case DType::bf16:
+      return 0x1p-8;
+    default:
+      return 0x1p-24;
+  }
+}
 
 Inputs inputs_of(const MaskShape& shape, const Widths& widths, DType dtype) {
   std::mt19937_64 engine(42);

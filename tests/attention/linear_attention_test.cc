@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "attention/fused_call.h"
 #include "attention/linear_reference.h"
 #include "core/error_message.h"
 #include "qkv/heads.h"
@@ -13,6 +14,8 @@
 namespace qkv::linear_attention_test {
 namespace {
 
+using testing_attention::Inputs;
+using testing_attention::rounding_of;
 using testing_linear::elu_by_state;
 using testing_linear::Extents;
 using testing_linear::largest_difference;
@@ -21,28 +24,11 @@ using testing_linear::tolerance;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-struct Inputs {
-  Tensor q, k, v;
-};
-
 Inputs inputs_of(const Extents& e, DType dtype = DType::f32, std::uint64_t seed = 1) {
   Generator random(seed);
   return {.q = random.randn({e.B, e.Hq, e.Tq, e.D}).to(dtype),
           .k = random.randn({e.B, e.Hk, e.Tk, e.D}).to(dtype),
           .v = random.randn({e.B, e.Hk, e.Tk, e.Dv}).to(dtype)};
-}
-
-double rounding_of(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return 0x1p-53;
-    case DType::f16:
-      return 0x1p-11;
-    case DType::bf16:
-      return 0x1p-8;
-    default:
-      return 0x1p-24;
-  }
 }
 
 const std::vector<LinearAttentionOptions>& all_options() {
