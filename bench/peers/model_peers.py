@@ -90,7 +90,7 @@ def embedders(options, files, texts):
         ),
     }
     if dtype == "f32":
-        words = [HERE / "onnx_model.py", threads, files.folder, onnx / "minilm.onnx", texts]
+        words = [HERE / "onnxruntime_model.py", threads, files.folder, onnx / "minilm.onnx", texts]
         programs["onnxruntime"] = ("ONNX Runtime", [sys.executable, *words])
     return [Stepped(name, dtype, command) for peer, (name, command) in programs.items() if peer in wanted]
 

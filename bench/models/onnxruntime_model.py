@@ -1,4 +1,5 @@
-"""onnx_model.py THREADS FOLDER ONNX TEXTS: torch_model.py's embed in f32, with ONNX Runtime running the model."""
+"""onnxruntime_model.py THREADS FOLDER ONNX TEXTS: torch_model.py's embed in f32, with ONNX Runtime running the model."""
+
 import pathlib
 import sys
 
