@@ -35,6 +35,9 @@ api_detail::Json api_detail::json_of(const FieldInfo& field) {
                                      {"one_of", &field.one_of}}) {
     if (!others->empty()) json[name] = *others;
   }
+  for (const auto& [others, needs_one] : field.beside) {
+    json["beside"].push_back({{"fields", others}, {"needs_one", needs_one}});
+  }
   return json;
 }
 

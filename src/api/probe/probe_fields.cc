@@ -135,6 +135,8 @@ void declare_company(Fields<Request>& fields) {
     if (!is_run && field.name != "q") on(field.name.c_str()).excludes.emplace_back("model");
   }
   on("lse").excludes.emplace_back("model");
+  on("past_k").beside = {{{"v"}, {"past_v"}}};
+  for (const char* const of_gradients : {"v", "d_out"}) on(of_gradients).needs_one = {"stage=dp", "stage=ds"};
   on("model").needs_one = {"text", "text_file", "picture", "example"};
   on("text_file").excludes = {"text"};
   on("picture").excludes = {"text", "text_file"};

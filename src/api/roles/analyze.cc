@@ -72,7 +72,7 @@ const Fields<AnalyzeRequest>& analyze_fields() {
                                 .excludes = {"syntax"}});
     fields.add(&R::seed,
                {.name = "seed", .form = "N", .meaning = "Of the random tokens that come twice, and of those masked"});
-    fields.give_examples({{"model", "induction"}, {"text", "texts.txt"}, {"syntax", "english"}});
+    fields.give_examples({{"model", "induction"}, {"sites", "source"}, {"text", "texts.txt"}, {"syntax", "english"}});
     fields.tell_arguments({{"model", {"trained", "texts", "count"}}, {"text", {"texts"}}});
     return fields;
   }();
