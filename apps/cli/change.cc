@@ -10,7 +10,6 @@
 #include "common_options.h"
 #include "file_places.h"
 #include "lines.h"
-#include "misuse.h"
 #include "output.h"
 #include "pictures.h"
 #include "qkv/picture/terminal.h"
@@ -38,7 +37,6 @@ void show(const ChangeFlags& flags, const Sweep& sweep) {
 }
 
 void run_change(ChangeFlags& flags, const Given& /*all*/) {
-  if (!flags.pictures.empty() && flags.sweep.empty()) misuse("--svg, --png, --pdf", "a --sweep to draw", "none");
   check_files({{"MODEL", flags.model}}, places_of(flags.pictures));
   read_input(flags.file);
   const ChangeFound found = [&] {
@@ -62,6 +60,7 @@ Fields<ChangeFlags> fields_of_change() {
   fields.add(threads_flag());
   fields.add(&ChangeFlags::pictures, picture_fields(pictures));
   fields.add(&ChangeFlags::look, terminal_fields(pictures));
+  for (const char* const drawn : {"png", "svg", "pdf", "color", "width"}) fields.info(drawn).needs = {"sweep"};
   return fields;
 }
 

@@ -22,13 +22,15 @@ Fields<TerminalLook> terminal_fields(const std::string& group) {
                                     .form = "WHEN",
                                     .meaning = "In the terminal: auto, true, 256 or never",
                                     .group = group,
-                                    .words = {"auto", "true", "256", "never"}});
+                                    .words = {"auto", "true", "256", "never"},
+                                    .excludes = {"json"}});
   fields.add(&TerminalLook::width, {.name = "width",
                                     .form = "N",
                                     .meaning = "Columns to use",
                                     .group = group,
                                     .least = 20,
                                     .most = 1000,
+                                    .excludes = {"json"},
                                     .otherwise = "the terminal's, or 80"});
   return fields;
 }

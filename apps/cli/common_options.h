@@ -21,7 +21,7 @@ inline constexpr const char* kOneThing = "standard output holds one of them";
 [[nodiscard]] FieldInfo json_field(const std::string& meaning = "Print JSON", const std::string& group = "");
 [[nodiscard]] FieldInfo quiet_field(const std::string& meaning = "Print nothing", const std::string& group = "");
 
-/// How what is drawn in the terminal looks.
+/// How what is drawn in the terminal looks; nothing is drawn beside --json.
 struct TerminalLook {
   std::string color = "auto";
   std::optional<int> width;

@@ -26,6 +26,8 @@ Fields<CostFlags> fields_of_cost() {
     fields.info(one.name).needs_one = {"plot", "svg", "png", "pdf", "json"};
   }
   fields.add(&CostFlags::json, json_field());
+  fields.info("tokens").excludes = {"plot"};  // a chart is over their number
+  fields.info("tile").beside = {{{"plot"}, {"of=traffic"}}};
   const std::string chart = cost_range_fields().infos().front().group;
   fields.add(&CostFlags::plot, {.name = "plot",
                                 .meaning = "Draw it in the terminal instead of the table",

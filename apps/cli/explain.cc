@@ -30,16 +30,13 @@ struct ExplainFlags : ExplainRequest {
   ExplainFiles files;
 };
 
-// Standard output holds one thing, and --quiet needs something else to be left.
+// Standard output holds one thing.
 void require_one_output(const ExplainFlags& flags) {
-  if (flags.files.prints_page() && (flags.json || flags.prints)) {
+  if (!flags.files.prints_page()) return;
+  if (flags.json || flags.prints) {
     misuse("--html", "a file beside --json or --print, for standard output holds one of them", "-");
   }
-  if (flags.prints && !flags.files.wants_any()) misuse("--print", "--html, --svg or --png beside it", "none");
-  if (flags.quiet && !flags.files.wants_any()) misuse("--quiet", "--html, --svg or --png beside it", "none");
-  if (flags.quiet && (flags.json || flags.prints || flags.files.prints_page())) {
-    misuse("--quiet", "nothing else to be printed", flags.json ? "--json" : flags.prints ? "--print" : "--html -");
-  }
+  if (flags.quiet) misuse("--quiet", "nothing else to be printed", "--html -");
 }
 
 std::string worked_list(bool json) {
@@ -118,8 +115,16 @@ Fields<ExplainFlags> fields_of_explain() {
   fields.add(&ExplainFlags::look, terminal_fields());
   fields.add(&ExplainFlags::json, json_field("Print it as JSON, every cell with all its digits"));
   fields.add(&ExplainFlags::files, explain_file_fields("Write one self-contained page; `-` prints it"));
-  fields.add(&ExplainFlags::prints, {.name = "print", .meaning = "Print the explanation beside these files, too"});
-  fields.add(&ExplainFlags::quiet, {.name = "quiet", .meaning = "Print nothing, not even what was written"});
+  const std::vector<std::string> files{"html", "svg", "png"};
+  fields.add(&ExplainFlags::prints, {.name = "print",
+                                     .meaning = "Print the explanation beside these files, too",
+                                     .needs_one = files,
+                                     .excludes = {"json"}});
+  fields.add(&ExplainFlags::quiet, {.name = "quiet",
+                                    .meaning = "Print nothing, not even what was written",
+                                    .needs_one = files,
+                                    .excludes = {"json", "print"}});
+  for (const char* const printed : {"color", "width"}) fields.info(printed).beside = {{files, {"print"}}};
   return fields;
 }
 

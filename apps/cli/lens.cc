@@ -41,7 +41,9 @@ Fields<LensArguments> fields_of_lens() {
                                      .meaning = "Columns to use",
                                      .least = 40,
                                      .most = 1000,
-                                     .otherwise = "the terminal's, or 80"});
+                                     .excludes = {"json"},
+                                     .otherwise = "the terminal's, or 80",
+                                     .example = "60"});
   fields.add(threads_flag());
   return fields;
 }

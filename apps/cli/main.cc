@@ -41,9 +41,9 @@ void say_box_that_is_missing(const Command& command) {
 Commands all_commands() {
   Commands commands;
   for (const auto add :
-       {add_attend,  add_check, add_probe,    add_cost,  add_mask,  add_explain, add_analyze, add_change,
-        add_lens,    add_view,  add_generate, add_fill,  add_embed, add_match,   add_tokens,  add_fetch,
-        add_convert, add_train, add_task,     add_bench, add_info,  add_help}) {
+       {add_explain, add_attend, add_check,    add_probe, add_cost,  add_mask,  add_analyze, add_change,
+        add_lens,    add_view,   add_generate, add_fill,  add_embed, add_match, add_tokens,  add_fetch,
+        add_convert, add_train,  add_task,     add_bench, add_info,  add_help}) {
     add(commands);
   }
   return commands;

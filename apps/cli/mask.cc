@@ -4,7 +4,6 @@
 #include "commands.h"
 #include "common_options.h"
 #include "file_places.h"
-#include "misuse.h"
 #include "output.h"
 #include "pictures.h"
 #include "terminal.h"
@@ -24,7 +23,13 @@ Fields<MaskFlags> fields_of_mask() {
   fields.info("mask").option = "expr";
   fields.add(&MaskFlags::json, json_field());
   fields.add(&MaskFlags::pictures, picture_fields());
+  for (const char* const drawn : {"head", "batch_entry", "cells"}) {
+    fields.info(drawn).needs = {"mask"};
+    fields.info(drawn).beside = {{{"json"}, {"map", "png", "svg", "pdf"}}};
+  }
+  for (const char* const picture : {"png", "svg", "pdf"}) fields.info(picture).needs = {"mask"};
   fields.add(&MaskFlags::look, terminal_fields());
+  fields.info("color").needs = {"mask"};
   return fields;
 }
 
@@ -43,7 +48,6 @@ void show_mask(const MaskFlags& flags) {
 }
 
 void list_words(const MaskFlags& flags) {
-  if (!flags.pictures.empty()) misuse("EXPR", "a mask to draw", "none");
   const MaskWordList list = mask_word_list(flags);
   if (flags.json) return print(reply_as_json(list));
   const int width = terminal_options(flags.look.color, flags.look.width).width;

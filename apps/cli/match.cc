@@ -88,7 +88,9 @@ void run_match(MatchFlags& flags, const Given& /*all*/) {
 Fields<MatchFlags> fields_of_match() {
   Fields<MatchFlags> fields;
   fields.add(&MatchFlags::words,
-             {.name = kWords, .meaning = "Pictures and what they may show, in any order", .required = true});
+             {.name = kWords,
+              .meaning = "Pictures and what they may show, in any order; in JSON `images` and `captions`",
+              .required = true});
   fields.add(match_fields());
   fields.remove(std::array<std::string_view, 1>{"images"});
   fields.add(&MatchFlags::files, explain_file_fields("Write one self-contained page with the maps; `-` prints it"));

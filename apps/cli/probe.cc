@@ -92,15 +92,22 @@ void run_probe(ProbeFlags& flags, const Given& /*all*/) {
 void add_pictures(Fields<ProbeFlags>& fields) {
   const std::string group = "Pictures of the maps, or of the tiles where there is no map";
   fields.add(&ProbeFlags::pictures, picture_fields(group));
-  fields.add(&ProbeFlags::terminal,
-             {.name = "terminal", .meaning = "Draw it here; so too where no picture is written", .group = group});
+  fields.add(&ProbeFlags::terminal, {.name = "terminal",
+                                     .meaning = "Draw it here; so too where no picture is written",
+                                     .group = group,
+                                     .excludes = {"json", "quiet"}});
   fields.add(&ProbeFlags::color_scale, {.name = "color_scale",
                                         .form = "SCALE",
                                         .meaning = "Of weights and of maps: log or linear",
                                         .group = group,
-                                        .words = {"log", "linear"}});
-  for (const char* const drawn : {"png", "svg", "pdf", "terminal"}) fields.info(drawn).needs_one = {"map", "tile"};
+                                        .words = {"log", "linear"},
+                                        .beside = {{{"json", "quiet"}, {"png", "svg", "pdf"}}}});
   fields.add(&ProbeFlags::look, terminal_fields(group));
+  for (const char* const drawn : {"png", "svg", "pdf", "terminal", "color_scale", "color"}) {
+    fields.info(drawn).needs_one = {"map", "tile"};
+  }
+  fields.info("color").beside = {{{"png", "svg", "pdf"}, {"terminal"}}};
+  for (const char* const printed : {"color", "width"}) fields.info(printed).excludes.emplace_back("quiet");
 }
 
 void add_numbers(Fields<ProbeFlags>& fields) {

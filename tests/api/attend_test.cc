@@ -87,5 +87,21 @@ TEST(ViewAttend, ShowsInNumbersWhatHasNoPath) {
   EXPECT_EQ(json["Tq"], 2);
 }
 
+TEST(ViewAttend, AnswersWithGradients) {
+  AttendRequest request;
+  static_cast<ProblemRequest&>(request) = typed();
+  const auto asked = [&] { return nlohmann::json::parse(reply_as_json(answer(request)))["outputs"]; };
+  EXPECT_FALSE(asked().contains("d_q"));
+  request.d_out = "[[1], [2]]";
+  const nlohmann::json outputs = asked();
+  EXPECT_EQ(outputs["d_v"]["shape"], (std::vector<std::int64_t>{2, 1}));
+  const auto& weights = outputs["weights"]["values"];  // d_v = weights^T d_out
+  EXPECT_DOUBLE_EQ(outputs["d_v"]["values"][0].get<double>(), weights[0].get<double>() + 2 * weights[2].get<double>());
+  EXPECT_DOUBLE_EQ(outputs["d_v"]["values"][1].get<double>(), weights[1].get<double>() + 2 * weights[3].get<double>());
+  const nlohmann::json before = outputs["d_q"]["values"];
+  request.d_lse = "[1, 2]";
+  EXPECT_NE(asked()["d_q"]["values"], before);
+}
+
 }  // namespace
 }  // namespace qkv::attend_test

@@ -260,11 +260,14 @@ TEST(Fields, HaveNoDefaultInProse) {
 TEST(Fields, HaveCompanyThatIsThere) {
   for (const auto& [question, fields] : all_questions()) {
     for (const FieldInfo& field : fields) {
-      for (const auto* others : {&field.needs, &field.needs_one, &field.excludes, &field.one_of}) {
+      std::vector<const std::vector<std::string>*> all{&field.needs, &field.needs_one, &field.excludes, &field.one_of};
+      for (const NeedBeside& one : field.beside) all.insert(all.end(), {&one.others, &one.needs_one});
+      for (const auto* others : all) {
         for (const std::string& other : *others) {
-          EXPECT_NE(std::ranges::find(fields, other, &FieldInfo::name), fields.end())
+          const std::string named = other.substr(0, other.find('='));
+          EXPECT_NE(std::ranges::find(fields, named, &FieldInfo::name), fields.end())
               << question << "." << field.name << ": " << other;
-          EXPECT_NE(other, field.name) << question;
+          EXPECT_NE(named, field.name) << question;
         }
       }
     }
@@ -301,6 +304,52 @@ TEST(Fields, GoTogetherAsTheySay) {
   EXPECT_EQ(company(1), "needs map");
   EXPECT_EQ(company(2), "needs map or tile");
   EXPECT_EQ(company(5), "one of text, file and list");
+}
+
+TEST(Fields, NeedAValueOfAnother) {
+  const std::vector<FieldInfo> fields{
+      {.name = "momentum", .needs = {"optimizer=sgd"}},
+      {.name = "optimizer", .words = {"adamw", "sgd"}, .fallback = "adamw"},
+      {.name = "v", .needs_one = {"stage=dp", "stage=ds", "all"}},
+      {.name = "stage"},
+      {.name = "all", .type = FieldType::flag},
+      {.name = "rate", .excludes = {"optimizer=adamw"}},
+  };
+  const auto said = [&](std::string_view json) {
+    return error_message([&] { static_cast<void>(field_values(fields, json)); });
+  };
+  EXPECT_EQ(said(R"({"momentum": "x", "optimizer": "sgd"})"), "nothing was thrown");
+  EXPECT_EQ(said(R"({"momentum": "x"})"), "request: momentum: expected `optimizer` sgd beside it, got adamw");
+  EXPECT_EQ(said(R"({"rate": "x"})"), "request: rate: expected none beside `optimizer` adamw, got one");
+  EXPECT_EQ(said(R"({"rate": "x", "optimizer": "sgd"})"), "nothing was thrown");
+  EXPECT_EQ(said(R"({"v": "x", "stage": "ds"})"), "nothing was thrown");
+  EXPECT_EQ(said(R"({"v": "x", "stage": "raw"})"),
+            "request: v: expected `stage` dp, ds or `all` beside it, got none of them");
+  const auto company = [&](std::size_t n) {
+    return company_of(fields, fields[n], [](auto name) { return std::string(name); });
+  };
+  EXPECT_EQ(company(0), "needs optimizer sgd");
+  EXPECT_EQ(company(2), "needs stage dp, ds or all");
+}
+
+TEST(Fields, NeedOneOfOthersBesideAThird) {
+  const std::vector<FieldInfo> fields{
+      {.name = "scale", .excludes = {"quiet"}, .beside = {{{"json", "page"}, {"png", "svg"}}}},
+      {.name = "json", .type = FieldType::flag},
+      {.name = "page"},
+      {.name = "png"},
+      {.name = "svg"},
+      {.name = "quiet", .type = FieldType::flag},
+  };
+  const auto said = [&](std::string_view json) {
+    return error_message([&] { static_cast<void>(field_values(fields, json)); });
+  };
+  EXPECT_EQ(said(R"({"scale": "x"})"), "nothing was thrown");
+  EXPECT_EQ(said(R"({"scale": "x", "json": true})"),
+            "request: scale: expected `png` or `svg` beside it and `json`, got none of them");
+  EXPECT_EQ(said(R"({"scale": "x", "json": true, "svg": "s"})"), "nothing was thrown");
+  EXPECT_EQ(company_of(fields, fields[0], [](auto name) { return std::string(name); }),
+            "beside json or page needs png or svg; not beside quiet");
 }
 
 TEST(Fields, AreRefusedByARequestThatWasNotRead) {

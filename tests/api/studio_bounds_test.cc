@@ -361,6 +361,8 @@ TEST_F(Rooted, HoldsForWhatCommandsRead) {
       {"attend", with(own, {{"bias_file", out}})},
       {"attend", with(own, {{"kv_lengths", out}})},
       {"attend", with(own, {{"sinks", out}})},
+      {"attend", with(own, {{"d_out", out}})},
+      {"attend", with(own, {{"d_out", "[[1]]"}, {"d_lse", out}})},
       {"check", {{"a", out}, {"b", directory_ / "in/a.npy"}}},
       {"check", {{"a", "induction"}, {"b", "induction"}, {"text_file", out}}},
       {"probe", {{"q", out}, {"k", out}, {"row", 0}}},

@@ -98,7 +98,7 @@ TEST(ChangeCommand, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(refusal({"abc", "--patch", "blocks.1"}), HasSubstr("--from-text: expected another text"));
   EXPECT_THAT(refusal({"abc", "--query", "q", "--remove", "1.0"}), HasSubstr("--query: expected one of the tokens"));
   EXPECT_THAT(refusal({"abc", "--sweep", "places"}), HasSubstr("--from-text: expected the text to patch from"));
-  EXPECT_THAT(refusal({"abc", "--svg", "a.svg"}), HasSubstr("expected a --sweep to draw, got none"));
+  EXPECT_THAT(refusal({"abc", "--svg", "a.svg"}), HasSubstr("--svg: expected --sweep beside it, got none"));
   EXPECT_EQ(refusal({"abc"}),
             "qkv change: --remove: expected one of --remove, --pattern, --cut, --patch, --set, --change, "
             "--freeze-norms, --sweep and "

@@ -14,6 +14,10 @@ struct DescribedOption {
   [[nodiscard]] bool is_place() const { return !name.starts_with("--"); }
   [[nodiscard]] bool is_flag() const { return type == "true or false"; }
   [[nodiscard]] std::vector<std::string> command_words() const;
+  /// It with its example, as on the command line.
+  [[nodiscard]] std::vector<std::string> words() const {
+    return is_flag() ? std::vector{name} : std::vector{name, example};
+  }
 };
 
 [[nodiscard]] std::vector<DescribedOption> described_options();

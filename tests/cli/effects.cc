@@ -116,6 +116,10 @@ Effects read_effects() {
       effects.requests[line.substr(0, colon)] = words_of(line.substr(colon + 1));
       continue;
     }
+    if (parts.at(1).starts_with(" nothing: ")) {
+      effects.without_effect.insert(parts[0]);
+      continue;
+    }
     Effect effect;
     const Words before = words_of(parts.at(1));
     if (!before.empty()) effect.before = before == Words{"(none)"} ? Words{} : before;
@@ -132,14 +136,37 @@ Effect Effects::of(const DescribedOption& option) const {
   const auto row = of_option.find(option.command + " " + option.name);
   if (row != of_option.end()) return row->second;
   Effect effect;
-  effect.added = option.is_flag() ? Words{option.name} : Words{option.name, option.example};
+  effect.added = option.words();
   return effect;
 }
 
+// Another value is held against the one that the request has: without any, a default may be much work.
 Words Effects::before(const DescribedOption& option) const {
   const Effect effect = of(option);
   const Words words = effect.before.value_or(requests.at(option.command));
-  return effect.is_whole ? words : without(words, option);
+  const auto at = std::ranges::find(words, option.name);
+  const bool is_other = at != words.end() && !option.is_flag() && effect.added.front() == option.name &&
+                        effect.added.at(1) != *std::next(at);
+  return effect.is_whole || is_other ? words : without(words, option);
+}
+
+Words Effects::after(const DescribedOption& option) const {
+  const Effect effect = of(option);
+  if (effect.is_whole) return effect.added;
+  Words words = without(before(option), option);
+  words.insert(words.end(), effect.added.begin(), effect.added.end());
+  return words;
+}
+
+bool Effects::is_on_plain(const DescribedOption& option) const {
+  const Words& plain = requests.at(option.command);
+  const Effect effect = of(option);
+  const bool is_there = std::ranges::find(plain, option.name) != plain.end();
+  return is_there || (effect.added == option.words() && effect.before.value_or(plain) == plain);
+}
+
+bool Effects::is_excused(const DescribedOption& option) const {
+  return without_effect.contains(option.command + " " + option.name) || without_effect.contains("* " + option.name);
 }
 
 std::vector<std::string> commands() {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,11 +28,17 @@ struct Effect {
 struct Effects {
   std::map<std::string, Words> requests;    // by command
   std::map<std::string, Effect> of_option;  // by "command --option"
+  std::set<std::string> without_effect;     // on the plain request; "* --option" is that of every command
 
   /// How the option is tried: as its row says, or with its example.
   [[nodiscard]] Effect of(const DescribedOption& option) const;
-  /// The words to which it is added.
+  /// The words without it, or with another value, and with it.
   [[nodiscard]] Words before(const DescribedOption& option) const;
+  [[nodiscard]] Words after(const DescribedOption& option) const;
+  /// Whether it is added to the command's request with its example, or stands there.
+  [[nodiscard]] bool is_on_plain(const DescribedOption& option) const;
+  /// Whether a row says why it changes nothing there.
+  [[nodiscard]] bool is_excused(const DescribedOption& option) const;
 };
 
 [[nodiscard]] Effects read_effects();

@@ -8,7 +8,10 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "cli/command.h"
 
 namespace qkv::effects_test {
 namespace {
@@ -42,9 +45,7 @@ TEST_P(EffectTest, OfEachOption) {
   for (const DescribedOption& option : described_options()) {
     if (option.command != command) continue;
     const Effect effect = effects.of(option);
-    const Words before = effects.before(option);
-    Words after = effect.is_whole ? Words() : before;
-    after.insert(after.end(), effect.added.begin(), effect.added.end());
+    const Words before = effects.before(option), after = effects.after(option);
     const Reply with = reply_of(command, after);
     const std::string what = "qkv " + command + " " + testing::PrintToString(after) + "\n" + with.err;
     EXPECT_EQ(with.code, effect.code) << what;
@@ -52,7 +53,54 @@ TEST_P(EffectTest, OfEachOption) {
   }
 }
 
+// What an option needs is declared: on a request that lacks it, the option is refused, not accepted without effect.
+// What the request holds already is tried above.
+TEST_P(EffectTest, OfEachOptionOnThePlainRequest) {
+  const Effects effects = read_effects();
+  const std::string& command = GetParam();
+  for (const DescribedOption& option : described_options()) {
+    if (option.command != command || option.is_place() || effects.is_on_plain(option)) continue;
+    const Words& before = effects.requests.at(command);
+    Words after = before;
+    for (const std::string& word : option.words()) after.push_back(word);
+    const bool differs = !(reply_of(command, after) == known_reply(command, before));
+    EXPECT_NE(differs, effects.is_excused(option)) << "qkv " << command << " " << testing::PrintToString(after)
+                                                   << (differs ? " differs, and is excused" : " changes nothing");
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Commands, EffectTest, testing::ValuesIn(tests::commands()), tests::name_of_command);
+
+TEST(Effects, AreAskedForOfEachOption) {
+  const Words probe = {"probe", "--random", "1,2,1,8,8,4"};
+  const auto with = [](Words words, const Words& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const std::vector<std::pair<Words, std::string>> refused = {
+      {with(probe, {"--row", "1", "--color-scale", "linear"}),
+       "--color-scale: expected --map or --tile beside it, got none of them"},
+      {with(probe, {"--map", "4", "--json", "--color-scale", "linear"}),
+       "--color-scale: expected --png, --svg or --pdf beside it and --json, got none of them"},
+      {with(probe, {"--map", "4", "--png", "m.png", "--color", "true"}),
+       "--color: expected --terminal beside it and --png, got none"},
+      {with(probe, {"--map", "4", "--json", "--terminal"}), "--terminal: expected none beside --json, got one"},
+      {{"mask", "causal", "--json", "--color", "never"}, "--color: expected none beside --json, got one"},
+      {{"mask", "causal", "--json", "--cells", "16"},
+       "--cells: expected --map, --png, --svg or --pdf beside it and --json, got none of them"},
+      {{"explain", "a b", "--json", "--width", "40"}, "--width: expected none beside --json, got one"},
+      {{"explain", "a b", "--svg", "x", "--color", "never"}, "--color: expected --print beside it and --svg, got none"},
+      {{"cost", "gpt3", "--plot", "--tokens", "512"}, "--tokens: expected none beside --plot, got one"},
+      {{"cost", "gpt3", "--plot", "--tile", "32"}, "--tile: expected --of traffic beside it and --plot, got memory"},
+      {{"tokens", "english", "--list", "--no-specials"}, "--no-specials: expected none beside --list, got one"},
+      {{"train", "copy", "--momentum", "0.5"}, "--momentum: expected --optimizer sgd beside it, got adamw"},
+  };
+  for (const auto& [words, message] : refused) {
+    const tests::Outcome outcome = tests::run_qkv(words);
+    EXPECT_EQ(outcome.code, 2) << testing::PrintToString(words);
+    EXPECT_EQ(outcome.err, "qkv " + words.front() + ": " + message + "\n");
+  }
+}
 
 TEST(Effects, AreOfCommandsAndOptionsThatThereAre) {
   const Effects effects = read_effects();
@@ -62,6 +110,10 @@ TEST(Effects, AreOfCommandsAndOptionsThatThereAre) {
     of_commands.push_back(option.command);
   }
   for (const auto& [name, effect] : effects.of_option) EXPECT_THAT(names, testing::Contains(name));
+  for (const std::string& name : effects.without_effect) {
+    const bool is_any = name.starts_with("* ");
+    EXPECT_THAT(names, testing::Contains(testing::EndsWith(is_any ? name.substr(1) : name)));
+  }
   const std::set<std::string> described(of_commands.begin(), of_commands.end());
   std::set<std::string> asked;
   for (const auto& [command, words] : effects.requests) asked.insert(command);

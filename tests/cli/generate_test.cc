@@ -141,20 +141,20 @@ TEST(GenerateCommand, NamesTheOptionThatHasNoMeaning) {
   EXPECT_EQ(message({"english", "the cat"}),
             "qkv generate: MODEL: expected one that writes, got one of kind encoder\n");
   EXPECT_EQ(message({"sort", "abc", "--top-k", "3"}),
-            "qkv generate: --temperature: expected more than 0 beside top_k, top_p and min_p, got 0\n");
+            "qkv generate: --top-k: expected --temperature or --chat beside it, got none of them\n");
   EXPECT_EQ(message({"sort", "abc", "--temperature", "1", "--beams", "2"}),
             "qkv generate: --temperature: expected 0 beside several beams, got 1\n");
   EXPECT_EQ(message({"addition", "12345678+12345678="}),
             "qkv generate: TEXT: expected a text of at most 14 tokens, for which there are learned positions, got 18 "
             "tokens\n");
   EXPECT_EQ(message({"sort", "abc", "--seed", "3"}),
-            "qkv generate: --seed: expected a --temperature above 0 beside it, got none\n");
+            "qkv generate: --seed: expected --temperature or --chat beside it, got none of them\n");
   EXPECT_EQ(message({"sort", "abc", "--samples", "3"}),
-            "qkv generate: --samples: expected a --temperature above 0 beside it, got none\n");
+            "qkv generate: --samples: expected --temperature beside it, got none\n");
   EXPECT_EQ(message({"sort", "abc", "--samples", "3", "--beams", "2"}),
-            "qkv generate: --samples: expected 1 beside several beams, which give one text, got 3\n");
+            "qkv generate: --samples: expected none beside --beams, got one\n");
   EXPECT_EQ(message({"sort", "abc", "--length-penalty", "2"}),
-            "qkv generate: --length-penalty: expected several --beams beside it, got 1\n");
+            "qkv generate: --length-penalty: expected --beams beside it, got none\n");
   EXPECT_EQ(message({"sort", "ab9"}), "qkv generate: TEXT: expected a piece of the vocabulary, got \"9\"\n");
 }
 

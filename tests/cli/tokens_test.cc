@@ -99,7 +99,8 @@ TEST_F(TokensCommand, ReadsWhatTrainTokenizerLearns) {
   EXPECT_THAT(run_qkv({"train", "tokenizer", folder_ + "/book", "--steps", "3"}).err,
               HasSubstr("--steps: expected none beside a tokenizer"));
   EXPECT_THAT(run_qkv({"train", "tokenizer"}).err, HasSubstr("DATA: expected a file for tokenizer, got none"));
-  EXPECT_THAT(run_qkv({"train", "copy", "--size", "900"}).err, HasSubstr("--size: expected none but for a tokenizer"));
+  EXPECT_THAT(run_qkv({"train", "copy", "--size", "900"}).err,
+              HasSubstr("--size: expected TASK tokenizer beside it, got copy"));
 }
 
 }  // namespace

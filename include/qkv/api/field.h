@@ -45,7 +45,13 @@ struct Bound {
 [[nodiscard]] constexpr Bound above(double least) { return open_at(least); }
 [[nodiscard]] constexpr Bound below(double most) { return open_at(most); }
 
-/// A field of a request, whatever the request is.
+/// Fields beside which a field needs one of others: beside `json`, which prints no picture, its colours need a file.
+struct NeedBeside {
+  std::vector<std::string> others, needs_one;
+};
+
+/// A field of a request, whatever the request is. Where it says that it needs another, "optimizer=sgd" is this value
+/// of it, given or by default.
 struct FieldInfo {
   std::string name;          // "key_totals": the key in JSON, --key-totals on the command line
   std::string form = {};     // what a value looks like, "N" or "FILE"; empty for a flag
@@ -57,6 +63,7 @@ struct FieldInfo {
   std::vector<std::string> needs = {};              // other fields without which this one has no meaning
   std::vector<std::string> needs_one = {};          // likewise, of which one is enough
   std::vector<std::string> excludes = {};           // other fields beside which it has none; one of the two says so
+  std::vector<NeedBeside> beside = {};
   std::map<std::string, std::string> reasons = {};  // why it excludes another, by the other's name
   std::vector<std::string> one_of = {};             // other fields: of these and this one, exactly one must be there
   FieldType type = FieldType::text;
@@ -99,8 +106,8 @@ inline constexpr std::int64_t kAnyCount = std::int64_t{1} << 40;
 using FieldValues = std::vector<std::pair<std::size_t, FieldValue>>;
 
 /// The one check of which fields go together. Throws InvalidArgument naming a field that is required and not there, one
-/// whose `needs`, or every one of `needs_one`, are not there, one beside what it `excludes`, and one of whose `one_of`
-/// none is there, or several are. A flag that is off is not there.
+/// whose `needs`, or every one of `needs_one`, are not there, one beside what it `excludes`, or beside others without
+/// what it needs there, and one of whose `one_of` none is there, or several are. A flag that is off is not there.
 void require_company(std::span<const FieldInfo> fields, const FieldValues& values);
 
 /// A field's name as a face has it.

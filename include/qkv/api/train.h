@@ -36,8 +36,7 @@ struct TrainRun {
 
 [[nodiscard]] const Fields<TrainRun>& train_run_fields();
 
-/// Throws InvalidArgument naming the field: if the task needs data that are not there, takes none, or has no use for a
-/// setting.
+/// Throws InvalidArgument naming `data` if the task needs some that are not there.
 void require_data(const TrainSettings& settings);
 
 struct TrainedStep {

@@ -20,14 +20,16 @@ const Fields<AttendRequest>& attend_fields() {
 
 AttendFigures answer(const AttendRequest& request) {
   const AttentionProblem problem = load_problem(request);
-  const AttendChoice choice{.out = true, .weights = true, .memory_limit = request.memory_limit};
+  const AttendChoice choice{
+      .out = true, .weights = true, .gradients = !request.d_out.empty(), .memory_limit = request.memory_limit};
   require_attend(problem, choice);
-  const AttendReply reply = attend(problem, {}, choice);
+  const Upstream upstream = load_upstream(request, problem);
+  const AttendReply reply = attend(problem, upstream, choice);
   std::vector<TensorNote> outputs;
   for (const auto& [name, tensor] : reply.results) {
     outputs.push_back({.name = name, .path = {}, .shape = tensor.shape(), .dtype = tensor.dtype()});
   }
-  return attend_figures(reply, problem, input_notes(request, problem, {}), outputs);
+  return attend_figures(reply, problem, input_notes(request, problem, upstream), outputs);
 }
 
 }  // namespace qkv

@@ -137,7 +137,7 @@ void add_looks(Fields<ChangeRequest>& fields) {
   fields.give_otherwise({{"query", "the last that is asked"},
                          {"token", "the expected token, or the likeliest"},
                          {"against", "what the model says of the other text"}});
-  fields.give_examples({{"query", "3"}, {"token", "c"}, {"against", "x"}});
+  fields.give_examples({{"query", "3"}, {"token", "b"}, {"against", "x"}});
 }
 
 }  // namespace

@@ -247,6 +247,7 @@ void add_drawn(Fields<ExplainRequest>& fields) {
              {.name = "worked", .form = "NAME", .meaning = "Replay a worked example; NAME `list` prints their names"});
   fields.give_fallbacks({{"seed", "42"}});
   fields.give_otherwise({{"kv_heads", "heads"}, {"d_k", "d_model / heads"}, {"d_v", "d_k"}});
+  fields.give_examples({{"kv_heads", "1"}});
   fields.give_examples({{"positions", "rotary"}, {"query", "cat"}, {"worked", "vectors"}});
 }
 

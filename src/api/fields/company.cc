@@ -14,10 +14,32 @@ namespace {
 
 using Names = std::vector<std::string>;
 
+// A need, "optimizer" or "optimizer=sgd".
+struct Need {
+  explicit Need(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    name = text.substr(0, equals);
+    if (equals != std::string::npos) value = text.substr(equals + 1);
+  }
+
+  std::string name, value;
+};
+
+// "`a`, `b` x or y".
 std::string joined(const Names& names, std::string_view last, const ShownName& shown) {
-  Names all;
-  std::ranges::transform(names, std::back_inserter(all), shown);
-  return api_detail::listed(all, last);
+  std::string text, previous;
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    const Need need(names[n]);
+    text += n == 0 ? "" : n + 1 == names.size() ? fmt::format(" {} ", last) : ", ";
+    if (need.name != previous) text += shown(need.name) + (need.value.empty() ? "" : " ");
+    text += need.value;
+    previous = need.name;
+  }
+  return text;
+}
+
+bool are_of_one_field(const Names& needs) {
+  return std::ranges::all_of(needs, [&](const std::string& need) { return Need(need).name == Need(needs[0]).name; });
 }
 
 std::string in_backquotes(std::string_view name) { return fmt::format("`{}`", name); }
@@ -37,23 +59,51 @@ bool says_something(const FieldInfo& field, const FieldValue& value) {
 
 class Present {
  public:
-  Present(std::span<const FieldInfo> fields, const FieldValues& values) : is_there_(fields.size()), fields_(fields) {
-    for (const auto& [n, value] : values) is_there_[n] = is_there_[n] || says_something(fields[n], value);
+  Present(std::span<const FieldInfo> fields, const FieldValues& values)
+      : is_there_(fields.size()), words_(fields.size()), fields_(fields) {
+    for (const auto& [n, value] : values) {
+      is_there_[n] = is_there_[n] || says_something(fields[n], value);
+      if (const auto* const text = std::get_if<std::string>(&value)) words_[n] = *text;
+    }
   }
 
   [[nodiscard]] bool has(std::size_t n) const { return is_there_[n]; }
-  [[nodiscard]] bool has(const std::string& name) const {
-    const auto found = std::ranges::find(fields_, name, &FieldInfo::name);
-    return found != fields_.end() && is_there_[static_cast<std::size_t>(found - fields_.begin())];
+  [[nodiscard]] bool has(const std::string& text) const {
+    const Need need(text);
+    const auto n = index_of(need.name);
+    return n && (need.value.empty() ? is_there_[*n] : word(*n) == need.value);
   }
   [[nodiscard]] std::int64_t count(const Names& names) const {
     return std::ranges::count_if(names, [&](const std::string& name) { return has(name); });
   }
 
+  // What is there instead of a need that is not.
+  [[nodiscard]] std::string instead_of(const std::string& text) const {
+    const Need need(text);
+    const auto n = need.value.empty() ? std::nullopt : index_of(need.name);
+    return n && !word(*n).empty() ? word(*n) : "none";
+  }
+
  private:
+  [[nodiscard]] std::optional<std::size_t> index_of(const std::string& name) const {
+    const auto found = std::ranges::find(fields_, name, &FieldInfo::name);
+    if (found == fields_.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - fields_.begin());
+  }
+  [[nodiscard]] const std::string& word(std::size_t n) const {
+    return words_[n].empty() ? fields_[n].fallback : words_[n];
+  }
+
   std::vector<bool> is_there_;
+  std::vector<std::string> words_;
   std::span<const FieldInfo> fields_;
 };
+
+void require_one_of(const FieldInfo& field, const Names& needs, const std::string& where, const Present& present) {
+  if (needs.empty() || present.count(needs) > 0) return;
+  const std::string got = are_of_one_field(needs) ? present.instead_of(needs.front()) : "none of them";
+  api_detail::refuse(field.name, joined(needs, "or", in_backquotes) + where, got);
+}
 
 void require_beside(const FieldInfo& field, const Present& present) {
   for (const std::string& other : field.excludes) {
@@ -61,13 +111,12 @@ void require_beside(const FieldInfo& field, const Present& present) {
     const std::string why = reason_of(field, other);
     api_detail::refuse(field.name, "none beside " + in_backquotes(other) + (why.empty() ? "" : ": " + why), "one");
   }
-  for (const std::string& other : field.needs) {
-    if (!present.has(other)) api_detail::refuse(field.name, in_backquotes(other) + " beside it", "none");
-  }
-  if (!field.needs_one.empty() && present.count(field.needs_one) == 0) {
-    const bool is_one = field.needs_one.size() == 1;
-    api_detail::refuse(field.name, joined(field.needs_one, "or", in_backquotes) + " beside it",
-                       is_one ? "none" : "none of them");
+  for (const std::string& other : field.needs) require_one_of(field, {other}, " beside it", present);
+  require_one_of(field, field.needs_one, " beside it", present);
+  for (const auto& [others, needs_one] : field.beside) {
+    const auto other = std::ranges::find_if(others, [&](const std::string& one) { return present.has(one); });
+    if (other == others.end()) continue;
+    require_one_of(field, needs_one, " beside it and " + in_backquotes(*other), present);
   }
 }
 
@@ -141,6 +190,10 @@ std::string company_of(std::span<const FieldInfo> fields, const FieldInfo& field
   if (const auto one = exactly_one(fields, field)) add("one of", *one, "and");
   add("needs", field.needs, "and");
   add("needs", field.needs_one, "or");
+  for (const auto& [others, needs_one] : field.beside) {
+    add("beside", others, "or");
+    text += " needs " + joined(needs_one, "or", shown);
+  }
   for (const auto& [why, others] : excluded_beside(fields, field)) {
     add("not beside", others, "or");
     if (!why.empty()) text += ": " + why;

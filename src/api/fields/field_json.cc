@@ -36,6 +36,9 @@ api_detail::Json api_detail::json_of(const FieldInfo& field) {
     if (!others->empty()) json[name] = *others;
   }
   if (!field.reasons.empty()) json["reasons"] = field.reasons;
+  for (const auto& [others, needs_one] : field.beside) {
+    json["beside"].push_back({{"fields", others}, {"needs_one", needs_one}});
+  }
   return json;
 }
 

@@ -21,6 +21,14 @@ std::string default_cell(const FieldInfo& field) {
   return field.fallback.empty() ? api_detail::table_cell(field.otherwise) : coded(field.fallback);
 }
 
+// What a field does, and its other names where the first is an option's.
+std::string meaning_cell(const FieldInfo& field, bool has_options) {
+  std::string text = field.meaning;
+  if (has_options && field.letter != 0) text += fmt::format("; also `-{}`", field.letter);
+  if (has_options && !field.option.empty()) text += fmt::format("; in JSON `{}`", field.name);
+  return api_detail::table_cell(text);
+}
+
 }  // namespace
 
 std::string fields_as_markdown(std::span<const FieldInfo> fields, const ShownName& shown) {
@@ -32,8 +40,8 @@ std::string fields_as_markdown(std::span<const FieldInfo> fields, const ShownNam
   for (const FieldInfo& field : fields) {
     text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", named(field.name), type_cell(field),
                         api_detail::table_cell(bounds_of(field)), default_cell(field),
-                        api_detail::table_cell(company_of(fields, field, named)), api_detail::table_cell(field.meaning),
-                        coded(field.example));
+                        api_detail::table_cell(company_of(fields, field, named)),
+                        meaning_cell(field, static_cast<bool>(shown)), coded(field.example));
   }
   return text;
 }

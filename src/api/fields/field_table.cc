@@ -220,7 +220,9 @@ std::size_t FieldTable::index_of(std::string_view name) const {
 }
 
 void FieldTable::remove(std::span<const std::string_view> names) {
-  const auto is_removed = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
+  const auto is_removed = [&](const std::string& need) {
+    return std::ranges::find(names, std::string_view(need).substr(0, need.find('='))) != names.end();
+  };
   for (const std::string_view name : names) {
     const auto n = static_cast<std::ptrdiff_t>(index_of(name));
     infos_.erase(infos_.begin() + n);
@@ -230,6 +232,9 @@ void FieldTable::remove(std::span<const std::string_view> names) {
     // One of which one is enough: what is removed may be it.
     if (std::ranges::any_of(field.needs_one, is_removed)) field.needs_one.clear();
     if (std::ranges::any_of(field.one_of, is_removed)) field.one_of.clear();
+    std::erase_if(field.beside, [&](const NeedBeside& one) {
+      return std::ranges::any_of(one.others, is_removed) || std::ranges::any_of(one.needs_one, is_removed);
+    });
     std::erase_if(field.needs, is_removed);
     std::erase_if(field.excludes, is_removed);
   }

@@ -17,6 +17,7 @@ void add_what(Fields<TrainSettings>& fields) {
                         .form = "PATH",
                         .meaning = "For text and tokenizer a file, UTF-8; for pictures a directory of PNG files with "
                                    "captions"});
+  fields.info("data").needs_one = {"task=text", "task=pictures", "task=tokenizer"};
   fields.give_examples({{"task", "previous"}, {"data", "book.txt"}});
 }
 
@@ -34,11 +35,12 @@ void add_model(Fields<TrainSettings>& fields) {
   add(&S::d_ff, "d_ff", "N", "Width inside the feed-forward layer", "4 d_model");
   add(&S::positions, "positions", "NAME", "none, sinusoidal, learned, rotary, alibi or t5", kOfTask);
   fields.info("from").python = "start";
+  for (const char* const of_text : {"tokenizer", "from"}) fields.info(of_text).needs = {"task=text"};
   fields.exclude({"tokenizer", "model", "layers", "d_model", "heads", "d_ff", "positions"}, {"from"},
                  "that model has its own");
   fields.give_bounds({{"layers", 1, 1024}, {"d_model", 1, 65536}, {"heads", 1, 65536}, {"d_ff", 1, 65536}});
   fields.give_examples(
-      {{"tokenizer", "tokenizer.json"}, {"from", "gpt"}, {"model", "encoder"}, {"positions", "rotary"}});
+      {{"tokenizer", "tokenizer.json"}, {"from", "gpt"}, {"model", "encoder"}, {"positions", "learned"}});
 }
 
 void add_training(Fields<TrainSettings>& fields) {
@@ -65,6 +67,9 @@ void add_training(Fields<TrainSettings>& fields) {
   add(&S::patch_side, "patch_side", "N", "Pixels of a patch of pictures");
   add(&S::seed, "seed", "N", "Of the model, the examples and dropout");
   fields.info("store").python = "stored";
+  fields.info("momentum").needs = {"optimizer=sgd"};
+  fields.info("length").excludes = {"task=pictures"};
+  for (const char* const of_picture : {"image_side", "patch_side"}) fields.info(of_picture).needs = {"task=pictures"};
   fields.info("optimizer").words = {"adamw", "sgd"};
   fields.info("schedule").words = {"cosine", "constant"};
   fields.info("dtype").words = {"f32", "bf16"};

@@ -19,9 +19,12 @@ const Fields<TrainRun>& train_run_fields() {
   static const Fields<TrainRun> kFields = [] {
     Fields<TrainRun> fields;
     fields.add(&TrainRun::settings, train_settings_fields());
-    fields.add(
-        &TrainRun::size,
-        {.name = "size", .form = "N", .meaning = "Pieces of a tokenizer", .group = "A tokenizer", .fallback = "8000"});
+    fields.add(&TrainRun::size, {.name = "size",
+                                 .form = "N",
+                                 .meaning = "Pieces of a tokenizer",
+                                 .group = "A tokenizer",
+                                 .needs = {"task=tokenizer"},
+                                 .fallback = "8000"});
     fields.add(&TrainRun::out, {.name = "out",
                                 .form = "DIR",
                                 .meaning = "Where checkpoint, model, log and pictures go",
@@ -38,21 +41,8 @@ const Fields<TrainRun>& train_run_fields() {
 }
 
 void require_data(const TrainSettings& settings) {
-  const bool takes = takes_data(settings.task);
-  if (takes && settings.data.empty()) {
+  if (takes_data(settings.task) && settings.data.empty()) {
     refuse("data", settings.task == "text" ? "a file for text" : "a directory for " + settings.task, "none");
-  }
-  if (settings.task != "pictures") {
-    const char* const why = "none but for pictures";
-    if (settings.image_side) refuse("image_side", why, std::to_string(*settings.image_side));
-    if (settings.patch_side) refuse("patch_side", why, std::to_string(*settings.patch_side));
-  } else if (settings.length) {
-    refuse("length", "none for pictures", std::to_string(*settings.length));
-  }
-  if (settings.task != "text" && settings.from) refuse("from", "none but for text", *settings.from);
-  if (settings.task != "text" && settings.tokenizer) refuse("tokenizer", "none but for text", *settings.tokenizer);
-  if (!takes && !settings.data.empty()) {
-    refuse("data", "none for the built-in task " + settings.task, settings.data);
   }
 }
 
@@ -127,9 +117,9 @@ void draw_losses(const PlannedRun& run) {
 }  // namespace
 
 PlannedRun planned_run(const TrainRun& run, const Given& given, const Saying& saying) {
-  if (run.size) refuse("size", "none but for a tokenizer", std::to_string(*run.size));
   const TrainPlace place{.directory = run.out.empty() ? "qkv-" + run.settings.task : run.out};
   if (run.resume) return resumed_run(run, place, given);
+  train_run_fields().require_company(run);
   require_data(run.settings);
   const TrainSettings settings = with_recipe(run.settings, given);
   require_sound(settings, run.reporting);

@@ -79,7 +79,6 @@ const Fields<MaskRequest>& mask_fields() {
   static const Fields<MaskRequest> kFields = [] {
     constexpr std::int64_t kMost = std::int64_t{1} << 40;
     constexpr std::int64_t kMostCells = 1024;
-    const std::vector<std::string> of_mask = {"mask"};
     Fields<MaskRequest> fields;
     const auto count = [&](auto place, const char* name, const char* meaning, std::int64_t least = 1) {
       fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = least, .most = kMost});
@@ -101,13 +100,13 @@ const Fields<MaskRequest>& mask_fields() {
                                      .meaning = "Rows and columns of the map and of drawings, at most",
                                      .least = 1,
                                      .most = kMostCells,
-                                     .needs = of_mask});
+                                     .needs = {"map"}});
     count(&MaskRequest::head, "head", "The head that is mapped and drawn, where heads differ", 0);
     count(&MaskRequest::batch_entry, "batch_entry", "The batch entry that is mapped and drawn, where they differ", 0);
-    fields.info("head").needs = of_mask;
-    fields.info("batch_entry").needs = of_mask;
+    fields.info("head").needs = {"map"};
+    fields.info("batch_entry").needs = {"map"};
     fields.give_otherwise({{"head", "map: the first; picture: all"}, {"batch_entry", "map: the first; picture: all"}});
-    fields.give_examples({{"mask", "causal & window(512)"}, {"tile", "32x16"}});
+    fields.give_examples({{"mask", "causal & window(512)"}, {"tile", "32x16"}, {"cells", "16"}});
     return fields;
   }();
   return kFields;

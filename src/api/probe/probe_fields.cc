@@ -134,6 +134,8 @@ void declare_company(Fields<Request>& fields) {
     if (!is_run && field.name != "q") fields.exclude({field.name}, {"model"}, "a model has its own");
   }
   fields.exclude({"lse"}, {"model"}, "a model has its own");
+  on("past_k").beside = {{{"v"}, {"past_v"}}};
+  for (const char* const of_gradients : {"v", "d_out"}) on(of_gradients).needs_one = {"stage=dp", "stage=ds"};
   on("model").needs_one = {"text", "text_file", "picture", "example"};
   const char* const of_one = "a model reads one of them";
   fields.exclude({"text_file"}, {"text"}, of_one);

@@ -70,10 +70,6 @@ void check_stage(const ProbeRequest& request, const ProbeChoice& choice) {
   if (choice.stage.stage != Stage::weights && !shown) {
     refuse("stage", "`row` or `tile`, whose stage it is (all else is made of weights)", "neither");
   }
-  for (const auto& [field, text] :
-       {std::pair("v", &request.v), std::pair("d_out", &request.d_out), std::pair("d_lse", &request.d_lse)}) {
-    if (!text->empty()) refuse(field, "none but beside `stage` dp or ds", request.stage + " as stage");
-  }
 }
 
 // What depends on values.

@@ -35,17 +35,6 @@ using api_detail::of_command;
 using api_detail::printed;
 using api_detail::printed_in_lines;
 
-// Gradients go into a file.
-const Fields<AttendRequest>& fields_of_attend() {
-  static const Fields<AttendRequest> kFields = [] {
-    constexpr std::string_view kOfFiles[] = {"d_out", "d_lse"};
-    Fields<AttendRequest> fields = attend_fields();
-    fields.remove(kOfFiles);
-    return fields;
-  }();
-  return kFields;
-}
-
 // What a reader of a studio may ask a machine for that is not his.
 constexpr std::uint64_t kMostMemory = std::uint64_t{4} << 30;
 constexpr std::int64_t kMostThreads = 256;
@@ -113,7 +102,7 @@ api_detail::Answerer api_detail::described_command(const char* command, const ch
 
 std::vector<api_detail::Answerer> api_detail::questions_of_commands() {
   return {
-      of_command("attend", "Attention on files: reads q, k and v, says what the result is.", fields_of_attend(),
+      of_command("attend", "Attention on files: reads q, k and v, says what the result is.", attend_fields(),
                  {printed<AttendFigures>("qkv attend --json")},
                  {R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[1],[2]]", "causal": true})"},
                  require_modest_attend),

@@ -70,7 +70,7 @@ const Fields<AnalyzeRequest>& analyze_fields() {
     fields.exclude({"count"}, {"text"}, "a file is read whole");
     fields.exclude({"text"}, {"syntax"}, "the trees have their sentences");
     fields.exclude({"syntax"}, {"sites", "importance"}, "heads are held against trees, and no more");
-    fields.give_examples({{"model", "induction"}, {"text", "texts.txt"}, {"syntax", "english"}});
+    fields.give_examples({{"model", "induction"}, {"sites", "source"}, {"text", "texts.txt"}, {"syntax", "english"}});
     fields.tell_arguments({{"model", {"trained", "texts", "count"}}, {"text", {"texts"}}});
     return fields;
   }();

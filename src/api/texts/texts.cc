@@ -101,6 +101,10 @@ Fields<GenerateOptions> draw_fields() {
                          .least = 1,
                          .most = kMostBeams});
   number("length_penalty", &O::length_penalty, "Of beams: scores divided by their length to the power X");
+  for (const char* const drawn : {"top_k", "top_p", "min_p", "seed"}) {
+    fields.info(drawn).needs = {"temperature"};
+  }
+  fields.info("length_penalty").needs = {"beams"};
   fields.tell_arguments({{"tokens", {"most"}}});
   fields.give_bounds({{"temperature", 0, kAnyNumber},
                       {"top_k", 0, kAnyCount},
@@ -180,6 +184,12 @@ const Fields<GenerateRequest>& generate_fields() {
     fields.add(
         &R::samples,
         {.name = "samples", .form = "N", .meaning = "Texts after each prompt", .least = 1, .most = kMostSamples});
+    for (const char* const drawn : {"top_k", "top_p", "min_p", "seed"}) {
+      fields.info(drawn).needs = {};
+      fields.info(drawn).needs_one = {"temperature", "chat"};  // whose model may have one of its own
+    }
+    fields.info("samples").needs = {"temperature"};
+    fields.info("samples").excludes = {"beams"};
     fields.info("text").one_of = {"chat"};
     fields.info("chat").needs_one = {"user", "messages"};
     fields.info("dtype").words = {"file", "f32", "bf16"};
