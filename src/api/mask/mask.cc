@@ -94,7 +94,7 @@ const Fields<MaskRequest>& mask_fields() {
                                    .meaning = fmt::format("Also which share of each cell's pairs is kept, and the "
                                                           "queries that see nothing: of {} queries and keys at most",
                                                           api_detail::kMostDrawn),
-                                   .needs = of_mask});
+                                   .needs = {"mask"}});
     fields.add(&MaskRequest::cells, {.name = "cells",
                                      .form = "N",
                                      .meaning = "Rows and columns of the map and of drawings, at most",
