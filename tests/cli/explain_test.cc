@@ -108,7 +108,7 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
       {{""}, "TEXT: expected at least one word, got an empty text"},
       {{"c\377t"},
        "TEXT: expected UTF-8, got the byte 0xFF at position 1 (counted from 0), which no UTF-8 text has there"},
-      {{"cat", "--heads", "3"}, "--heads: expected a divisor of d_model = 8 (or a d_k of your own), got 3"},
+      {{"cat", "--heads", "3"}, "--heads: expected a divisor of --d-model = 8 (or a --d-k of your own), got 3"},
       {{"cat", "--kv-heads", "3"}, "--kv-heads: expected a divisor of heads = 2, got 3"},
       {{"cat", "--dropout", "1"}, "--dropout: expected a number from 0, below 1, got 1"},
       {{"The", "cat", "sat"}, "TEXT: put a text of several words in quotes: qkv explain \"The cat sat\""},
