@@ -141,7 +141,7 @@ TEST(GenerateCommand, NamesTheOptionThatHasNoMeaning) {
   EXPECT_EQ(message({"english", "the cat"}),
             "qkv generate: MODEL: expected one that writes, got one of kind encoder\n");
   EXPECT_EQ(message({"sort", "abc", "--top-k", "3"}),
-            "qkv generate: --temperature: expected more than 0 beside top_k, top_p and min_p, got 0\n");
+            "qkv generate: --top-k: expected 0 without a --temperature above 0, got 3\n");
   EXPECT_EQ(message({"sort", "abc", "--temperature", "1", "--beams", "2"}),
             "qkv generate: --temperature: expected 0 beside several beams, got 1\n");
   EXPECT_EQ(message({"addition", "12345678+12345678="}),

@@ -213,7 +213,7 @@ TEST(Train, GoesOnFromAModelOfTheBox) {
   };
   EXPECT_EQ(refused({"--layers", "2"}), "qkv train: --layers: expected none beside --from, got one\n");
   EXPECT_EQ(run_qkv({"train", "copy", "--from", "gpt"}).err,
-            "qkv train: --from: expected none but for text, got gpt\n");
+            "qkv train: --from: expected none but for `train text`, got gpt\n");
 }
 
 TEST(Train, LearnsPicturesOfTheReaders) {
@@ -334,11 +334,11 @@ TEST(Train, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(run_qkv({"train", "shapes", "--model", "decoder", "--out", directory / "none"}).err,
               HasSubstr("train: --model: expected a task without images for a model of kind decoder, got shapes"));
   EXPECT_EQ(run_qkv({"train", "copy", "--tokenizer", "t.json", "--out", directory / "none"}).err,
-            "qkv train: --tokenizer: expected none but for text, got t.json\n");
+            "qkv train: --tokenizer: expected none but for `train text`, got t.json\n");
   EXPECT_EQ(run_qkv({"train", "text", "--out", directory / "none"}).err,
             "qkv train: DATA: expected a file for text, got none\n");
   EXPECT_EQ(run_qkv({"train", "copy", "--image-side", "8", "--out", directory / "none"}).err,
-            "qkv train: --image-side: expected none but for pictures, got 8\n");
+            "qkv train: --image-side: expected none but for `train pictures`, got 8\n");
   EXPECT_EQ(run_qkv({"train", "copy", "book.txt", "--out", directory / "none"}).err,
             "qkv train: DATA: expected none for the built-in task copy, got book.txt\n");
   EXPECT_THAT(directory.names(), IsEmpty());

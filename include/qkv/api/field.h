@@ -108,8 +108,13 @@ using ShownName = std::function<std::string(std::string_view)>;
 /// What another field says of this one is part of it.
 [[nodiscard]] std::string company_of(std::span<const FieldInfo> fields, const FieldInfo& field, const ShownName& shown);
 
-/// The members of a JSON object as values of these fields. A null is a field that is left out. Throws InvalidArgument
-/// for what is no JSON object, for a key that is no field, and as field_value() and require_company() do.
+/// What every face says of a name that is none of these: "there is no field causl; did you mean causal?". `kind` is
+/// what the face calls a field; dashes before names are no part of what is compared.
+[[nodiscard]] std::string there_is_no(std::string_view kind, std::string_view name, std::span<const std::string> names);
+
+/// The members of a JSON object as values of these fields. A null is a field that is left out, a text for a list of
+/// texts is a list of one. Throws Error for what is no JSON object, NotThere for a key that is no field, and as
+/// field_value() and require_company() do.
 [[nodiscard]] FieldValues field_values(std::span<const FieldInfo> fields, std::string_view json);
 
 /// `threads`, from 1 to 65536.

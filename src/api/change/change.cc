@@ -37,17 +37,18 @@ void require_texts(const ChangeRequest& request, ChangedTexts texts) {
   const int sources =
       (request.of.text ? 1 : 0) + (request.of.example ? 1 : 0) + (request.examples ? 1 : 0) + (has_file ? 1 : 0);
   if (sources != (has_own ? 0 : 1)) {
-    refuse("text", "one of `text`, `example`, `file` and `examples`", sources == 0 ? "none" : "several");
+    refuse("text, example, file, examples", "one of them", sources == 0 ? "none" : "several");
   }
   const bool is_many = has_own || has_file || request.examples;
   if (!is_many) return;
   if (!request.sweep.empty()) {
-    refuse("sweep", "one text; `qkv analyze` measures each head's removal over many", "many");
+    refuse("sweep", "`text` or `example` beside it; `qkv analyze` measures each head's removal over many",
+           "many texts");
   }
   const std::pair<const char*, const std::optional<std::string>&> of_one[] = {
       {"query", request.of.query}, {"token", request.of.token}, {"against", request.of.against}};
   for (const auto& [name, given] : of_one) {
-    if (given) refuse(name, "one text", "many");
+    if (given) refuse(name, "`text` or `example` beside it", "many texts");
   }
 }
 
@@ -59,9 +60,7 @@ bool have_a_head_in_common(const HeadsAt& a, const HeadsAt& b) {
 // Without a change all that is shown would be zeros, and a removed head's pattern counts for nothing.
 void require_changes(const ChangeRequest& request, std::span<const Intervention> all) {
   if (all.empty() && request.sweep.empty() && !request.untouched) {
-    refuse("remove",
-           "one of `remove`, `pattern`, `cut`, `patch`, `set`, `changes`, `freeze_norms`, `sweep` and `untouched`",
-           "none");
+    refuse("remove, pattern, cut, patch, set, changes, freeze_norms, sweep, untouched", "one of them", "none");
   }
   for (const Intervention& one : all) {
     const auto* pattern = std::get_if<ReplacedPattern>(&one);
@@ -205,7 +204,7 @@ void look_at_model(const ChangeRequest& request, const TextModel& trained, const
 }
 
 HeadTexts many_texts(const ChangeRequest& request, const TextModel& trained) {
-  if (!request.file.path.empty()) return texts_of_lines(trained, request.file);
+  if (!request.file.path.empty()) return texts_of_lines(trained, request.file, "file");
   return texts_to_look_at(trained, *request.examples);
 }
 
