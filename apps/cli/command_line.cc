@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "misuse.h"
-#include "qkv/nearest_word.h"
 
 namespace qkv::cli {
 namespace {
@@ -141,11 +140,8 @@ void refuse_unknown_option(const std::string& command, std::span<const std::stri
   if (!word.starts_with("--")) {
     throw Misuse("there is no option " + word + "; before a name that begins with - put ./ or, before all of them, --");
   }
-  const std::string name = word.substr(0, word.find('='));
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  const auto nearest = nearest_word(name, views);
-  throw Misuse("there is no option " + name +
-               (nearest ? "; did you mean " + std::string(*nearest) + "?" : "; `" + command + " --help` lists them"));
+  const std::string message = there_is_no("option", word.substr(0, word.find('=')), names);
+  throw Misuse(message + (message.ends_with('?') ? "" : "; `" + command + " --help` lists them"));
 }
 
 CommandLine read_command_line(const Command& command, std::span<const std::string> words) {

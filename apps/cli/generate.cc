@@ -78,9 +78,9 @@ void warn_of_limits(const TextModel& model, std::span<const WrittenText> written
 void run_generate(GenerateArguments& arguments, const Given& given) {
   require_effect(arguments, given);
   const Texts prompts = arguments.chat ? Texts{} : prompts_of(arguments);
-  const std::string path = trained_model_path(arguments.model);
   const Saying saying = saying_of("qkv generate");
   const OpenedModel opened = open_model(arguments.model, saying, weights_for(arguments));
+  const std::string path = trained_model_path(arguments.model);
   const TextModel& model = *opened;
   const std::string weights = model.model().quantised_words();
   if (arguments.chat) {

@@ -39,9 +39,9 @@ void sort_words(MatchFlags& flags) {
   std::vector<std::string> captions;
   for (const std::string& word : flags.words) (is_picture(word) ? flags.images : captions).push_back(word);
   flags.captions.insert(flags.captions.begin(), captions.begin(), captions.end());
-  if (flags.images.empty()) misuse("IMAGE", "a PNG file or more", "none");
+  if (flags.images.empty()) misuse("images", "a PNG file or more", "none");
   if (flags.captions.empty() && flags.file.path.empty()) {
-    misuse("CAPTION", "a text or more, here, as --caption or in --file", "none");
+    misuse("images", "a caption or more, here, as --caption or in --file", "none");
   }
 }
 
@@ -56,7 +56,7 @@ void write_vectors(const std::string& path, const PairMatch& match) {
 
 void require_places(const MatchFlags& flags) {
   std::vector<FilePlace> read = {{"--model", flags.model}, {"--file", flags.file.path}};
-  for (const std::string& image : flags.images) read.push_back({"IMAGE", image});
+  for (const std::string& image : flags.images) read.push_back({"IMAGE CAPTION", image});
   check_files(read, {{"--out", file_of_tensor("--out", flags.out)}, {"--html", flags.files.html}});
 }
 
@@ -99,6 +99,7 @@ Fields<MatchFlags> fields_of_match() {
   fields.add(&MatchFlags::json, json_field());
   fields.add(&MatchFlags::look, terminal_fields());
   fields.add(threads_flag());
+  fields.tell_arguments({{kWords, {"images"}}});
   fields.give_examples({{kWords, "shapes.png"}, {"out", "vectors.npy"}});
   return fields;
 }

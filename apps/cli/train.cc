@@ -85,6 +85,7 @@ void train_tokenizer_of(TokenizerRun run, bool as_json) {
 }
 
 void run_train(TrainFlags& flags, const Given& given) {
+  require_trained(flags.settings.task);
   if (flags.settings.task == "tokenizer") return train_tokenizer_of(tokenizer_run(flags, given), flags.json);
   const PlannedRun run = planned_run(flags, given, saying_of("qkv train"));
   const std::optional<TrainReport> report = report_of(run);

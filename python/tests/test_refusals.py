@@ -18,6 +18,8 @@ OF_COMMANDS = COMMANDS
 # Texts of pages that are read by a language or looked up.
 OF_PAGES = {"model": "nosuch", "mask": "cuasal", "bias": "alibbi", "changes": "x"}
 NAMES = OPTIONS | {"images": "images caption"}
+OF_MODEL = {"model": "induction", "text": "abcxyzab"}
+OF_TENSORS = {"q": "[[1,0]]", "k": "[[1,0]]", "v": "[[1]]"}
 # Requests to which the wrong value is added, in place of the question's first example.
 REQUESTS = {
     "probe": {"q": "[[1,0]]", "k": "[[1,0]]", "row": 0},
@@ -67,6 +69,27 @@ READ = {
     ("tokens", "tokenizer"): {"text": "a"}, ("tokens", "file"): {"tokenizer": "english"},
     ("train", "data"): {"task": "text", "out": "nowhere"},
     ("train", "tokenizer"): {"task": "text", "data": "notes.txt", "out": "nowhere"},
+}  # fmt: skip
+# Requests of sound words, which together have no meaning, and the field that is to blame.
+MEANINGLESS = [
+    ("random", "probe", {"random": "1,2,3,8,8,4", "row": 1}), ("layer", "probe", OF_MODEL | {"layer": 9, "row": 1}),
+    ("map, row, tile, top_k, key_totals, stats", "probe", {"random": "1,2,1,8,8,4"}),
+    ("window", "attend", OF_TENSORS | {"window": "0"}), ("window", "attend", OF_TENSORS | {"window": "1,-1"}),
+    ("top_k", "generate", {"model": "sort", "text": "hellob", "top_k": 5}),
+    ("top_p", "generate", {"model": "sort", "text": "hellob", "top_p": 0.5}),
+    ("min_p", "generate", {"model": "sort", "text": "hellob", "min_p": 0.5}),
+    ("model", "generate", {"model": "gpt", "user": "hello", "chat": True}),
+    ("sites", "analyze", {"model": "induction", "sites": ["cross"]}),
+    ("layer", "explain", OF_MODEL | {"layer": 9}), ("head", "explain", OF_MODEL | {"head": "0.9"}),
+    ("model", "convert", {"model": "sort", "out": "nowhere.gguf"}),
+    ("task", "train", {"task": "nope"}), ("size", "train", {"task": "copy", "size": 300}),
+    ("steps", "train", {"task": "tokenizer", "data": "notes.txt", "steps": 3}),
+    ("image_side", "train", {"task": "copy", "image_side": 8}),
+    ("query", "change", {"model": "induction", "examples": 4, "query": "3", "remove": ["0.0"]}),
+]  # fmt: skip
+# A value of another type for each type of field.
+OTHER_TYPES = {
+    "whole number": "3", "number": "x", "true or false": "yes", "text": 5, "list of texts": 5, "number of bytes": 1.5,
 }  # fmt: skip
 # No such file, a folder, an empty file, a file of another kind; where one of them is what is wanted, it is left out.
 WRONG_FILES = ("./none.npy", "./folder", "./empty.npy", "./picture.npy")
@@ -191,6 +214,14 @@ def test_the_command_and_python_say_the_same(question, field, wrong):
     assert ours.startswith(f"{field}: "), ours
 
 
+@pytest.mark.usefixtures("_inputs")
+@pytest.mark.parametrize(("field", "question", "request_"), MEANINGLESS)
+def test_what_together_has_no_meaning_is_said_alike(field, question, request_):
+    ours = without_face(said_by_python(question, request_), question)
+    assert ours == without_face(said_by_command(question, request_), question)
+    assert ours.startswith(f"{field}: "), ours
+
+
 def test_every_text_has_a_wrong_value_or_a_reason():
     told = {field for question, field in TYPES_OF if (question, field) not in READ | dict.fromkeys(OTHERWISE)}
     assert told <= TEXTS.keys() | FREE.keys(), told - TEXTS.keys() - FREE.keys()
@@ -215,6 +246,23 @@ def test_a_wrong_file_is_named_by_its_field(question, field):
         assert ours.startswith(f"{field}: "), ours
         assert path in ours, ours
         assert ours == without_face(said_by_command(question, request), question)
+
+
+@pytest.mark.usefixtures("_inputs")
+@pytest.mark.parametrize(
+    ("first", "question", "request_"),
+    [
+        ("q", "attend", dict.fromkeys("qkv", "./none.npy")),
+        ("a", "check", dict.fromkeys("ab", "./none.npy")),
+        ("text_file", "check", dict.fromkeys(["a", "b", "text_file"], "./none.npy")),
+        ("a", "check", dict.fromkeys("ab", "./none.npy") | {"text_file": "notes.txt"}),
+        ("file", "embed", dict.fromkeys(["model", "file"], "./none.npy")),
+    ],
+)
+def test_of_fields_with_one_path_the_one_that_is_opened_is_named(first, question, request_):
+    ours = without_face(said_by_python(question, request_), question)
+    assert ours.startswith(f"{first}: ") and "./none.npy" in ours, ours
+    assert ours == without_face(said_by_command(question, request_), question)
 
 
 def error_of_page(question, request):
@@ -267,3 +315,64 @@ def test_a_page_and_python_say_the_same():
             assert without_face(said, name) == before + without_face(error["message"], ""), (name, field)
             walked += 1
     assert walked > 100
+
+
+def said_of_page(name, request, field):
+    """What a page and Python say of a field, which both name."""
+    question = next(one for one in TOLD if one["name"] == name)
+    error = error_of_page(name, request)
+    assert error["field"] == field, (name, error)
+    asked = question["command"] or name
+    named = {in_python(asked, key): value for key, value in request.items()}
+    before = without_face(f"{in_python(asked, field)}: ", asked)
+    said = without_face(said_by_python(asked, named), asked)
+    assert said.startswith(before), (name, said)
+    return without_face(error["message"], ""), said.removeprefix(before)
+
+
+def test_a_value_of_another_type_is_said_alike():
+    walked = 0
+    for question in TOLD:
+        if question["command"] in REFUSED:
+            continue
+        for field in question["fields"]:
+            if field["type"] not in OTHER_TYPES:
+                continue
+            wrong = OTHER_TYPES[field["type"]]
+            page, python = said_of_page(question["name"], {field["name"]: wrong}, field["name"])
+            assert page == python, (question["name"], field["name"])
+            walked += 1
+    assert walked > 300
+
+
+def test_one_text_is_a_list_of_one():
+    for name, field in [("embed", "pooling"), ("bench_positions", "kinds"), ("analyze", "sites")]:
+        page, python = said_of_page(name, {field: "x7"}, field)
+        assert page == python
+        assert page == without_face(error_of_page(name, {field: ["x7"]})["message"], "")
+
+
+def test_a_field_that_is_none_is_said_alike():
+    for question in TOLD:
+        name = question["command"] or question["name"]
+        if question["command"] not in REFUSED:
+            error = error_of_page(question["name"], {"colour": 1})
+            assert (error["field"], error["message"]) == ("colour", "there is no field colour")
+        for asked in (name, question["name"]):
+            assert said_by_python(asked, {"colour": 1}) == f"{asked}: there is no field colour"
+    assert error_of_page("analyze", {"site": 1})["message"] == "there is no field site; did you mean sites?"
+    assert said_by_python("analyze", {"site": 1}) == "analyze: there is no field site; did you mean sites?"
+    done = subprocess.run([COMMAND, "analyze", "--sites"], check=False, capture_output=True, text=True)
+    assert done.stderr == "qkv analyze: there is no option --sites; did you mean --site?\n"
+    done = subprocess.run([COMMAND, "attend", "--random"], check=False, capture_output=True, text=True)
+    assert done.stderr == "qkv attend: there is no option --random; `qkv attend --help` lists them\n"
+
+
+def test_a_request_that_is_no_object_names_no_field():
+    frames = []
+    for text in ("{", "[]"):
+        _models.Studio("", "").ask("cost", text, lambda frame: frames.append(frame) or True)
+        kind, length = struct.unpack("<II", frames[-1][:8])
+        error = json.loads(frames[-1][8 : 8 + length])
+        assert (kind, error["field"]) == (4, "")
+        assert error["message"].startswith("the request: expected ")

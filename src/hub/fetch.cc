@@ -207,7 +207,8 @@ HubModel look_up_model(const std::string& name, const FetchOptions& options) {
     }
     if (answer.outcome != Outcome::failed || !tries.another(false)) {
       const std::string why = answer.outcome == Outcome::stopped ? "the reply has no end" : answer.message;
-      throw Error(fmt::format("cannot look up {} at {}: {}", name, options.hub, why));
+      throw LookUpFailed(fmt::format("cannot look up {} at {}: {}", name, options.hub, why),
+                         answer.outcome != Outcome::failed);
     }
   }
 }

@@ -28,14 +28,17 @@ struct MeasuredSite {
 std::vector<MeasuredSite> sites_to_measure(const Model& model, std::span<const HeadText> texts,
                                            const HeadOptions& options) {
   std::vector<MeasuredSite> sites;
+  std::string known;
   for (const insight::OwnSite& own : insight::sites_of(model)) {
+    if (!insight::runs_site(model, texts.front(), own.site)) continue;
+    known += (known.empty() ? "" : ", ") + std::string(name_of(own.site));
     const bool is_wanted = std::ranges::find(options.sites, own.site) != options.sites.end();
-    if (is_wanted && insight::runs_site(model, texts.front(), own.site)) {
-      sites.push_back({.scope = own.scope, .site = own.site});
-    }
+    if (is_wanted) sites.push_back({.scope = own.scope, .site = own.site});
   }
   if (sites.empty()) {
-    throw InvalidArgument("analyze_heads", "sites", "a site that the model has for these texts", "none of them");
+    std::string wanted;
+    for (const AttentionSite site : options.sites) wanted += (wanted.empty() ? "" : ",") + std::string(name_of(site));
+    throw InvalidArgument("analyze_heads", "sites", "one that the model has: " + known, "\"" + wanted + "\"");
   }
   return sites;
 }

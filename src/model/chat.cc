@@ -22,10 +22,11 @@ constexpr const char* kAssistant = "assistant";
 ChatTemplate template_of(const TextModel& model) {
   const std::string& text = model.model().tokenizers().chat_template;
   if (!text.empty()) return ChatTemplate::parse(text);
-  throw Error(
-      "the model has no chat template (tokenizer_config.json, chat_template.jinja, or tokenizer.chat_template of "
-      "GGUF): "
-      "choose one that learned conversations, whose name often ends in -Instruct or -chat, or write on without chat");
+  throw InvalidArgument(kChat, "model",
+                        "one with a chat template (tokenizer_config.json, chat_template.jinja, or "
+                        "tokenizer.chat_template of GGUF), which "
+                        "has learned conversations, and whose name often ends in -Instruct or -chat",
+                        "one without");
 }
 
 std::map<std::string, std::string> without_ends(std::map<std::string, std::string> tokens) {

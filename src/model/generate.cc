@@ -88,8 +88,11 @@ void require_draws(const GenerateOptions& options) {
   require(options.min_p >= 0 && options.min_p <= 1, "min_p", "0 to 1", number(options.min_p));
   require(std::isfinite(options.repetition_penalty) && options.repetition_penalty > 0, "repetition_penalty",
           "a finite number above 0", number(options.repetition_penalty));
-  const bool narrows = options.top_k > 0 || options.top_p < 1 || options.min_p > 0;
-  require(!narrows || options.temperature > 0, "temperature", "more than 0 beside top_k, top_p and min_p", "0");
+  if (options.temperature > 0) return;
+  const std::string likeliest = " without a `temperature` above 0";  // then nothing is drawn
+  require(options.top_k == 0, "top_k", ("0" + likeliest).c_str(), std::to_string(options.top_k));
+  require(options.top_p == 1, "top_p", ("1" + likeliest).c_str(), number(options.top_p));
+  require(options.min_p == 0, "min_p", ("0" + likeliest).c_str(), number(options.min_p));
 }
 
 void require_beams(const GenerateOptions& options) {

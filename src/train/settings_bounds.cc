@@ -86,7 +86,7 @@ void require_sound(const TrainSettings& settings, const TrainReporting& reportin
   require_between("save_every", reporting.save_every, 1, kMostSteps);
   require_between("keep_every", reporting.keep_every, 0, kMostSteps);
   require_between("examples", reporting.examples, 1, kMost);
-  if (settings.from && settings.task != "text") refuse_from("none but for text", *settings.from);
+  if (settings.from && settings.task != "text") refuse_from("none but for `train text`", *settings.from);
   if (settings.from && settings.tokenizer) refuse_from("no tokenizer beside it: the model has its own", *settings.from);
   require_words(settings);
   require_numbers(settings);

@@ -76,9 +76,8 @@ TEST(ViewProbe, SaysWhichHeadsAMeanIsOf) {
 TEST(ViewProbe, RefusesAnEmptyRequest) {
   const ProbeRequest request = drawn();
   const ProbeInputs inputs = load_probe_inputs(request, probe_choice(request));
-  EXPECT_EQ(
-      error_message([&] { (void)probe(request, inputs); }),
-      "request: map: expected something to show: `map`, `row`, `tile`, `top_k`, `key_totals` or `stats`, got nothing");
+  EXPECT_EQ(error_message([&] { (void)probe(request, inputs); }),
+            "request: map, row, tile, top_k, key_totals, stats: expected one of them or more, to be shown, got none");
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ TEST(AnalyzeCommand, WritesTreesOfFewPairsWithoutPictures) {
 TEST(AnalyzeCommand, RefusesWhatHasNoMeaning) {
   const Outcome site = run_qkv({"analyze", "english", "--site", "cross"});
   EXPECT_EQ(site.code, 2);
-  EXPECT_THAT(site.err, HasSubstr("--site: expected a site that the model has for these texts, got none of them"));
+  EXPECT_THAT(site.err, HasSubstr("--site: expected one that the model has: tokens, got \""));
   EXPECT_EQ(run_qkv({"analyze", "english", "--count", "0"}).code, 2);
   EXPECT_EQ(run_qkv({"analyze", "english", "--syntax", "english", "--site", "tokens"}).code, 2);
   EXPECT_EQ(run_qkv({"analyze", "nothing"}).code, 1);

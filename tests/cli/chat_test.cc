@@ -142,7 +142,7 @@ TEST_F(ChatCommand, NamesWhatHasNoMeaning) {
             "qkv generate: --system: expected --chat beside it, got none\n");
   const Outcome plain = run_qkv({"generate", "gpt", "--chat", "--user", "a"});
   EXPECT_EQ(plain.code, 1);
-  EXPECT_THAT(plain.err, testing::StartsWith("qkv generate: the model has no chat template"));
+  EXPECT_THAT(plain.err, testing::StartsWith("qkv generate: MODEL: expected one with a chat template"));
 }
 
 }  // namespace

@@ -551,7 +551,7 @@ TEST(ExplainModel, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refused({}), "qkv explain: TEXT: expected a text, or an example, got none\n");
   EXPECT_EQ(refused({"ab", "--layer", "1"}), "qkv explain: --layer: expected 0 to 0, got 1\n");
   EXPECT_EQ(refused({"ab", "--head", "1.0"}), "qkv explain: --head: expected a layer from 0 to 0, got 1\n");
-  EXPECT_EQ(refused({"ab", "--head", "0.2"}), "qkv explain: --head: expected 0 to 1, got 2\n");
+  EXPECT_EQ(refused({"ab", "--head", "0.2"}), "qkv explain: --head: expected a head from 0 to 1, got 2\n");
   EXPECT_EQ(refused({"ab", "--head", "1"}), "qkv explain: --head: expected LAYER.HEAD, such as 1.5, got \"1\"\n");
   EXPECT_EQ(refused({"ab", "--layer", "0", "--head", "1.0"}),
             "qkv explain: --head: expected a head of --layer 0, got \"1.0\"\n");

@@ -304,7 +304,7 @@ TEST_F(ProbeCommand, RunsTheExamplesOfItsPage) {
 TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
   write_two_heads();
   const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
-      {{}, "--map: expected something to show: --map, --row, --tile, --top-k, --key-totals or --stats, got nothing"},
+      {{}, "--map, --row, --tile, --top-k, --key-totals, --stats: expected one of them or more, to be shown, got none"},
       {{"--row", "70"}, "--row: expected 0 to 69, got 70"},
       {{"--row", "-1"}, "--row: expected a whole number from 0 to 1099511627776, got -1"},
       {{"--tile", "0:71,0:1"}, "--tile: expected no more than the 70 queries, got 71"},

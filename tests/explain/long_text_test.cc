@@ -200,7 +200,7 @@ TEST(LongTextExplained, RefusesWhatIsTooLong) {
               HasSubstr("explain_model: text: expected at most 32768 tokens: the time of all heads grows with their "
                         "square, got 40000"));
   EXPECT_THAT(error_message([] { static_cast<void>(explain_model(model(), {.text = text_of(kTokens), .layer = 2})); }),
-              HasSubstr("explain_model: layer: expected 0 to 1, got 2"));
+              HasSubstr("explain_model: layer: expected a layer from 0 to 1, got 2"));
 }
 
 // As of a short text, and before a pass that takes long.

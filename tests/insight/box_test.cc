@@ -196,7 +196,7 @@ TEST(AnalyzeHeads, RefusesNoTextsAndSitesThatAreNone) {
   EXPECT_THAT(error_message([&] {
                 static_cast<void>(analyze_heads(trained.model(), texts.texts, {.sites = {AttentionSite::cross}}));
               }),
-              HasSubstr("sites: expected a site that the model has"));
+              HasSubstr("sites: expected one that the model has: "));
 }
 
 TEST(HeadTexts, AreTheReadersOwn) {

@@ -191,8 +191,9 @@ TEST_F(ChatTest, RefusesWhatHasNoMeaning) {
   ModelTokenizers plain = drawn.model().tokenizers();
   plain.chat_template = "";
   const TextModel untold(Model(drawn.model().network(), plain), "");
-  EXPECT_THAT(error_message<Error>([&] { Chat{untold}; }),
-              testing::AllOf(testing::StartsWith("the model has no chat template"), HasSubstr("-Instruct")));
+  EXPECT_THAT(
+      error_message<Error>([&] { Chat{untold}; }),
+      testing::AllOf(testing::StartsWith("Chat: model: expected one with a chat template"), HasSubstr("-Instruct")));
 }
 
 // A file of ours keeps what a conversation needs.

@@ -236,7 +236,8 @@ TEST(Convert, RefusesPlacesThatAreNotFree) {
   EXPECT_THAT(refusal(folder.path(), folder / "new/../deep", {.type = "f16"}), HasSubstr("outside of `model`"));
   write_file(out / "m.gguf", "mine");
   EXPECT_EQ(refusal(folder.path(), out / "m.gguf"),
-            (out / "m.gguf") + ": is there already: choose another name, or ask to overwrite it");
+            "convert_model: out: expected a name where nothing is, or `overwrite` beside it, got " + (out / "m.gguf") +
+                ", which is there already");
   EXPECT_THAT(refusal(folder.path(), out.path(), {.type = "f16"}), HasSubstr("a folder is not replaced"));
   EXPECT_THAT(refusal(folder.path(), out / "none/m.gguf"), HasSubstr("cannot write"));
   static_cast<void>(convert_model(folder.path(), out / "m.gguf", {.overwrite = true}));

@@ -183,7 +183,7 @@ TEST(Generate, RefusesDrawsThatHaveNoMeaning) {
   EXPECT_EQ(message({.temperature = 1, .top_k = -1}), "generate: top_k: expected 0 or more, got -1");
   EXPECT_EQ(message({.temperature = 1, .top_p = 0}), "generate: top_p: expected more than 0 and at most 1, got 0");
   EXPECT_EQ(message({.temperature = 1, .min_p = 2}), "generate: min_p: expected 0 to 1, got 2");
-  EXPECT_EQ(message({.top_k = 3}), "generate: temperature: expected more than 0 beside top_k, top_p and min_p, got 0");
+  EXPECT_EQ(message({.top_k = 3}), "generate: top_k: expected 0 without a `temperature` above 0, got 3");
   EXPECT_EQ(message({.repetition_penalty = 0}),
             "generate: repetition_penalty: expected a finite number above 0, got 0");
   EXPECT_EQ(message({.beams = 0}), "generate: beams: expected 1 or more, got 0");

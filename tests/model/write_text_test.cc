@@ -256,7 +256,7 @@ TEST(WriteTexts, RefuseWhatHasNoMeaning) {
   EXPECT_EQ(message(of_bytes(), {"a"}, {.stops = {""}}),
             "write_texts: stops: expected texts of a character or more, got an empty one");
   EXPECT_EQ(message(of_bytes(), {"a"}, {.draw = {.top_k = 2}}),
-            "generate: temperature: expected more than 0 beside top_k, top_p and min_p, got 0");
+            "generate: top_k: expected 0 without a `temperature` above 0, got 2");
 }
 
 }  // namespace

@@ -241,7 +241,7 @@ TEST_F(Runs, RefusesWhatItCannotGoOnFrom) {
   EXPECT_THAT(refused(strange), HasSubstr("train: from: expected a piece of the vocabulary, got \"0\""));
   TrainSettings shapes = settings("encoder.safetensors");
   shapes.task = "shapes";
-  EXPECT_THAT(refused(shapes), HasSubstr("train: from: expected none but for text, got "));
+  EXPECT_THAT(refused(shapes), HasSubstr("train: from: expected none but for `train text`, got "));
   TrainSettings two = settings("encoder.safetensors");
   two.tokenizer = "tokenizer.json";
   EXPECT_THAT(refused(two), HasSubstr("train: from: expected no tokenizer beside it: the model has its own"));

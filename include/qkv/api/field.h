@@ -59,10 +59,10 @@ struct FieldInfo {
   std::string group = {};    // of fields that belong together; may be empty
   Bound least = -std::numeric_limits<double>::infinity();  // of a number, of each in a list, and of a size
   Bound most = std::numeric_limits<double>::infinity();
-  std::vector<std::string> words = {};              // if there are any: the only texts
-  std::vector<std::string> needs = {};              // other fields without which this one has no meaning
-  std::vector<std::string> needs_one = {};          // likewise, of which one is enough
-  std::vector<std::string> excludes = {};           // other fields beside which it has none; one of the two says so
+  std::vector<std::string> words = {};      // if there are any: the only texts
+  std::vector<std::string> needs = {};      // other fields without which this one has no meaning
+  std::vector<std::string> needs_one = {};  // likewise, of which one is enough
+  std::vector<std::string> excludes = {};   // other fields beside which it has none; one of the two says so
   std::vector<NeedBeside> beside = {};
   std::map<std::string, std::string> reasons = {};  // why it excludes another, by the other's name
   std::vector<std::string> one_of = {};             // other fields: of these and this one, exactly one must be there
@@ -117,8 +117,13 @@ using ShownName = std::function<std::string(std::string_view)>;
 /// What another field says of this one is part of it.
 [[nodiscard]] std::string company_of(std::span<const FieldInfo> fields, const FieldInfo& field, const ShownName& shown);
 
-/// The members of a JSON object as values of these fields. A null is a field that is left out. Throws InvalidArgument
-/// for what is no JSON object, for a key that is no field, and as field_value() and require_company() do.
+/// What every face says of a name that is none of these: "there is no field causl; did you mean causal?". `kind` is
+/// what the face calls a field; dashes before names are no part of what is compared.
+[[nodiscard]] std::string there_is_no(std::string_view kind, std::string_view name, std::span<const std::string> names);
+
+/// The members of a JSON object as values of these fields. A null is a field that is left out, a text for a list of
+/// texts is a list of one. Throws Error for what is no JSON object, NotThere for a key that is no field, and as
+/// field_value() and require_company() do.
 [[nodiscard]] FieldValues field_values(std::span<const FieldInfo> fields, std::string_view json);
 
 /// `threads`, from 1 to 65536.

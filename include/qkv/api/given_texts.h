@@ -30,10 +30,11 @@ enum class EmptyLines : std::uint8_t { kept, left_out };
 struct Texts {
   std::vector<std::string> texts;
   std::string file = {};                       // empty where the request has the text itself
+  std::string field = "file";                  // that gives the file
   std::vector<std::size_t> line_numbers = {};  // of the texts of a file, from 1
 
-  /// What an error about the argument "texts[3]" or "prompts[3]" names: "FILE, line 5", or `text`; nullopt for any
-  /// other argument.
+  /// What an error about the argument "texts[3]" or "prompts[3]" names: "file: FILE, line 5", or `text`; nullopt for
+  /// any other argument.
   [[nodiscard]] std::optional<std::string> place_of(std::string_view argument) const;
   [[nodiscard]] auto places() const {
     return [this](std::string_view argument) { return place_of(argument); };
@@ -43,8 +44,9 @@ struct Texts {
 /// The text, or where there is none the texts of the file. Throws as texts_of().
 [[nodiscard]] Texts given_texts(const std::optional<std::string>& text, const FileOfTexts& file);
 
-/// The texts of a file; `empty` is of a file with a text on each line. Throws Error if the file cannot be read or has
-/// no text, and as require_utf8().
-[[nodiscard]] Texts texts_of(const FileOfTexts& file, EmptyLines empty = EmptyLines::kept);
+/// The texts of the file that `field` gives; `empty` is of a file with a text on each line. Throws NotThere of the
+/// field if the file cannot be read, is no UTF-8 or has no text.
+[[nodiscard]] Texts texts_of(const FileOfTexts& file, EmptyLines empty = EmptyLines::kept,
+                             std::string_view field = "file");
 
 }  // namespace qkv

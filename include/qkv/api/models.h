@@ -32,9 +32,9 @@ void say_outside(const TextModel& model, const std::string& text, const Saying& 
 /// cautions, and a default prompt or another similarity, which are not heeded.
 [[nodiscard]] EmbedOptions vectors_without_prompt(const std::string& path, const Saying& saying);
 
-/// The lines of a file, but for empty ones, as texts of a model whose heads are looked at. Throws InvalidArgument
-/// naming "FILE, line N" for a line that the model cannot read, otherwise texts.
-[[nodiscard]] HeadTexts texts_of_lines(const TextModel& trained, const FileOfTexts& file);
+/// The lines of the file that `field` gives, but for empty ones, as texts of a model whose heads are looked at. Throws
+/// as texts_of(), and InvalidArgument naming "<field>: FILE, line N" for a line that the model cannot read.
+[[nodiscard]] HeadTexts texts_of_lines(const TextModel& trained, const FileOfTexts& file, std::string_view field);
 
 /// head_texts() of the first `count` held-out examples of the model's task, or of `count` sentences of the task english
 /// if the model has no examples. Throws InvalidArgument naming count if it is below 1, and trained if the model writes

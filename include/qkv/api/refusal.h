@@ -12,7 +12,7 @@
 
 namespace qkv {
 
-/// What a field names cannot be opened, read or written. what() begins with the path, or has it behind "cannot read".
+/// What a field names cannot be opened, read or written; or there is no such field.
 class NotThere : public Error {
  public:
   NotThere(std::string_view field, const std::string& message) : Error(message), field_(field) {}

@@ -39,6 +39,17 @@ struct FetchProgress {
 /// Asked now and then; false stops.
 using FetchWatch = std::function<bool(const FetchProgress&)>;
 
+/// A hub could not be asked for a model, or did not say what it is.
+class LookUpFailed : public Error {
+ public:
+  LookUpFailed(const std::string& message, bool answered) : Error(message), answered_(answered) {}
+  /// Whether the hub said so; otherwise it cannot be reached, or is busy.
+  [[nodiscard]] bool answered() const noexcept { return answered_; }
+
+ private:
+  bool answered_;
+};
+
 /// The watch said stop. What has come stays, and the next call goes on with it.
 class FetchStopped : public Error {
  public:

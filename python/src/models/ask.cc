@@ -60,8 +60,10 @@ const std::vector<AskedQuestion>& all_questions() {
 const Question& asked_question(const std::string& name) {
   std::vector<std::string_view> names;
   std::string known;
+  const auto same = std::ranges::find_if(
+      all_questions(), [&](const AskedQuestion& one) { return one.name == name || one.question->name == name; });
+  if (same != all_questions().end()) return *same->question;
   for (const auto& [named, question] : all_questions()) {
-    if (named == name) return *question;
     names.emplace_back(named);
     known += (known.empty() ? "" : ", ") + named;
   }

@@ -64,7 +64,7 @@ std::optional<FieldValue> text_of(nb::handle value) {
 std::vector<std::string> texts_of(const Argument& argument, nb::handle value) {
   if (nb::isinstance<nb::str>(value)) return {nb::cast<std::string>(value)};
   if (PyIter_Check(value.ptr()) == 0 && !nb::hasattr(value, "__iter__")) {
-    refuse_type(argument, "a text or a list of texts", said_type(value));
+    refuse_type(argument, "a list of texts", said(value));
   }
   std::vector<std::string> texts;
   for (nb::handle one : nb::iter(value)) {
@@ -103,32 +103,19 @@ std::optional<FieldValue> typed(const Argument& argument, const FieldInfo& field
   __builtin_unreachable();
 }
 
-bool may_be_none(const FieldInfo& field) {
-  const bool has_value = field.type == FieldType::flag || field.type == FieldType::texts ||
-                         field.type == FieldType::wholes || field.required;
-  return !has_value && field.fallback.empty();
-}
-
-// What came is of another type, or a number that 64 bits do not hold.
-std::string expected_beside(const FieldInfo& field, nb::handle value) {
-  const FieldInfo of_type{.name = field.name, .type = field.type};
-  const bool is_flag = field.type == FieldType::flag || field.type == FieldType::toggle;
-  const bool is_beyond = field.type == FieldType::whole && is_whole(value);
-  const std::string expected = is_flag ? "True or False" : expected_of(is_beyond ? field : of_type);
-  return expected + (may_be_none(field) ? " or None" : "");
-}
-
 std::size_t index_of(std::string_view function, std::span<const FieldInfo> fields, const std::string& name) {
   const auto found = std::ranges::find(fields, name, [](const FieldInfo& field) { return python_name(field); });
   if (found != fields.end()) return static_cast<std::size_t>(found - fields.begin());
-  const std::string text = std::string(function) + ": there is no setting " + name;
+  std::vector<std::string> names;
+  for (const FieldInfo& field : fields) names.push_back(python_name(field));
+  const std::string text = std::string(function) + ": " + there_is_no("field", name, names);
   throw nb::type_error(text.c_str());
 }
 
 FieldValue value_of(std::string_view function, const FieldInfo& field, nb::handle given) {
   const Argument argument{function, python_name(field)};
   std::optional<FieldValue> value = typed(argument, field, given);
-  if (!value) refuse_type(argument, expected_beside(field, given), said(given));
+  if (!value) refuse_type(argument, expected_of(field), said(given));
   if (const auto* number = std::get_if<double>(&*value); number != nullptr && !std::isfinite(*number)) {
     throw InvalidArgument(function, argument.name, "a finite number", said(given));
   }

@@ -40,9 +40,7 @@ bool have_a_head_in_common(const HeadsAt& a, const HeadsAt& b) {
 // Without a change all that is shown would be zeros, and a removed head's pattern counts for nothing.
 void require_changes(const ChangeRequest& request, std::span<const Intervention> all) {
   if (all.empty() && request.sweep.empty() && !request.untouched) {
-    refuse("remove",
-           "one of `remove`, `pattern`, `cut`, `patch`, `set`, `changes`, `freeze_norms`, `sweep` and `untouched`",
-           "none");
+    refuse("remove, pattern, cut, patch, set, changes, freeze_norms, sweep, untouched", "one of them", "none");
   }
   for (const Intervention& one : all) {
     const auto* pattern = std::get_if<ReplacedPattern>(&one);
@@ -186,7 +184,7 @@ void look_at_model(const ChangeRequest& request, const TextModel& trained, const
 }
 
 HeadTexts many_texts(const ChangeRequest& request, const TextModel& trained) {
-  if (!request.file.path.empty()) return texts_of_lines(trained, request.file);
+  if (!request.file.path.empty()) return texts_of_lines(trained, request.file, "file");
   return texts_to_look_at(trained, *request.examples);
 }
 

@@ -5,18 +5,18 @@
 
 #include "api/fields/refuse.h"
 #include "api/fields/text_file.h"
+#include "api/models/models.h"
 #include "core/dtype_named.h"
-#include "qkv/api/models.h"
 
 namespace qkv {
 namespace {
 
 // Cautions say which of the two they are of.
-OpenedModel opened_as(const std::string& letter, const std::string& name, const ModelsText& read,
-                      const Saying& saying) {
+OpenedModel opened_as(std::string_view field, const std::string& letter, const std::string& name,
+                      const ModelsText& read, const Saying& saying) {
   const Saying of_one{.caution = [&](const std::string& what) { saying.careful(letter + ": " + what); }};
   const auto quantised = read.dtype == "file" ? QuantisedWeights::as_stored : QuantisedWeights::as_f32;
-  return open_model(name, of_one, quantised);
+  return api_detail::open_named(field, name, of_one, quantised);
 }
 
 std::optional<DType> asked_dtype(const ModelsText& read) { return core::dtype_named(read.dtype.value_or("")); }
@@ -71,9 +71,10 @@ AnyReply answer(const CheckAsked& asked) {
 
 CheckModelsFigures check_models(const CheckModelsRequest& request,
                                 const std::function<void(std::int64_t, std::int64_t)>& progress, const Saying& saying) {
-  const std::string text = api_detail::text_of_file(request.read.text_file);
-  const OpenedModel a = opened_as("A", request.a, request.read, saying);
-  const OpenedModel b = opened_as("B", request.b, request.read, saying);
+  const std::string text =
+      api_detail::of_path("text_file", [&] { return api_detail::text_of_file(request.read.text_file); });
+  const OpenedModel a = opened_as("a", "A", request.a, request.read, saying);
+  const OpenedModel b = opened_as("b", "B", request.b, request.read, saying);
   ModelComparison found = compare_models(
       *a, *b, text, {.window = request.read.window, .dtype = asked_dtype(request.read), .progress = progress});
   CheckModelsFigures figures;

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "api/fields/refuse.h"
 #include "core/block_type.h"
 #include "files/gguf_header.h"
 #include "files/gguf_keys.h"
@@ -121,7 +122,9 @@ void read_folder(Contents& contents) {
 
 }  // namespace
 
-Contents contents_of(const std::string& path) {
+namespace {
+
+Contents read_contents(const std::string& path) {
   files::require_file_or_folder(path);
   Contents contents;
   contents.path = path;
@@ -137,6 +140,12 @@ Contents contents_of(const std::string& path) {
   }
   std::ranges::sort(contents.types, {}, [](const ContentsType& type) { return std::pair(-type.bytes, type.type); });
   return contents;
+}
+
+}  // namespace
+
+Contents contents_of(const std::string& path) {
+  return api_detail::of_path("file", [&] { return read_contents(path); });
 }
 
 }  // namespace qkv

@@ -31,8 +31,9 @@ const Fields<ConvertRequest>& convert_fields() {
 
 ConvertFigures convert(const ConvertRequest& request,
                        const std::function<void(std::string_view, std::int64_t, std::int64_t)>& progress) {
-  Conversion done = convert_model(trained_model_path(request.model), request.out,
-                                  {.type = request.type, .overwrite = request.overwrite, .progress = progress});
+  const std::string model = api_detail::of_path("model", [&] { return trained_model_path(request.model); });
+  Conversion done =
+      convert_model(model, request.out, {.type = request.type, .overwrite = request.overwrite, .progress = progress});
   ConvertFigures figures{.model = request.model,
                          .out = request.out,
                          .form = std::move(done.form),

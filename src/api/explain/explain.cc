@@ -16,8 +16,6 @@
 #include "explain/words.h"
 #include "files/reading.h"
 #include "qkv/api/pictures.h"
-#include "qkv/api/refusal.h"
-#include "qkv/cancel.h"
 #include "qkv/explain/files.h"
 #include "qkv/explain/match.h"
 #include "qkv/explain/model.h"
@@ -28,6 +26,7 @@ namespace qkv {
 namespace {
 
 using api_detail::of_field;
+using api_detail::of_path;
 
 std::vector<std::string> pieces_of(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -41,7 +40,9 @@ std::vector<std::string> pieces_of(const std::string& text, char separator) {
 
 std::optional<std::string> if_any(const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); }
 
-Tensor picture_at(const std::string& path) { return decode_png(read_file(path), path); }
+Tensor picture_at(std::string_view field, const std::string& path) {
+  return of_path(field, [&] { return decode_png(read_file(path), path); });
+}
 
 // The text of a model that reads images names one; two towers may show that of texts alone.
 bool is_path_of_picture(const TextModel& model, const ExplainRequest& request) {
@@ -51,7 +52,9 @@ bool is_path_of_picture(const TextModel& model, const ExplainRequest& request) {
 }
 
 std::optional<OwnTensors> own_tensors(const ExplainRequest& request) {
-  if (!request.npz.empty()) return of_field("npz", [&] { return read_own_tensors(request.npz); });
+  if (!request.npz.empty()) {
+    return of_path("npz", [&] { return of_field("npz", [&] { return read_own_tensors(request.npz); }); });
+  }
   if (request.q.empty() && request.k.empty() && request.v.empty()) return std::nullopt;
   const auto read = [](std::string_view field, const std::string& text) {
     if (text.empty()) api_detail::refuse(field, "a tensor beside the others: q, k and v go together", "none");
@@ -107,22 +110,14 @@ void require_picture(const TextModel& model, const std::string& path) {
 
 // A path that is given as the text: what is wrong with it is said of that field.
 Tensor picture_of_text(const TextModel& model, const std::string& path) {
-  try {
-    require_picture(model, path);
-    return picture_at(path);
-  } catch (const InvalidArgument&) {
-    throw;
-  } catch (const Cancelled&) {
-    throw;
-  } catch (const Error& error) {
-    throw NotThere("text", error.what());
-  }
+  of_path("text", [&] { require_picture(model, path); });
+  return picture_at("text", path);
 }
 
 Explanation of_model(const TextModel& model, const ExplainRequest& request, const ExplainedParts& parts) {
   ModelQuestion question{.title = request.model};
   if (!request.picture.empty()) {
-    question.picture = picture_at(request.picture);
+    question.picture = picture_at("picture", request.picture);
   } else if (is_path_of_picture(model, request)) {
     question.picture = picture_of_text(model, request.text);
   } else if (!request.text.empty()) {
@@ -148,7 +143,7 @@ Explanation of_pairs(const TextModel& model, const ExplainRequest& request) {
                          .pictures = {},
                          .names = pieces_of(request.picture, '\n'),
                          .captions = pieces_of(request.captions, '\n')};
-  for (const std::string& path : question.names) question.pictures.push_back(picture_at(path));
+  for (const std::string& path : question.names) question.pictures.push_back(picture_at("picture", path));
   return explain_match(model, question, match_pairs(model, question.pictures, question.captions));
 }
 

@@ -71,7 +71,7 @@ FarHead::FarHead(StudioState& state, const FarRequest& request) : h_(request.hea
     take_planted(request);
   }
   if (h_ < 0 || h_ >= probe_->shape().H) {
-    refuse("head", "0 to " + std::to_string(probe_->shape().H - 1), std::to_string(h_));
+    refuse("head", "a head from 0 to " + std::to_string(probe_->shape().H - 1), std::to_string(h_));
   }
   pyramid_ = std::make_unique<FarPyramid>(*probe_, h_, mask_);
   describe();

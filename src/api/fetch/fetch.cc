@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "api/replies/lines.h"
+#include "qkv/api/refusal.h"
 
 namespace qkv {
 namespace {
@@ -62,7 +63,9 @@ const Fields<FetchRequest>& fetch_fields() {
   return kFields;
 }
 
-FetchFigures answer(const FetchRequest& request, const FetchWatch& watch) {
+namespace {
+
+FetchFigures fetched(const FetchRequest& request, const FetchWatch& watch) {
   const FetchOptions options = options_of(request);
   if (request.list) return figures_of(look_up_model(request.name, options));
   const std::string folder = request.out.empty() ? "./" + request.name.substr(request.name.find('/') + 1) : request.out;
@@ -72,6 +75,16 @@ FetchFigures answer(const FetchRequest& request, const FetchWatch& watch) {
   figures.received = report.received;
   figures.was_there = report.was_there;
   return figures;
+}
+
+}  // namespace
+
+FetchFigures answer(const FetchRequest& request, const FetchWatch& watch) {
+  try {
+    return fetched(request, watch);
+  } catch (const LookUpFailed& error) {
+    throw NotThere(error.answered() ? "name" : "hub", error.what());
+  }
 }
 
 std::string as_text(const FetchFigures& figures) {

@@ -17,8 +17,10 @@
 #include "api/fields/refuse.h"
 #include "core/ascii.h"
 #include "core/number_range.h"
+#include "core/shortened.h"
 #include "files/json_keys.h"
 #include "files/json_text.h"
+#include "qkv/api/refusal.h"
 #include "qkv/error.h"
 #include "qkv/nearest_word.h"
 #include "qkv/number_text.h"
@@ -35,9 +37,14 @@ std::string words_of(const FieldInfo& field) {
 }
 
 std::string nearest_of(std::string_view word, std::span<const std::string> words) {
-  const std::vector<std::string_view> views(words.begin(), words.end());
-  const auto nearest = nearest_word(word, views);
-  return nearest ? "; did you mean " + std::string(*nearest) + "?" : "";
+  const auto without_dashes = [](std::string_view name) {
+    return name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  };
+  std::vector<std::string_view> views;
+  for (const std::string& known : words) views.push_back(without_dashes(known));
+  const auto nearest = nearest_word(without_dashes(word), views);
+  if (!nearest) return "";
+  return "; did you mean " + words[static_cast<std::size_t>(std::ranges::find(views, *nearest) - views.begin())] + "?";
 }
 
 bool is_within(const FieldInfo& field, double number) {
@@ -114,6 +121,7 @@ std::optional<FieldValue> typed(FieldType type, const Json& json) {
     case FieldType::text:
       return json.is_string() ? std::optional<FieldValue>(json.get<std::string>()) : std::nullopt;
     case FieldType::texts:
+      if (json.is_string()) return std::vector{json.get<std::string>()};
       return list_of<std::string>(FieldType::text, json);
     case FieldType::wholes:
       return list_of<std::int64_t>(FieldType::whole, json);
@@ -136,13 +144,14 @@ std::size_t index_of(std::span<const FieldInfo> fields, const std::string& name)
   if (found != fields.end()) return static_cast<std::size_t>(found - fields.begin());
   std::vector<std::string> names;
   for (const FieldInfo& field : fields) names.push_back(field.name);
-  throw InvalidArgument("request", name, "a field of this request", "another" + nearest_of(name, names));
+  throw NotThere(name, there_is_no("field", name, names));
 }
 
 Json object_in(std::string_view json) {
   Json object = Json::parse(json, nullptr, false);
-  if (object.is_discarded()) throw InvalidArgument("request", "json", "JSON", files::mistake_in_json(json));
-  if (!object.is_object()) throw InvalidArgument("request", "json", "an object", fmt::format("\"{}\"", json));
+  if (object.is_discarded()) throw Error("the request: expected JSON, got " + files::mistake_in_json(json));
+  if (!object.is_object())
+    throw Error(fmt::format("the request: expected an object of JSON, got {}", core::shortened(json)));
   if (const auto twice = files::key_there_twice(json)) throw InvalidArgument("request", *twice, "it once", "it twice");
   return object;
 }
@@ -154,6 +163,10 @@ std::string_view name_of(FieldType type) noexcept {
                                          "whole number",    "number",        "text",
                                          "number of bytes", "list of texts", "list of whole numbers"};
   return kNames[static_cast<std::size_t>(type)];
+}
+
+std::string there_is_no(std::string_view kind, std::string_view name, std::span<const std::string> names) {
+  return fmt::format("there is no {} {}{}", kind, core::shortened(name), nearest_of(name, names));
 }
 
 bool Bound::is_finite() const noexcept { return std::isfinite(at); }

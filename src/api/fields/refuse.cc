@@ -1,5 +1,7 @@
 #include "api/fields/refuse.h"
 
+#include "qkv/api/refusal.h"
+#include "qkv/cancel.h"
 #include "qkv/files.h"
 
 namespace qkv::api_detail {
@@ -8,8 +10,24 @@ void refuse(std::string_view field, std::string_view expected, std::string_view 
   throw InvalidArgument(kRequest, field, expected, got);
 }
 
+void rethrow_of_path(std::string_view field) {
+  try {
+    throw;
+  } catch (const InvalidArgument& error) {
+    const std::string& argument = error.argument();
+    if (argument == "path") refuse(field, error.expected(), error.got());
+    const bool is_place = argument.find_first_of("./,") != std::string::npos;  // "FILE, line 3"
+    if (!is_place) throw;
+    refuse(std::string(field) + ": " + argument, error.expected(), error.got());
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error& error) {
+    throw NotThere(field, error.what());
+  }
+}
+
 Tensor read_field(std::string_view field, const std::string& path) {
-  return of_field(field, [&] { return read_tensor(path); });
+  return of_path(field, [&] { return of_field(field, [&] { return read_tensor(path); }); });
 }
 
 }  // namespace qkv::api_detail

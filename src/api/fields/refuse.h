@@ -22,6 +22,20 @@ auto of_field(std::string_view field, const Body& body) {
   return core::said_of(kRequest, field, body);
 }
 
+/// Throws the error that is being handled again, said of this field: see of_path().
+[[noreturn]] void rethrow_of_path(std::string_view field);
+
+/// Runs `body`, which opens and reads what this field names: an Error becomes NotThere of the field, an InvalidArgument
+/// that names a path, or a place in a file, one of "request" that names the field; others stay as they are.
+template <class Body>
+auto of_path(std::string_view field, const Body& body) {
+  try {
+    return body();
+  } catch (const Error&) {
+    rethrow_of_path(field);
+  }
+}
+
 /// Runs `body`, which hands texts to the library one after the other: what it says of one, as "texts[3]", is said of
 /// the place that `place_of` gives for it, if any.
 template <class PlaceOf, class Body>

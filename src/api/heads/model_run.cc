@@ -151,7 +151,7 @@ const RunSite& ModelRun::site(const std::string& name) const {
 
 const Trace::Attention& ModelRun::call(const RunSite& site, std::int64_t layer) const {
   if (layer < 0 || layer >= site.scope.layers) {
-    refuse("layer", "0 to " + std::to_string(site.scope.layers - 1), std::to_string(layer));
+    refuse("layer", "a layer from 0 to " + std::to_string(site.scope.layers - 1), std::to_string(layer));
   }
   return trace_.attention(site.scope.name(static_cast<std::size_t>(layer)));
 }

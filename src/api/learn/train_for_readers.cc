@@ -61,7 +61,7 @@ void api_detail::require_run_for_readers(const TrainRun& run, const Given& given
   if (takes_data(task) || task == "tokenizer") {
     api_detail::refuse("task", "one that makes its own examples: `qkv train` learns from files", task);
   }
-  static_cast<void>(make_task(task));
+  require_trained(task);
   if (!run.out.empty()) api_detail::refuse("out", "none: a studio's runs lie where it was started", run.out);
   const TrainPlace place{.directory = "qkv-" + task};
   files::require_in_reach(place.directory);

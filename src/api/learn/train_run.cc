@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -9,6 +12,7 @@
 #include "qkv/files.h"
 #include "qkv/model/box.h"
 #include "qkv/model/model.h"
+#include "qkv/nearest_word.h"
 #include "qkv/text/read_tokenizer.h"
 
 namespace qkv {
@@ -40,6 +44,16 @@ const Fields<TrainRun>& train_run_fields() {
   return kFields;
 }
 
+void require_trained(const std::string& task) {
+  std::vector<std::string_view> known;
+  for (const TaskInfo& info : tasks()) known.push_back(info.name);
+  known.insert(known.end(), {"text", "pictures", "tokenizer"});
+  if (std::ranges::find(known, task) != known.end()) return;
+  const auto near = nearest_word(task, known);
+  refuse("task", fmt::format("one of {}", fmt::join(known, ", ")),
+         fmt::format("\"{}\"{}", task, near ? fmt::format("; did you mean {}?", *near) : ""));
+}
+
 void require_data(const TrainSettings& settings) {
   if (takes_data(settings.task) && settings.data.empty()) {
     refuse("data", settings.task == "text" ? "a file for text" : "a directory for " + settings.task, "none");
@@ -49,7 +63,8 @@ void require_data(const TrainSettings& settings) {
 TokenizerRun tokenizer_run(const TrainRun& run, const Given& given) {
   constexpr std::array<std::string_view, 5> kOurs = {"task", "data", "size", "out", "json"};
   for (const std::string& name : given.names()) {
-    if (std::ranges::find(kOurs, name) == kOurs.end()) refuse(name, "none beside a tokenizer", "`" + name + "`");
+    if (std::ranges::find(kOurs, name) == kOurs.end())
+      refuse(name, "none for a tokenizer, which takes `data`, `size` and `out`", "one");
   }
   if (run.settings.data.empty()) refuse("data", "a file for tokenizer", "none");
   TokenizerRun tokenizer{.data = run.settings.data, .out = run.out.empty() ? "tokenizer.json" : run.out, .options = {}};
@@ -58,7 +73,7 @@ TokenizerRun tokenizer_run(const TrainRun& run, const Given& given) {
 }
 
 TrainTokenizerReply trained_tokenizer(const TokenizerRun& run) {
-  const std::vector<std::byte> bytes = read_file(run.data);
+  const std::vector<std::byte> bytes = api_detail::of_path("data", [&] { return read_file(run.data); });
   const std::string_view text = require_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, run.data);
   if (text.empty()) refuse("data", "a text with tokens", run.data + ", which is empty");
   const std::string json = train_tokenizer(text, run.options);
@@ -128,7 +143,7 @@ PlannedRun planned_run(const TrainRun& run, const Given& given, const Saying& sa
            place.directory + ", which has one: add `resume`, or choose another `out`");
   }
   if (settings.from && saying.caution) {
-    const Model from = Model::open(trained_model_path(*settings.from));
+    const Model from = api_detail::of_path("from", [&] { return Model::open(trained_model_path(*settings.from)); });
     for (const std::string& what : from.cautions()) saying.careful(what);
   }
   return {.settings = settings, .reporting = run.reporting, .place = place};
@@ -146,6 +161,7 @@ std::optional<TrainReport> train_as_planned(const PlannedRun& run, const TrainWa
 }
 
 AnyReply answer(const TrainRun& run, const Given& given) {
+  require_trained(run.settings.task);
   if (run.settings.task == "tokenizer") return any_reply(trained_tokenizer(tokenizer_run(run, given)));
   const PlannedRun planned = planned_run(run, given);
   using api_detail::QuestionWatch;

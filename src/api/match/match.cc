@@ -48,7 +48,9 @@ MatchQuestion match_question(const MatchRequest& request) {
     const std::vector<std::string> lines = texts_of(request.file, EmptyLines::left_out).texts;
     question.captions.insert(question.captions.end(), lines.begin(), lines.end());
   }
-  for (const std::string& image : question.names) question.pictures.push_back(decode_png(read_file(image), image));
+  for (const std::string& image : question.names) {
+    question.pictures.push_back(api_detail::of_path("images", [&] { return decode_png(read_file(image), image); }));
+  }
   return question;
 }
 

@@ -39,8 +39,14 @@ OpenedModel api_detail::read_model(const std::string& name, QuantisedWeights qua
 }
 
 OpenedModel open_model(const std::string& name, const Saying& saying, QuantisedWeights quantised) {
+  return api_detail::open_named("model", name, saying, quantised);
+}
+
+OpenedModel api_detail::open_named(std::string_view field, const std::string& name, const Saying& saying,
+                                   QuantisedWeights quantised) {
   const bool may_be_open = opener_of_thread != nullptr && quantised == QuantisedWeights::as_f32;
-  const OpenedModel opened = may_be_open ? (*opener_of_thread)(name) : api_detail::read_model(name, quantised);
+  const OpenedModel opened =
+      of_path(field, [&] { return may_be_open ? (*opener_of_thread)(name) : read_model(name, quantised); });
   for (const std::string& what : opened->model().cautions()) saying.careful(what);
   return opened;
 }
@@ -53,7 +59,7 @@ void say_outside(const TextModel& model, const std::string& text, const Saying& 
 }
 
 EmbedOptions vectors_without_prompt(const std::string& path, const Saying& saying) {
-  EmbedOptions options = embed_options_of(path);
+  EmbedOptions options = api_detail::of_path("model", [&] { return embed_options_of(path); });
   for (const std::string& what : options.cautions) saying.careful(what);
   if (!options.prompt.empty()) {
     saying.careful("the model's default prompt \"" + options.prompt +
@@ -66,8 +72,8 @@ EmbedOptions vectors_without_prompt(const std::string& path, const Saying& sayin
   return options;
 }
 
-HeadTexts texts_of_lines(const TextModel& trained, const FileOfTexts& file) {
-  const Texts lines = texts_of(file, EmptyLines::left_out);
+HeadTexts texts_of_lines(const TextModel& trained, const FileOfTexts& file, std::string_view field) {
+  const Texts lines = texts_of(file, EmptyLines::left_out, field);
   for (const std::string& line : lines.texts) {
     api_detail::require_pass("file", trained, line, api_detail::PassKeeps::layers_and_scores);
   }

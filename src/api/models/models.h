@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "qkv/api/about.h"
@@ -14,6 +15,10 @@ namespace qkv::api_detail {
 
 /// The model of this name or path, read now. Throws as open_model().
 [[nodiscard]] OpenedModel read_model(const std::string& name, QuantisedWeights quantised = QuantisedWeights::as_f32);
+
+/// open_model() for a request that calls it otherwise.
+[[nodiscard]] OpenedModel open_named(std::string_view field, const std::string& name, const Saying& saying,
+                                     QuantisedWeights quantised);
 
 /// While it lives, open_model() of this thread opens f32 weights by `open`, which may have the model open already.
 class OpensModels {

@@ -25,8 +25,13 @@ using api_detail::refuse;
 Example example_for(const ProbeRequest& request, const TextModel& trained) {
   ModelQuestion question{.title = request.model, .example = request.example};
   if (!request.text.empty()) question.text = request.text;
-  if (!request.text_file.empty()) question.text = api_detail::text_of_file(request.text_file);
-  if (!request.picture.empty()) question.picture = decode_png(read_file(request.picture), request.picture);
+  if (!request.text_file.empty()) {
+    question.text = api_detail::of_path("text_file", [&] { return api_detail::text_of_file(request.text_file); });
+  }
+  if (!request.picture.empty()) {
+    question.picture =
+        api_detail::of_path("picture", [&] { return decode_png(read_file(request.picture), request.picture); });
+  }
   return shown_example(trained, question);
 }
 
@@ -44,7 +49,7 @@ AttentionSite site_for(const ProbeRequest& request, const Model& model, const He
 
 std::string attention_of(const ProbeRequest& request, const SiteScope& scope) {
   if (request.layer < 0 || request.layer >= scope.layers) {
-    refuse("layer", "0 to " + std::to_string(scope.layers - 1), std::to_string(request.layer));
+    refuse("layer", "a layer from 0 to " + std::to_string(scope.layers - 1), std::to_string(request.layer));
   }
   return scope.name(static_cast<std::size_t>(request.layer));
 }

@@ -81,6 +81,13 @@ void check_sources(const ProbeRequest& request, const ProbeChoice& choice) {
   if (request.seed && !is_drawn) refuse("seed", "`random`, `dropout` or a random `d_out` beside it", "none");
 }
 
+std::vector<std::int64_t> drawn_extents(const std::string& text) {
+  std::vector<std::int64_t> extents = whole_numbers("random", text);
+  const bool divides = extents.size() == 6 && (extents[2] == 0 ? extents[1] == 0 : extents[1] % extents[2] == 0);
+  if (!divides) refuse("random", "six numbers B,Hq,Hk,Tq,Tk,D, of which Hk divides Hq", text);
+  return extents;
+}
+
 }  // namespace
 
 ProbeChoice probe_choice(const ProbeRequest& request) {
@@ -103,7 +110,7 @@ ProbeChoice probe_choice(const ProbeRequest& request) {
 
 void api_detail::fit(ProbeChoice& choice, const MaskShape& shape) {
   if (choice.is_empty()) {
-    refuse("map", "something to show: `map`, `row`, `tile`, `top_k`, `key_totals` or `stats`", "nothing");
+    refuse("map, row, tile, top_k, key_totals, stats", "one of them or more, to be shown", "none");
   }
   const auto check = [](std::string_view field, bool fits, const std::string& limit, std::int64_t got) {
     if (!fits) refuse(field, limit, std::to_string(got));
@@ -160,8 +167,7 @@ ProbeInputs load_probe_inputs(const ProbeRequest& request, const ProbeChoice& ch
   } else if (request.random.empty()) {
     problem = load_problem(request);
   } else {
-    const std::vector<std::int64_t> extents = whole_numbers("random", request.random);
-    if (extents.size() != 6) refuse("random", "six numbers B,Hq,Hk,Tq,Tk,D", request.random);
+    const std::vector<std::int64_t> extents = drawn_extents(request.random);
     const auto at = [&](std::size_t n) { return extents[n]; };
     problem.q = generator.randn({at(0), at(1), at(3), at(5)});
     problem.k = generator.randn({at(0), at(2), at(4), at(5)});

@@ -61,20 +61,21 @@ std::vector<double> sinks_of(const std::string& text) {
 
 // A side that is left out, as in "64," or ",0", has no bound.
 Mask window_of(const std::string& text) {
-  const std::string field = "window";
+  const auto require = [&](bool holds) {
+    if (!holds) refuse("window", "WIDTH, 1 or more, or LEFT,RIGHT, 0 or more each", text);
+  };
+  const auto number = [&](const std::string& word, std::int64_t least) {
+    const auto value = number_from<std::int64_t>(word);
+    require(value && *value >= least);
+    return *value;
+  };
   const auto comma = text.find(',');
-  if (comma == std::string::npos) {
-    const std::int64_t width = whole_numbers(field, text)[0];
-    if (width < 1) refuse(field, "1 or more", std::to_string(width));
-    return window(width);
-  }
+  if (comma == std::string::npos) return window(number(text, 1));
   const std::string left = text.substr(0, comma);
   const std::string right = text.substr(comma + 1);
-  if ((left.empty() && right.empty()) || right.find(',') != std::string::npos) {
-    refuse(field, "WIDTH or LEFT,RIGHT", text);
-  }
+  require(!left.empty() || !right.empty());
   const auto side = [&](const std::string& word) {
-    return word.empty() ? std::nullopt : std::optional(whole_numbers(field, word)[0]);
+    return word.empty() ? std::nullopt : std::optional(number(word, 0));
   };
   return window(side(left), side(right));
 }

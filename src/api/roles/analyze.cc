@@ -5,6 +5,7 @@
 #include "api/fields/refuse.h"
 #include "qkv/api/explain.h"
 #include "qkv/api/models.h"
+#include "qkv/api/refusal.h"
 #include "qkv/api/roles.h"
 #include "qkv/api/syntax.h"
 #include "qkv/files.h"
@@ -97,18 +98,18 @@ std::vector<ParsedSentence> analyzed_trees(const AnalyzeRequest& request) {
   if (request.count) {
     api_detail::refuse("count", "`syntax` english beside it: a file is read whole", request.syntax);
   }
-  const std::vector<std::byte> bytes = read_file(request.syntax);
+  const std::vector<std::byte> bytes = api_detail::of_path("syntax", [&] { return read_file(request.syntax); });
   try {
     return parse_conllu({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   } catch (const Error& error) {
-    throw Error(request.syntax + ": " + error.what());
+    throw NotThere("syntax", request.syntax + ": " + error.what());
   }
 }
 
 HeadsFound found_heads(const AnalyzeRequest& request, const Saying& saying) {
   HeadsFound found{.model = open_model(request.model, saying), .texts = {}, .analysis = nullptr};
   const bool has_own = !request.texts.path.empty();
-  found.texts = has_own ? texts_of_lines(*found.model, request.texts) : analyzed_texts(request, *found.model);
+  found.texts = has_own ? texts_of_lines(*found.model, request.texts, "text") : analyzed_texts(request, *found.model);
   const auto doing = [&](const std::string& what, std::int64_t, std::int64_t) {
     if (saying.doing) saying.doing(what);
   };

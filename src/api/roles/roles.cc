@@ -11,7 +11,7 @@ namespace {
 using api_detail::StudioState;
 
 RolesReply answer_roles(StudioState& state, const RolesRequest& request, const StudioWatch& watch) {
-  const auto trained = state.model(request.model);
+  const auto trained = api_detail::of_path("model", [&] { return state.model(request.model); });
   const std::vector<std::string> lines = api_detail::parts_of(request.texts, '\n');
   const HeadTexts texts = lines.empty() ? texts_to_look_at(*trained, request.count) : head_texts(*trained, lines);
   HeadOptions options;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "api/fields/refuse.h"
 #include "api/models/models.h"
 #include "api/models/pass_bounds.h"
 #include "api/replies/reply_json.h"
@@ -93,7 +94,7 @@ void StudioState::keep(const std::string& name, OpenedModel model) {
 
 std::shared_ptr<const api_detail::ModelRun> StudioState::run(const api_detail::ShownText& shown,
                                                              std::int64_t most_tokens) {
-  const auto trained = model(shown.model);
+  const auto trained = api_detail::of_path("model", [&] { return model(shown.model); });
   api_detail::ShownText key = shown;
   key.model = model_key(shown.model);
   const api_detail::PassBounds bounds{.tokens = most_tokens, .bytes = options_.limits.pass_bytes};

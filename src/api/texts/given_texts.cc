@@ -62,6 +62,17 @@ Texts parted(std::string_view whole, std::string_view separator, Texts texts) {
   return texts;
 }
 
+Texts read_texts(const FileOfTexts& file, EmptyLines empty) {
+  const std::string content = content_of(file);
+  Texts texts{.texts = {}, .file = file.content ? "standard input" : file.path};
+  const std::string_view whole = require_utf8(content, texts.file);
+  if (!file.is_whole && file.separator) return parted(whole, *file.separator, std::move(texts));
+  if (!file.is_whole) return lines_in(whole, std::move(texts), empty);
+  texts.texts.emplace_back(whole);
+  texts.line_numbers.push_back(1);
+  return texts;
+}
+
 }  // namespace
 
 Fields<FileOfTexts> file_fields(const std::string& meaning) {
@@ -90,22 +101,18 @@ std::optional<std::string> Texts::place_of(std::string_view argument) const {
   if (!is_text || !argument.ends_with(']')) return std::nullopt;
   if (file.empty()) return "text";
   const auto n = number_from<std::size_t>(argument.substr(bracket + 1, argument.size() - bracket - 2));
-  if (!n || *n >= line_numbers.size()) return file;
-  return fmt::format("{}, line {}", file, line_numbers[*n]);
+  if (!n || *n >= line_numbers.size()) return fmt::format("{}: {}", field, file);
+  return fmt::format("{}: {}, line {}", field, file, line_numbers[*n]);
 }
 
 Texts given_texts(const std::optional<std::string>& text, const FileOfTexts& file) {
   return text ? Texts{.texts = {*text}} : texts_of(file);
 }
 
-Texts texts_of(const FileOfTexts& file, EmptyLines empty) {
-  const std::string content = content_of(file);
-  Texts texts{.texts = {}, .file = file.content ? "standard input" : file.path};
-  const std::string_view whole = require_utf8(content, texts.file);
-  if (!file.is_whole && file.separator) return parted(whole, *file.separator, std::move(texts));
-  if (!file.is_whole) return lines_in(whole, std::move(texts), empty);
-  texts.texts.emplace_back(whole);
-  texts.line_numbers.push_back(1);
+Texts texts_of(const FileOfTexts& file, EmptyLines empty, std::string_view field) {
+  const auto read = [&] { return read_texts(file, empty); };
+  Texts texts = file.content ? read() : api_detail::of_path(field, read);  // standard input is no field's
+  texts.field = field;
   return texts;
 }
 

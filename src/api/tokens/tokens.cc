@@ -85,7 +85,7 @@ TokensText decoded(const TokensRequest& request, const std::shared_ptr<const Tok
   words.erase(std::ranges::unique(words, double_space).begin(), words.end());
   const auto ids = numbers_from<std::int32_t>(words, ' ');
   if (!ids) refuse("ids", "whole numbers with spaces between them", "\"" + *request.ids + "\"");
-  const auto all = with_rows(tokenizer, request.tokenizer);
+  const auto all = api_detail::of_path("tokenizer", [&] { return with_rows(tokenizer, request.tokenizer); });
   return {all->decode(*ids, request.special())};
 }
 
@@ -137,7 +137,7 @@ const Fields<TokensRequest>& tokens_fields() {
 TokensFound found_tokens(const TokensRequest& request, const Saying& saying) {
   tokens_fields().require_company(request);
   if (request.text && request.text->empty()) refuse("text", "a text", "");
-  const auto tokenizer = tokenizer_of(request, saying);
+  const auto tokenizer = api_detail::of_path("tokenizer", [&] { return tokenizer_of(request, saying); });
   if (request.ids) return decoded(request, tokenizer);
   if (request.list || request.search) return vocabulary_of(request, *tokenizer);
   if (request.text) return tokens_figures(encoded(request, *tokenizer), *tokenizer);

@@ -39,7 +39,7 @@ std::vector<HeadsOfSite> heads_of(const std::vector<TracedSite>& sites) {
 
 void require_below(const char* argument, std::optional<std::int64_t> index, std::int64_t count) {
   if (!index || (*index >= 0 && *index < count)) return;
-  refuse(argument, fmt::format("0 to {}", count - 1), fmt::format("{}", *index));
+  refuse(argument, fmt::format("a {} from 0 to {}", argument, count - 1), fmt::format("{}", *index));
 }
 
 // Whoever asks for a head gives both of its numbers at once, as 1.5.

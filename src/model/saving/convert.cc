@@ -63,7 +63,8 @@ void require_type(const std::optional<std::string>& type, ModelForm out) {
 void require_free(const std::string& out, bool overwrite) {
   if (overwrite || !files::is_there(out)) return;
   if (files::is_folder(out)) throw Error("cannot write " + out + ": it is a directory");
-  throw Error(out + ": is there already: choose another name, or ask to overwrite it");
+  throw InvalidArgument(kConvertModel, "out", "a name where nothing is, or `overwrite` beside it",
+                        out + ", which is there already");
 }
 
 Conversion converted(const std::string& model, ModelForm from, const std::string& out, const ConvertOptions& options) {
@@ -85,7 +86,9 @@ Conversion converted(const std::string& model, ModelForm from, const std::string
     throw InvalidArgument(kConvertModel, "out", "a folder, or a name that ends in .gguf", out);
   }
   if (into == ModelForm::gguf && from == ModelForm::safetensors) {
-    throw InvalidArgument(kConvertModel, "model", "a folder with config.json, or a GGUF file, for one of GGUF", model);
+    throw InvalidArgument(
+        kConvertModel, "model",
+        "a folder with config.json or a GGUF file, or a model of the box that is one, for one of GGUF", model);
   }
   require_free(out, options.overwrite);
   require_writable(out);
