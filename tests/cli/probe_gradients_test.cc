@@ -148,7 +148,7 @@ TEST_F(ProbeGradients, AreRefusedWhereTheyHaveNoMeaning) {
       {{"--d-out", d_out, "--stage", "ds", "--stats"}, "--stage: expected --map, --row or --tile"},
       {{"--stage", "ds", "--row", "1"}, "--v, --d-out: expected both for stage dp and ds, or --random, got --v alone"},
       {{"--row", "1"}, "--v: expected --stage dp or ds beside it, got weights"},
-      {{"--stage", "dq", "--row", "1"}, "weights, dropped, dp, ds, got \"dq\""},
+      {{"--stage", "dq", "--row", "1"}, "weights, dropped, dp or ds, got \"dq\""},
       {{"--d-out", path("q.npy"), "--stage", "ds", "--row", "1"},
        "--d-out: expected [B, Hq, Tq, Dv], [1, 2, 70, 3], got [1, 2, 70, 4]"},
       {{"--d-out", d_out, "--d-lse", d_out, "--stage", "ds", "--row", "1"}, "--d-lse: expected [B, Hq, Tq]"},

@@ -118,6 +118,7 @@ void add_numbers(Fields<Request>& fields) {
                       "dp or ds, the loss's gradient with respect to the weights or the scores",
            .group = kWhat});
   fields.give_bounds({{"top_k", 1, kAnyCount}});
+  fields.info("stage").words = {"raw", "scaled", "softcapped", "biased", "masked", "weights", "dropped", "dp", "ds"};
   fields.give_examples({{"stage", "raw"}});
 }
 

@@ -65,6 +65,7 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TokensRequest& request, cons
   if (is_path) files::require_in_reach(name);  // before it is told what lies there
   const bool is_model = !is_path || name.ends_with(".safetensors") || (name.ends_with(".gguf") && request.source);
   if (!is_model || (is_path && is_directory(name))) {
+    if (request.source) refuse("source", "a model whose source has pieces of its own", name);
     std::vector<std::string> cautions;
     auto tokenizer = read_tokenizer(name, &cautions);
     for (const std::string& what : cautions) saying.careful(what);
