@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "files/elements.h"
-#include "files/place.h"
+#include "files/file_kind.h"
 #include "files/safetensors_header.h"
 
 namespace qkv::files {
@@ -131,7 +131,8 @@ class GgufReader {
  public:
   GgufReader(std::span<const std::byte> bytes, const std::string& source)
       : cursor_(bytes, source), size_(bytes.size()) {
-    require_fetched({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, source);
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (!text.starts_with("GGUF")) refuse_other_kind(text, source, "a GGUF file");
   }
 
   GgufHeader read() {
