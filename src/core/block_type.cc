@@ -23,9 +23,13 @@ constexpr std::array<BlockLayout, kBlockTypes> kLayouts = {{{"Q4_0", kSmall, 18}
                                                             {"Q5_K", kLarge, 176},
                                                             {"Q6_K", kLarge, 210},
                                                             {"IQ4_NL", kSmall, 18},
-                                                            {"IQ4_XS", kLarge, 136}}};
+                                                            {"IQ4_XS", kLarge, 136},
+                                                            {"MXFP4", kSmall, 17}}};
 
 constexpr std::array<float, 16> kUneven = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+
+// Twice the floats of 4 bits, a sign, two bits of exponent and one of mantissa.
+constexpr std::array<float, 16> kTwiceFloats = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 // The bytes of a block.
 using Bytes = const std::uint8_t*;
@@ -81,6 +85,11 @@ void read_q8_0(Bytes block, float* out) {
 void read_iq4_nl(Bytes block, float* out) {
   const float d = half_at(block);
   for (std::uint32_t n = 0; n < kSmall; ++n) out[n] = d * kUneven[nibble(block + 2, n)];
+}
+
+void read_mxfp4(Bytes block, float* out) {
+  const float d = half_of_power(*block);
+  for (std::uint32_t n = 0; n < kSmall; ++n) out[n] = d * kTwiceFloats[nibble(block + 1, n)];
 }
 
 // Two bits of each of 256 numbers: 32 bytes hold four runs of 32, the first in their lowest bits.
@@ -187,9 +196,9 @@ void read_iq4_xs(Bytes block, float* out) {
 }
 
 // In the order of BlockType.
-constexpr std::array<void (*)(Bytes, float*), kBlockTypes> kReaders = {read_q4_0, read_q4_1, read_q5_0,   read_q5_1,
-                                                                       read_q8_0, read_q2_k, read_q3_k,   read_q4_k,
-                                                                       read_q5_k, read_q6_k, read_iq4_nl, read_iq4_xs};
+constexpr std::array<void (*)(Bytes, float*), kBlockTypes> kReaders = {
+    read_q4_0, read_q4_1, read_q5_0, read_q5_1,   read_q8_0,   read_q2_k, read_q3_k,
+    read_q4_k, read_q5_k, read_q6_k, read_iq4_nl, read_iq4_xs, read_mxfp4};
 
 }  // namespace
 

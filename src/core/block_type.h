@@ -1,6 +1,7 @@
 // Types of quantised weights: short numbers in blocks that share their scales, with the names and layouts of GGML.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -8,8 +9,8 @@
 
 namespace qkv::core {
 
-/// A row of a weight is a whole number of blocks, one after the other. Scales are f16, little-endian, and have no
-/// alignment.
+/// A row of a weight is a whole number of blocks, one after the other. Scales are f16, little-endian, but of MXFP4, and
+/// have no alignment.
 enum class BlockType : std::uint8_t {
   q4_0,    // d * (q - 8), q of 4 bits
   q4_1,    // d * q + m
@@ -23,8 +24,9 @@ enum class BlockType : std::uint8_t {
   q6_k,    // 16 groups of 16, each with a scale of 8 bits
   iq4_nl,  // d * values[q], of a fixed list of 16
   iq4_xs,  // blocks of 256: 8 groups of 32, each with a scale of 6 bits, of the same list
+  mxfp4,   // floats of 4 bits times a power of two: OCP Microscaling Formats 1.0, section 5.3.3; gpt-oss
 };
-inline constexpr std::size_t kBlockTypes = 12;
+inline constexpr std::size_t kBlockTypes = 13;
 
 struct BlockLayout {
   std::string_view name;  // "Q4_K"
@@ -32,6 +34,12 @@ struct BlockLayout {
   std::int64_t bytes;     // likewise
 };
 [[nodiscard]] const BlockLayout& layout_of(BlockType type) noexcept;
+
+/// Half of the power of two that a scale of MXFP4 stands for, as GGML has it: its list of numbers is doubled.
+[[nodiscard]] constexpr float half_of_power(std::uint8_t scale) noexcept {
+  constexpr std::uint32_t kLeast = 0x00200000;  // 2^-128, which is subnormal
+  return std::bit_cast<float>(scale < 2 ? kLeast << scale : (std::uint32_t{scale} - 1U) << 23U);
+}
 
 /// The numbers of whole blocks, as the reference of GGML computes them, bit for bit. `out` has numbers / bytes of the
 /// layout times the size of `blocks`. Allocates nothing.

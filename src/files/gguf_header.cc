@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "files/elements.h"
-#include "files/place.h"
+#include "files/file_kind.h"
 #include "files/safetensors_header.h"
 
 namespace qkv::files {
@@ -48,7 +48,7 @@ const auto& gguf_types() {
                                     unread(18, "IQ3_XXS", 256, 98),   unread(19, "IQ1_S", 256, 50),
                                     unread(21, "IQ3_S", 256, 110),    unread(22, "IQ2_S", 256, 82),
                                     unread(29, "IQ1_M", 256, 56),     unread(34, "TQ1_0", 256, 54),
-                                    unread(35, "TQ2_0", 256, 66),     unread(39, "MXFP4", 32, 17),
+                                    unread(35, "TQ2_0", 256, 66),     in_blocks(39, BlockType::mxfp4),
                                     unread(40, "NVFP4", 64, 36),      unread(41, "Q1_0", 128, 18)};
   return kTypes;
 }
@@ -131,7 +131,8 @@ class GgufReader {
  public:
   GgufReader(std::span<const std::byte> bytes, const std::string& source)
       : cursor_(bytes, source), size_(bytes.size()) {
-    require_fetched({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, source);
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (!text.starts_with("GGUF")) refuse_other_kind(text, source, "a GGUF file");
   }
 
   GgufHeader read() {

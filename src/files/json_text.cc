@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "files/file_kind.h"
 #include "files/place.h"
 #include "files/reading.h"
 #include "qkv/error.h"
@@ -182,7 +183,7 @@ Json read_json(const std::string& path) {
   if (!file) throw Error(path + ": expected a file, got none that can be read");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   if (file.bad()) throw Error(path + ": expected a file, got none that can be read");
-  require_fetched(text, path);
+  refuse_other_kind(text, path, "a JSON file");
   return parse_json(text, path);
 }
 

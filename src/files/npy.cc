@@ -6,6 +6,7 @@
 #include "core/bytes.h"
 #include "files/elements.h"
 #include "files/fail.h"
+#include "files/file_kind.h"
 #include "files/npy_header.h"
 
 namespace qkv {
@@ -44,7 +45,10 @@ struct Parts {
 };
 Parts cut(std::span<const std::byte> bytes, std::string_view source) {
   const std::string_view text = as_text(bytes);
-  if (!text.starts_with(kMagic)) files::fail(source, "not a .npy file: it does not begin with \\x93NUMPY");
+  if (!text.starts_with(kMagic)) {
+    files::refuse_other_kind(text, std::string(source), "a .npy file");
+    files::fail(source, "not a .npy file: it does not begin with \\x93NUMPY");
+  }
   if (bytes.size() < kVersionEnd) files::fail(source, "truncated: the .npy version is missing");
   const auto major = std::to_integer<unsigned>(bytes[kMagic.size()]);
   const auto minor = std::to_integer<unsigned>(bytes[kMagic.size() + 1]);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "files/fail.h"
+#include "files/file_kind.h"
 #include "files/npy_header.h"
 #include "qkv/npy.h"
 
@@ -41,7 +42,11 @@ OpenArchive open_archive(const std::string& path) {
   require_readable(path);
   int code = 0;
   OpenArchive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
-  if (archive == nullptr) files::fail(path, "not a readable .npz (zip) file: " + reason_of(code));
+  if (archive == nullptr) {
+    const std::string begin = files::beginning_of(path);
+    if (!begin.starts_with("PK")) files::refuse_other_kind(begin, path, "an .npz file");
+    files::fail(path, "not a readable .npz (zip) file: " + reason_of(code));
+  }
   return archive;
 }
 

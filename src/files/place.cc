@@ -1,11 +1,10 @@
 #include "files/place.h"
 
-#include <array>
 #include <filesystem>
 #include <fstream>
-#include <utility>
 
 #include "files/descriptor.h"
+#include "files/file_kind.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
 
@@ -31,24 +30,14 @@ void require_fetched(std::string_view bytes, const std::string& path) {
 }
 
 std::string_view other_than_safetensors(const std::string& path) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOthers = {
-      {{"PK\x03\x04", "a pickle of PyTorch: save the model again as safetensors"},
-       {"\x80\x02", "a pickle of PyTorch: save the model again as safetensors"},
-       {"\x89HDF", "one of TensorFlow: save the model again as safetensors"},
-       {"\x89PNG", "a picture"}}};
   constexpr std::size_t kLength = 8;
-  constexpr std::size_t kRead = 64;
-  std::string begin(kRead, '\0');
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return {};
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  begin.resize(static_cast<std::size_t>(file.gcount()));
+  if (!std::ifstream(path, std::ios::binary)) return {};
+  const std::string begin = beginning_of(path);
   if (begin.size() > kLength && begin[kLength] == '{') return {};
   require_fetched(begin, path);
-  for (const auto& [first, what] : kOthers) {
-    if (begin.starts_with(first)) return what;
-  }
-  return begin.empty() ? "an empty file" : kAnotherFile;
+  if (begin.empty()) return "an empty file";
+  const std::string_view kind = kind_of(begin);
+  return kind.empty() ? kAnotherFile : kind;
 }
 
 void require_safetensors(const std::string& path) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "files/fail.h"
+#include "files/file_kind.h"
 
 namespace qkv {
 namespace {
@@ -125,7 +126,11 @@ class PngImage {
 Tensor decode_png(std::span<const std::byte> bytes, std::string_view source) {
   if (bytes.empty()) files::fail(source, "expected a PNG file: it is empty");
   PngReader reader(bytes);
-  if (!reader.read_header()) files::fail(source, "expected a PNG file: " + reader.error());
+  if (!reader.read_header()) {
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (!text.starts_with("\x89PNG")) files::refuse_other_kind(text, std::string(source), "a PNG file");
+    files::fail(source, "expected a PNG file: " + reader.error());
+  }
   const std::int64_t width = reader.width();
   const std::int64_t height = reader.height();
   if (width * height > kMostPixels) {

@@ -8,9 +8,9 @@
 #include <tuple>
 
 #include "files/elements.h"
+#include "files/file_kind.h"
 #include "files/json_keys.h"
 #include "files/json_text.h"
-#include "files/place.h"
 
 namespace qkv::files {
 namespace {
@@ -74,7 +74,10 @@ class Reader {
   [[noreturn]] void malformed(const std::string& what) const { fail("InvalidHeaderDeserialization", what); }
 
   std::string_view text_of_header() const {
-    require_fetched({reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}, source_);
+    const bool may_be_one = bytes_.size() > kLengthSize && bytes_[kLengthSize] == std::byte{'{'};
+    if (!may_be_one) {
+      refuse_other_kind({reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}, source_, "a safetensors file");
+    }
     if (bytes_.size() < kLengthSize) {
       fail("HeaderTooSmall", "expected at least 8 bytes, got " + std::to_string(bytes_.size()));
     }

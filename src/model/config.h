@@ -39,7 +39,7 @@ inline constexpr std::array kImagePoolings = {ImagePooling::mean, ImagePooling::
 inline constexpr std::array kTextPoolings = {TextPooling::mean, TextPooling::last, TextPooling::end,
                                              TextPooling::highest};
 inline constexpr std::array kPairLosses = {PairLoss::softmax, PairLoss::sigmoid};
-inline constexpr std::array kExpertShares = {ExpertShares::of_chosen, ExpertShares::of_all};
+inline constexpr std::array kExpertShares = {ExpertShares::of_chosen, ExpertShares::of_all, ExpertShares::in_turn};
 inline constexpr std::array kFeedForwards = {FeedForwardKind::plain, FeedForwardKind::gated, FeedForwardKind::limited};
 
 /// Writes each option that it is called with.
@@ -175,6 +175,7 @@ void each_layer_choice(Options& o, const Each& each) {
   each.later("experts_per_token", o.choices.experts.per_token, usual.experts.per_token);
   each.later("expert_d_ff", o.choices.experts.d_ff, usual.experts.d_ff);
   each.later("expert_shares", o.choices.experts.shares, usual.experts.shares);
+  each.later("router_jitter", o.choices.experts.router_jitter, usual.experts.router_jitter);
   each.later("router_bias", o.choices.experts.router_bias, usual.experts.router_bias);
   each.later("shared_d_ff", o.choices.experts.shared_d_ff, usual.experts.shared_d_ff);
   each.later("shared_gate", o.choices.experts.shared_gate, usual.experts.shared_gate);

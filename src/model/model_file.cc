@@ -116,7 +116,7 @@ Model Model::of_file(const Safetensors& file, const std::string& path) {
 }
 
 Model Model::open(const std::string& path, QuantisedWeights quantised) {
-  if (files::is_folder(path)) return families::open_folder(families::transformer_folder(path));
+  if (files::is_folder(path)) return families::open_folder(families::transformer_folder(path), quantised);
   if (families::is_gguf(path)) return families::open_gguf(path, quantised);
   require_safetensors(path);
   return of_file(Safetensors::read(path), path);

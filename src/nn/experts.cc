@@ -26,6 +26,9 @@ LinearOptions router_of(const ExpertOptions& options, const FeedForwardOptions& 
     throw InvalidArgument(kExperts, "per_token", "1 to count, " + std::to_string(options.count),
                           std::to_string(options.per_token));
   }
+  if (!(options.router_jitter >= 0)) {
+    throw InvalidArgument(kExperts, "router_jitter", "0 or more", std::to_string(options.router_jitter));
+  }
   return {.in = layer.d_model, .out = options.count, .bias = options.router_bias, .dtype = layer.dtype};
 }
 
@@ -67,6 +70,36 @@ Tensor all_but_largest(const TensorView& scores, std::int64_t k) {
   return hidden;
 }
 
+// Of each row of E the next choice, where `taken` are the ones before.
+struct Turn {
+  Tensor others;   // true for all but the largest of those left
+  Tensor unheard;  // true for those taken, and for those too far below it
+};
+
+Turn next_turn(const TensorView& scores, const Tensor& taken, double jitter) {
+  const std::vector<double> values = scores.to_vector();
+  const auto E = static_cast<std::size_t>(scores.dim(-1));
+  Turn turn{.others = Tensor(DType::b8, scores.shape()), .unheard = Tensor(DType::b8, scores.shape())};
+  const std::span<const bool> before = taken.values<bool>();
+  const std::span<bool> others = turn.others.values<bool>();
+  const std::span<bool> unheard = turn.unheard.values<bool>();
+  for (std::size_t row = 0; row < values.size(); row += E) {
+    std::size_t best = E;
+    for (std::size_t e = 0; e < E; ++e) {
+      if (before[row + e]) continue;
+      const bool is_larger = best == E || values[row + e] > values[row + best];
+      if (is_larger || (std::isnan(values[row + e]) && !std::isnan(values[row + best]))) best = e;
+    }
+    const double largest = values[row + best];
+    for (std::size_t e = 0; e < E; ++e) {
+      const double score = values[row + e];
+      others[row + e] = e != best;
+      unheard[row + e] = before[row + e] || (largest - score) / std::max(std::fabs(score), largest) > 2 * jitter;
+    }
+  }
+  return turn;
+}
+
 // The tokens of each expert, those of expert 0 first, and their places in shares [N, E].
 struct Routes {
   std::vector<std::int64_t> tokens = {};
@@ -95,7 +128,8 @@ Tensor ids_of(const std::vector<std::int64_t>& ids) { return {ids, {static_cast<
 }  // namespace
 
 std::string_view name_of(ExpertShares shares) noexcept {
-  return shares == ExpertShares::of_chosen ? "of_chosen" : "of_all";
+  if (shares == ExpertShares::of_chosen) return "of_chosen";
+  return shares == ExpertShares::of_all ? "of_all" : "in_turn";
 }
 
 Experts::Experts(const ExpertOptions& options, const FeedForwardOptions& layer, const Init& init)
@@ -105,7 +139,23 @@ Experts::Experts(const ExpertOptions& options, const FeedForwardOptions& layer, 
       shared_(shared_of(options, layer, init)),
       shared_gate_(shared_gate_of(options, layer, init)) {}
 
+Variable Experts::shares_in_turn(const Variable& scores) const {
+  Tensor taken(DType::b8, scores.shape());
+  Variable all;
+  for (std::int64_t n = 0; n < options_.per_token; ++n) {
+    const Turn turn = next_turn(scores.value(), taken, options_.router_jitter);
+    const Variable heard = masked_fill(scores, turn.unheard, -std::numeric_limits<double>::infinity());
+    const Variable share = masked_fill(softmax(heard), turn.others, 0);
+    all = n == 0 ? share : all + share;
+    const std::span<bool> flags = taken.values<bool>();
+    const std::span<const bool> others = turn.others.values<bool>();
+    for (std::size_t e = 0; e < flags.size(); ++e) flags[e] = flags[e] || !others[e];
+  }
+  return all;
+}
+
 Variable Experts::shares_of(const Variable& scores) const {
+  if (options_.shares == ExpertShares::in_turn) return shares_in_turn(scores);
   const Tensor others = all_but_largest(scores.value(), options_.per_token);
   if (options_.shares == ExpertShares::of_all) return masked_fill(softmax(scores), others, 0);
   return softmax(masked_fill(scores, others, -std::numeric_limits<double>::infinity()));

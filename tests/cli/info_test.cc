@@ -75,7 +75,7 @@ TEST(InfoOfAFile, NamesWhatIsNoFileOfWeights) {
   EXPECT_THAT(run_qkv({"info", folder / ""}).err, HasSubstr("expected a folder with config.json, got one without"));
   write_file(folder / "none", "");
   write_file(folder / "picture.png", "\x89PNG\r\n\x1A\n and more of it");
-  for (const auto& [name, got] : {std::pair("none", "an empty file"), {"picture.png", "a picture"}}) {
+  for (const auto& [name, got] : {std::pair("none", "an empty file"), {"picture.png", "a PNG picture"}}) {
     const Outcome other = run_qkv({"info", folder / name});
     EXPECT_EQ(other.code, 1);
     EXPECT_EQ(other.err, "qkv info: FILE: " + folder / name +

@@ -1,6 +1,7 @@
 // Weights of any bytes, but scales of a size that is chosen.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -49,6 +50,11 @@ inline std::vector<std::byte> random_blocks(core::BlockType type, std::int64_t N
   for (std::byte& byte : bytes) byte = static_cast<std::byte>(engine());
   std::normal_distribution<float> draw;
   for (std::size_t block = 0; block < bytes.size(); block += size) {
+    if (type == core::BlockType::mxfp4) {
+      constexpr float kOne = 127;  // the scale of 1
+      bytes[block] = static_cast<std::byte>(kOne + std::round(std::log2(deviation * (0.1F + std::fabs(draw(engine))))));
+      continue;
+    }
     for (const std::size_t place : places_of_scales(type)) {
       const Half scale(deviation * draw(engine));
       std::memcpy(bytes.data() + block + place, &scale.bits, sizeof(scale.bits));

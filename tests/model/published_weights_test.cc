@@ -1,7 +1,14 @@
 // Weights as they are published: older names, heads of other tasks, heads that a config calls tied, states alone.
 #include <gmock/gmock.h>
 
+#include <array>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
 #include <string>
+#include <string_view>
 
 #include "core/error_message.h"
 #include "model/published_folder.h"
@@ -105,11 +112,132 @@ TEST(PublishedWeights, OfExpertsStandOneByOneOrInOne) {
   }
 }
 
-TEST(PublishedWeights, InBlocksOfMxfp4AreRefused) {
-  const std::string words = R"(, "num_local_experts": 3, "num_experts_per_tok": 2)";
-  EXPECT_THAT(PublishedFolder("gpt_oss", words).open().cautions(), IsEmpty());
-  const PublishedFolder blocks("gpt_oss", words + R"(, "quantization_config": {"quant_method": "mxfp4"})");
-  EXPECT_THAT(blocks.error(), AllOf(HasSubstr("quantization_config: expected none"), HasSubstr("mxfp4")));
+// What four bits mean, and the powers of two that scales stand for (OCP Microscaling Formats 1.0, 5.3.3 and 5.4.1).
+Tensor numbers_of(const Tensor& blocks, const Tensor& scales) {
+  constexpr std::array<double, 8> kFloats = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  const std::vector<double> bytes = blocks.to_vector();
+  const std::vector<double> powers = scales.to_vector();
+  const std::int64_t E = blocks.dim(0);
+  const std::int64_t N = blocks.dim(1);
+  const std::int64_t K = blocks.dim(2) * 32;
+  std::vector<double> numbers(static_cast<std::size_t>(E * N * K));
+  for (std::int64_t n = 0; n < E * N * K; ++n) {
+    const auto byte = static_cast<unsigned>(bytes[static_cast<std::size_t>(n / 2)]);
+    const unsigned four = n % 2 == 0 ? byte % 16 : byte / 16;
+    const double size =
+        std::ldexp(kFloats.at(four % 8), static_cast<int>(powers[static_cast<std::size_t>(n / 32)]) - 127);
+    // As the file of numbers has it: [E, K, N].
+    numbers[static_cast<std::size_t>(n / (N * K) * N * K + n % K * N + n / K % N)] = four < 8 ? size : -size;
+  }
+  return Tensor(numbers, {E, K, N}).to(DType::bf16);
+}
+
+// Of a width that blocks of 32 divide, as numbers in bf16.
+class BlocksOfMxfp4 : public testing::Test {
+ protected:
+  static constexpr std::string_view kWords =
+      R"({"model_type": "gpt_oss", "architectures": ["GptOssForCausalLM"], "vocab_size": 9, "hidden_size": 32,
+          "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 8, "max_position_embeddings": 16,
+          "num_local_experts": 3, "num_experts_per_tok": 2)";
+  static constexpr std::string_view kQuantised = R"(, "quantization_config": {"quant_method": "mxfp4"})";
+
+  void SetUp() override {
+    put_config("");
+    tests::put_random_weights(folder_.path());
+    const Safetensors file = Safetensors::read(folder_ / "model.safetensors");
+    folder_.tensors.clear();
+    for (const SafetensorsEntry& entry : file.entries())
+      folder_.tensors[entry.name] = Tensor(file.load(entry.name).view());
+    for (const std::string layer : {"layers.0.", "layers.1."}) {
+      put_experts(layer + "mlp.experts.gate_up_proj", 128, 1);
+      put_experts(layer + "mlp.experts.down_proj", 32, 2);
+    }
+    numbers_ = std::make_unique<Model>(folder_.open());
+    put_config(kQuantised);
+    for (const auto& [name, value] : blocks_) {
+      folder_.tensors[name] = value;
+      folder_.tensors.erase(name.substr(0, name.rfind('_')));
+    }
+  }
+
+  void put_config(std::string_view more) const {
+    folder_.put("config.json", std::string(kWords) + std::string(more) + "}");
+  }
+  void put_experts(const std::string& name, std::int64_t N, std::int64_t groups) {
+    const auto drawn = [&](const Shape& shape, std::int64_t least, std::int64_t most) {
+      Tensor bytes(DType::u8, shape);
+      for (std::uint8_t& byte : bytes.values<std::uint8_t>()) {
+        byte = static_cast<std::uint8_t>(
+            least + static_cast<std::int64_t>(generator_() % static_cast<std::uint64_t>(most - least + 1)));
+      }
+      return bytes;
+    };
+    const Tensor blocks = drawn({3, N, groups, 16}, 0, 255);
+    const Tensor scales = drawn({3, N, groups}, 120, 124);
+    folder_.tensors[name] = numbers_of(blocks, scales);
+    blocks_[name + "_blocks"] = blocks;
+    blocks_[name + "_scales"] = scales;
+  }
+
+  PublishedFolder folder_{"gpt_oss", R"(, "num_local_experts": 3, "num_experts_per_tok": 2)"};
+  std::map<std::string, Tensor> blocks_;
+  std::unique_ptr<Model> numbers_;
+  std::mt19937_64 generator_{3};
+};
+
+TEST_F(BlocksOfMxfp4, AreTheNumbersThatTheyMean) {
+  const Model model = folder_.open();
+  expect_same_parameters(*numbers_, model);
+  EXPECT_THAT(model.cautions(), IsEmpty());
+  for (const Parameter& one : model.parameters()) {
+    const bool is_map = one.name.find(".experts.") != std::string::npos && one.name.ends_with("weight");
+    EXPECT_EQ(one.value.dtype(), is_map ? DType::bf16 : DType::f32) << one.name;
+  }
+}
+
+TEST_F(BlocksOfMxfp4, StayAsTheyAreWhereAsked) {
+  folder_.write();
+  const Model model = Model::open(folder_.path(), QuantisedWeights::as_stored);
+  const Parameters numbers = numbers_->parameters();
+  const Parameters blocks = model.parameters();
+  ASSERT_EQ(numbers.size(), blocks.size());
+  for (std::size_t n = 0; n < blocks.size(); ++n) {
+    const bool is_map = blocks[n].name.find(".experts.") != std::string::npos && blocks[n].name.ends_with("weight");
+    const QuantisedTensor* found = blocks[n].value.quantised();
+    ASSERT_EQ(found != nullptr, is_map) << blocks[n].name;
+    if (!is_map) continue;
+    EXPECT_EQ(found->dequantised().to_vector(), numbers[n].value.value().to_vector()) << blocks[n].name;
+  }
+  EXPECT_THAT(model.quantised_words(), HasSubstr("MXFP4"));
+}
+
+TEST_F(BlocksOfMxfp4, ThatDoNotFitAreNamed) {
+  const std::string name = "layers.1.mlp.experts.down_proj";
+  const auto error_with = [&](const std::string& end, const std::optional<Tensor>& other) {
+    const Tensor before = folder_.tensors.at(name + end);
+    folder_.tensors.erase(name + end);
+    if (other) folder_.tensors.emplace(name + end, *other);
+    const std::string error = folder_.error();
+    folder_.tensors[name + end] = before;
+    return error;
+  };
+  EXPECT_THAT(error_with("_scales", std::nullopt), HasSubstr(name + "_blocks: expected " + name + "_scales beside it"));
+  EXPECT_THAT(error_with("_scales", Tensor(DType::f32, {3, 32, 2})), HasSubstr("_scales: expected U8, got F32"));
+  EXPECT_THAT(error_with("_scales", Tensor(DType::u8, {3, 32, 1})),
+              HasSubstr(name + "_scales: expected [3, 32, 2], got [3, 32, 1]"));
+  EXPECT_THAT(error_with("_blocks", Tensor(DType::u8, {3, 32, 32})),
+              HasSubstr(name + "_blocks: expected [E, N, K / 32, 16], got [3, 32, 32]"));
+  Tensor endless = Tensor(DType::u8, {3, 32, 2});
+  endless.values<std::uint8_t>()[7] = 255;
+  EXPECT_THAT(error_with("_scales", endless), HasSubstr("_scales: expected scales up to 254, got 255"));
+  EXPECT_THAT(folder_.open().cautions(), IsEmpty());
+}
+
+TEST_F(BlocksOfMxfp4, AreOfGptOssAlone) {
+  put_config(R"(, "quantization_config": {"quant_method": "fp8"})");
+  EXPECT_THAT(folder_.error(), HasSubstr("its weights are quantised"));
+  const PublishedFolder other("mixtral", std::string(R"(, "num_local_experts": 3)") + std::string(kQuantised));
+  EXPECT_THAT(other.error(), AllOf(HasSubstr("quantization_config: expected none"), HasSubstr("mxfp4")));
 }
 
 TEST(PublishedWeights, AreFoundBehindAnyPrefix) {

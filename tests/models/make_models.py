@@ -24,6 +24,7 @@ import torch
 import transformers as t
 from safetensors.torch import load_file, save_file
 from model_list import AUTHORS, BY_ITS_CONFIG, MODELS, OLD, TWICE
+from transformers.integrations.mxfp4 import convert_moe_packed_tensors
 from small_models import BART, END, IMAGE_TOWER, TEXT_TOWER, VOCABULARY, clip, siglip
 
 SHAPE = (2, 11)
@@ -87,6 +88,23 @@ def in_older_names(path):
     for name, tensor in load_file(path).items():
         older[name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")] = tensor
     save_file(older, path, metadata={"format": "pt"})
+
+
+def in_mxfp4(path):
+    """Experts in random blocks, as gpt-oss is published. Leaves what `transformers` makes of them in the file, and
+    gives what is to take its place."""
+    dense, packed = load_file(path), {}
+    for name, tensor in load_file(path).items():
+        if not name.endswith(("experts.gate_up_proj", "experts.down_proj")):
+            packed[name] = tensor
+            continue
+        experts, inputs, outputs = tensor.shape
+        blocks = torch.randint(0, 256, (experts, outputs, inputs // 32, 16), dtype=torch.uint8)
+        scales = torch.randint(121, 125, blocks.shape[:-1], dtype=torch.uint8)
+        dense[name] = convert_moe_packed_tensors(blocks, scales)
+        packed |= {name + "_blocks": blocks, name + "_scales": scales}
+    save_file(dense, path, metadata={"format": "pt"})
+    return packed
 
 
 def writes(model):
@@ -278,6 +296,7 @@ def main():
             in_old_words(folder / "config.json", OLD[name])
         if name.endswith("gamma"):
             in_older_names(folder / "model.safetensors")
+        packed = in_mxfp4(folder / "model.safetensors") if name.endswith("mxfp4") else None
         # As `transformers` opens it: what is no weight, such as a frequency, stays in f32.
         opener = t.AutoModelForCausalLM if name in BY_ITS_CONFIG else type(made)
         model = opener.from_pretrained(folder, dtype="auto", attn_implementation="eager").eval()
@@ -287,6 +306,8 @@ def main():
         is_both = model.config.is_encoder_decoder
         ask = expected_of_towers if has_towers else expected_of_both if is_both else expected_of_one
         tensors, loss = ask(model, torch.randint(6, VOCABULARY, SHAPE))
+        if packed:
+            save_file(packed, folder / "model.safetensors", metadata={"format": "pt"})
         if name in AUTHORS:
             in_old_words(folder / "config.json", AUTHORS[name])
         if is_f32 and (has_towers or "logits" in tensors) and name not in TWICE:

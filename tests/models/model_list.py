@@ -46,6 +46,7 @@ from small_models import (
     opt,
     phi,
     phi3,
+    phimoe,
     qwen2,
     qwen2_moe,
     qwen3,
@@ -338,6 +339,12 @@ MODELS = {
         layer_types=["full_attention", "full_attention", "sliding_attention"],
     ),
     "gpt_oss-bf16": lambda: gpt_oss().to(torch.bfloat16),
+    "gpt_oss-mxfp4": lambda: gpt_oss(hidden_size=64, intermediate_size=96).to(torch.bfloat16),
+    "phimoe": lambda: phimoe(),
+    "phimoe-biases": lambda: phimoe(
+        attention_bias=True, lm_head_bias=True, sliding_window=4, rms_norm_eps=1e-3, router_jitter_noise=0.01
+    ),
+    "phimoe-in-one": lambda: phimoe(hidden_act="gelu", num_local_experts=2, tie_word_embeddings=True),
     "granitemoe": lambda: granitemoe(),
     "granitemoe-biases": lambda: granitemoe(attention_bias=True, tie_word_embeddings=True, num_experts_per_tok=3),
     "qwen3": lambda: qwen3(),
@@ -416,6 +423,7 @@ OLD = {
 }
 # Words that `transformers` does not read, in place of those that it does: they are put in when it has computed.
 AUTHORS = {
+    "gpt_oss-mxfp4": {"quantization_config": {"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]}},
     "nomic_bert-authors": {
         "hidden_size": None,
         "num_hidden_layers": None,

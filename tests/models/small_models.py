@@ -133,6 +133,11 @@ def gpt_oss(**options):
     return like_llama(t.GptOssForCausalLM, t.GptOssConfig, **{**sizes, **options})
 
 
+def phimoe(**options):
+    # Noise so large that some scores count beside the largest one, and some do not.
+    return like_llama(t.PhimoeForCausalLM, t.PhimoeConfig, **{**EXPERTS, "router_jitter_noise": 0.3, **options})
+
+
 def granitemoe(**options):
     factors = {"embedding_multiplier": 3.0, "logits_scaling": 1.5, "residual_multiplier": 0.3, "attention_multiplier": 0.2}
     return like_llama(t.GraniteMoeForCausalLM, t.GraniteMoeConfig, **{**factors, **EXPERTS, **options})

@@ -51,6 +51,8 @@ const std::vector<Case>& cases() {
   static const std::vector<Case> kCases = {
       {"of_chosen", {.count = 5, .per_token = 2}},
       {"of_all", {.count = 5, .per_token = 3, .shares = ExpertShares::of_all}},
+      {"in_turn", {.count = 5, .per_token = 2, .shares = ExpertShares::in_turn, .router_jitter = 0.3}},
+      {"three_in_turn", {.count = 6, .per_token = 3, .shares = ExpertShares::in_turn, .router_jitter = 2}},
       {"one", {.count = 4, .per_token = 1, .d_ff = 7, .shares = ExpertShares::of_all}},
       {"every", {.count = 3, .per_token = 3, .router_bias = true}, FeedForwardKind::plain, true, Activation::gelu},
       {"limited",
@@ -89,7 +91,26 @@ void add(Numbers& to, double factor, const Numbers& more) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] += factor * more[i];
 }
 
+// SparseMixer's two choices as its paper has them, of any number.
+Numbers shares_in_turn(const ExpertOptions& experts, Numbers scores) {
+  constexpr double kTaken = -std::numeric_limits<double>::infinity();
+  Numbers shares(scores.size());
+  for (std::int64_t n = 0; n < experts.per_token; ++n) {
+    const auto best = std::ranges::max_element(scores);
+    double sum = 0;
+    for (const double score : scores) {
+      if (score == kTaken) continue;
+      const double size = std::max(std::fabs(score), *best);
+      if (*best - score <= 2 * experts.router_jitter * size) sum += std::exp(score - *best);
+    }
+    shares[static_cast<std::size_t>(best - scores.begin())] = 1 / sum;
+    *best = kTaken;
+  }
+  return shares;
+}
+
 Numbers shares_of(const Case& test, const Numbers& scores) {
+  if (test.experts.shares == ExpertShares::in_turn) return shares_in_turn(test.experts, scores);
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
@@ -291,6 +312,8 @@ TEST(Experts, NameWhatDoesNotFit) {
   EXPECT_EQ(message({.count = 0, .per_token = 1}), "Experts: count: expected 1 or more, got 0");
   EXPECT_EQ(message({.count = 4, .per_token = 5}), "Experts: per_token: expected 1 to count, 4, got 5");
   EXPECT_EQ(message({.count = 4, .per_token = 0}), "Experts: per_token: expected 1 to count, 4, got 0");
+  EXPECT_EQ(message({.count = 4, .per_token = 1, .router_jitter = -0.5}),
+            "Experts: router_jitter: expected 0 or more, got -0.500000");
   EXPECT_EQ(message({.count = 4, .per_token = 1, .d_ff = 0}), "FeedForward: d_ff: expected 1 or more, got 0");
   const Experts layer = made({"", {.count = 4, .per_token = 1}});
   EXPECT_EQ(message_of([&] { (void)layer.forward(Variable(normal({2, 5}, 1))); }),

@@ -45,9 +45,9 @@ struct ModelTokenizers {
 /// A config in words: {"kind", "decoder"}, {"heads", "4"}. Two models with the same config have the same parameters.
 using ModelConfig = std::map<std::string, std::string>;
 
-/// What becomes of weights that a GGUF file has in blocks of short numbers.
+/// What becomes of weights that a GGUF file, or a folder of gpt-oss, has in blocks of short numbers.
 enum class QuantisedWeights : std::uint8_t {
-  as_f32,     // their numbers in f32: seven to eight times the memory of 4 bits
+  as_f32,     // their numbers in f32: seven to eight times the memory of 4 bits; those of a folder in bf16
   as_stored,  // the blocks in the mapped file; products with them take activations in 8 bits
 };
 

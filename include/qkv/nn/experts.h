@@ -16,8 +16,12 @@ enum class ExpertShares : std::uint8_t {
   // all, divided by the sum of the chosen's: norm_topk_prob of Qwen and OLMoE.
   of_chosen,
   of_all,  // softmax over all scores, so that shares add up to less than 1: OLMoE (Muennighoff et al. 2024)
+  // Of each choice softmax over the scores that are near the largest one left, so that shares add up to k at most: one
+  // that lies more than 2 * router_jitter times the larger of it and its own size below does not count. SparseMixer
+  // (Liu et al. 2024, arXiv 2409.12136) as it is after training, of Phi 3.5 MoE.
+  in_turn,
 };
-/// "of_chosen" or "of_all".
+/// "of_chosen", "of_all" or "in_turn".
 [[nodiscard]] std::string_view name_of(ExpertShares shares) noexcept;
 
 /// The choice, and what differs between an expert and a feed-forward layer by itself.
@@ -26,6 +30,7 @@ struct ExpertOptions {
   std::int64_t per_token = 0;                       // k, 1 to E
   std::optional<std::int64_t> d_ff = std::nullopt;  // of each expert; default: that of the layer's options
   ExpertShares shares = ExpertShares::of_chosen;
+  double router_jitter = 0;  // of shares in_turn, 0 or more
   bool router_bias = false;
   // Of an expert that every token has beside the chosen ones; default: there is none. With a gate it is multiplied by
   // sigmoid(shared_gate(x)): Qwen 1.5 MoE.
@@ -47,7 +52,8 @@ struct ExpertOptions {
 class Experts {
  public:
   /// Draws the router, each expert and the shared one in this order, as Linear and FeedForward do. Throws
-  /// InvalidArgument naming count, per_token, or the option of `layer`, which has the sizes and kind of the experts.
+  /// InvalidArgument naming count, per_token, router_jitter, or the option of `layer`, which has the sizes and kind of
+  /// the experts.
   Experts(const ExpertOptions& options, const FeedForwardOptions& layer, const Init& init);
 
   /// x [..., d_model] -> the same shape and dtype. Allocates scores and shares [..., E], for each token four rows of
@@ -59,6 +65,7 @@ class Experts {
 
  private:
   [[nodiscard]] Variable shares_of(const Variable& scores) const;
+  [[nodiscard]] Variable shares_in_turn(const Variable& scores) const;
   [[nodiscard]] Variable mixed(const Variable& x, const Variable& shares) const;
   [[nodiscard]] Variable shared_part(const Variable& x) const;
 

@@ -320,7 +320,7 @@ void many_columns(const QuantisedProduct& p, std::int64_t begin, std::int64_t en
 
 #define QKV_EACH_BLOCK_TYPE(use)                                                                                  \
   use(q4_0) use(q4_1) use(q5_0) use(q5_1) use(q8_0) use(q2_k) use(q3_k) use(q4_k) use(q5_k) use(q6_k) use(iq4_nl) \
-      use(iq4_xs)
+      use(iq4_xs) use(mxfp4)
 
 template <class S>
 void few(const QuantisedProduct& p, std::int64_t begin, std::int64_t end) {

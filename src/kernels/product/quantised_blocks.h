@@ -205,6 +205,21 @@ struct Blocks<S, BlockType::iq4_nl> : Small<S, 18> {
   }
 };
 
+template <class S>
+struct Blocks<S, BlockType::mxfp4> : Small<S, 17> {
+  static constexpr bool kSigned = true;
+  static constexpr bool kHasLeast = false;
+
+  [[gnu::always_inline]] static void scales(const std::uint8_t* at, int count, Floats* scale, Floats* /*least*/) {
+    float all[kBlocks] = {};
+    for (int n = 0; n < count; ++n) all[n] = core::half_of_power(at[n * 17]);
+    *scale = load<Floats>(all);
+  }
+  [[gnu::always_inline]] static Bytes numbers(const std::uint8_t* at, int n) {
+    return S::twice_floats(bits::nibbles(at + n * 17 + 1));
+  }
+};
+
 /// What blocks of 256 share.
 template <int kGroupsOf32, bool kLeast>
 struct Large {

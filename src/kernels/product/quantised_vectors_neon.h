@@ -38,12 +38,19 @@ struct Neon {
     return load<Floats>(both);
   }
 
-  [[gnu::always_inline]] static Bytes uneven(const Bytes& x) {
-    constexpr std::int8_t kValues[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
-    const int8x16_t values = vld1q_s8(kValues);
+  [[gnu::always_inline]] static Bytes looked_up(const std::int8_t* list, const Bytes& x) {
+    const int8x16_t values = vld1q_s8(list);
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(&x);
     const int8x16_t both[2] = {vqtbl1q_s8(values, vld1q_u8(bytes)), vqtbl1q_s8(values, vld1q_u8(bytes + 16))};
     return load<Bytes>(both);
+  }
+  [[gnu::always_inline]] static Bytes uneven(const Bytes& x) {
+    constexpr std::int8_t kValues[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+    return looked_up(kValues, x);
+  }
+  [[gnu::always_inline]] static Bytes twice_floats(const Bytes& x) {
+    constexpr std::int8_t kValues[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+    return looked_up(kValues, x);
   }
 
   [[gnu::always_inline]] static Ints dot_signed(const Bytes& numbers, const Bytes& x) {

@@ -179,6 +179,7 @@ constexpr IgnoredWord kCohere2[] = {{"order_of_interleaved_layers", R"("local_at
                                     {"use_parallel_block", "true"},
                                     {"use_parallel_embedding"},
                                     {"use_qk_norm", "false"}};
+constexpr IgnoredWord kPhimoeTraining[] = {{"input_jitter_noise"}};
 constexpr IgnoredWord kGptOss[] = {{"experts_per_token"}, {"initial_context_length"}};
 constexpr IgnoredWord kDebertaPooler[] = {{"pooler_dropout"}, {"pooler_hidden_act"}, {"pooler_hidden_size"}};
 constexpr IgnoredWord kDebertaHead[] = {{"legacy"}};
@@ -275,9 +276,12 @@ constexpr IgnoredWords kIgnored[] = {
     {"starcoder2", "what its first program called its form", kStarcoder2Form},
     {"cohere2", "what its first program called its form", kCohere2},
     {"qwen3_moe", "its windows are those of all layers", kWindowLayers},
+    {"phimoe", "training alone", kPhimoeTraining},
     {"gpt_oss", "num_experts_per_tok and the rotary options count", kGptOss},
     {"smollm3", "use_sliding_window and layer_types count", kWindowLayers},
 };
+
+constexpr std::string_view kQuantised = "quantization_config";
 
 // An object of a tower, or of MPT's attention, whose words are as those of the whole.
 bool is_tower(std::string_view object) {
@@ -300,9 +304,16 @@ bool is_ignored(std::string_view family, const UnreadWord& found) {
 
 std::span<const IgnoredWords> ignored_words() { return kIgnored; }
 
+bool has_mxfp4(const ConfigFile& config, std::string_view family) {
+  if (family != "gpt_oss" || !config.has_object(kQuantised)) return false;
+  return config.object(kQuantised).text("quant_method", "") == "mxfp4";
+}
+
 std::vector<std::string> cautions_of(const ConfigFile& config, std::string_view family) {
-  if (config.has("quantization_config")) {
-    config.refuse("quantization_config", "none: qkv reads weights of f32, bf16 and f16, not quantised ones");
+  if (has_mxfp4(config, family)) {
+    config.mark_read(kQuantised);
+  } else if (config.has(kQuantised)) {
+    config.refuse(kQuantised, "none: qkv reads weights of f32, bf16 and f16, not quantised ones");
   }
   config.require("per_layer_config", nullptr);
   std::vector<std::string> all = config.remarks();

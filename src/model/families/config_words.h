@@ -26,6 +26,9 @@ struct IgnoredWords {
 
 [[nodiscard]] std::span<const IgnoredWords> ignored_words();
 
+/// Whether a gpt-oss has its experts in blocks of MXFP4, which are read.
+[[nodiscard]] bool has_mxfp4(const ConfigFile& config, std::string_view family);
+
 /// After a network was made of the config: sentences for Model::add_caution(). What was said of words that are read
 /// otherwise, and one that names all words that were neither read nor are ignored. Throws Error as
 /// ConfigFile::refuse() for a word that is known to change the computation.

@@ -60,7 +60,6 @@ constexpr Neighbour kNeighbours[] = {
     {"olmo", "llama", "norms have no weights"},
     {"olmo3", "olmo2", "layers see windows"},
     {"persimmon", "stablelm", "heads have norms of q and k with biases"},
-    {"phimoe", "mixtral", "experts are chosen one after the other (SparseMixer), and its norms are LayerNorms"},
     {"qwen3_next", "qwen3_moe", kState},
     {"recurrent_gemma", "gemma", kState},
     {"rwkv", "", kState},
@@ -75,14 +74,14 @@ const Family& family_of(const ConfigFile& config) {
   const std::string type = config.text("model_type");
   std::string names;
   for (const Family* family :
-       {&albert(),      &bart(),       &bert(),       &bloom(),      &camembert(),   &clip(),     &cohere(),
-        &cohere2(),     &deberta_v2(), &distilbert(), &electra(),    &falcon(),      &gemma(),    &gemma2(),
-        &gemma3_text(), &glm(),        &glm4(),       &gpt2(),       &gpt_bigcode(), &gpt_neo(),  &gpt_neox(),
-        &gpt_oss(),     &gptj(),       &granite(),    &granitemoe(), &llama(),       &marian(),   &mbart(),
-        &mistral(),     &mixtral(),    &modernbert(), &mpnet(),      &mpt(),         &mt5(),      &nomic_bert(),
-        &olmo2(),       &olmoe(),      &opt(),        &phi(),        &phi3(),        &qwen2(),    &qwen2_moe(),
-        &qwen3(),       &qwen3_moe(),  &roberta(),    &siglip(),     &smollm3(),     &stablelm(), &starcoder2(),
-        &t5(),          &xlm_roberta()}) {
+       {&albert(),      &bart(),       &bert(),       &bloom(),      &camembert(),   &clip(),    &cohere(),
+        &cohere2(),     &deberta_v2(), &distilbert(), &electra(),    &falcon(),      &gemma(),   &gemma2(),
+        &gemma3_text(), &glm(),        &glm4(),       &gpt2(),       &gpt_bigcode(), &gpt_neo(), &gpt_neox(),
+        &gpt_oss(),     &gptj(),       &granite(),    &granitemoe(), &llama(),       &marian(),  &mbart(),
+        &mistral(),     &mixtral(),    &modernbert(), &mpnet(),      &mpt(),         &mt5(),     &nomic_bert(),
+        &olmo2(),       &olmoe(),      &opt(),        &phi(),        &phi3(),        &phimoe(),  &qwen2(),
+        &qwen2_moe(),   &qwen3(),      &qwen3_moe(),  &roberta(),    &siglip(),      &smollm3(), &stablelm(),
+        &starcoder2(),  &t5(),         &xlm_roberta()}) {
     if (family->type == type) return *family;
     names += (names.empty() ? "" : ", ") + std::string(family->type);
   }

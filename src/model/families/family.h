@@ -40,7 +40,7 @@ struct WeightName {
   int parts = 1;
   Fused fused = Fused::none;
   bool of_experts = false;      // that of all experts, one below the other: [E, …]
-  bool in_turn = false;         // of the parts of each last axis one number after the other, not one part
+  bool in_turn = false;         // parts take turns along the last axis, in blocks along the first one
   bool behind_padding = false;  // rows before Family::padding are not used
 };
 
@@ -94,6 +94,7 @@ struct Family {
 [[nodiscard]] const Family& opt();
 [[nodiscard]] const Family& phi();
 [[nodiscard]] const Family& phi3();
+[[nodiscard]] const Family& phimoe();
 [[nodiscard]] const Family& qwen2();
 [[nodiscard]] const Family& qwen2_moe();
 [[nodiscard]] const Family& qwen3();

@@ -147,13 +147,14 @@ std::int64_t vocabulary_of(const Model::Network& network) {
   return std::visit([](const auto& kind) { return kind.options().vocabulary; }, network);
 }
 
-Model open_folder(const std::string& folder) {
+Model open_folder(const std::string& folder, QuantisedWeights quantised) {
   refuse_folder_above(folder);
   refuse_dangling_links(folder);
   refuse_adapter(folder);
   const ConfigFile config = config_in(folder);
   const Family& family = family_of(config);
-  const WeightFiles files(folder);
+  WeightFiles files(folder);
+  if (has_mxfp4(config, family.type)) files.join_mxfp4();
   std::vector<std::string> cautions = files.cautions();
   refuse_quantised(folder, files);
   StoredWeights stored(family, files);
@@ -168,6 +169,7 @@ Model open_folder(const std::string& folder) {
   FittedNetwork fitted =
       of_config([&] { return fitted_to(stored, config, family.network(config, Init::undrawn(), dtype), dtype); });
   Loading loading(stored, fitted.stack, family.padding != nullptr ? family.padding(config) : 0);
+  if (quantised == QuantisedWeights::as_f32) loading.set_numbers(DType::bf16);
   if (const auto* decoder = std::get_if<Decoder>(&fitted.network)) {
     loading.set_heads(heads_of(decoder->options()));
     loading.set_experts(decoder->options().choices.experts.count);

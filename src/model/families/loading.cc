@@ -105,6 +105,11 @@ std::optional<QuantisedTensor> changed_blocks(const QuantisedTensor& blocks, con
   if (stored[0] < skipped || (stored[0] - skipped) % name.parts != 0) return std::nullopt;
   const std::int64_t each = (stored[0] - skipped) / name.parts;
   if (!(Shape{each, stored[1]} == shape)) return std::nullopt;
+  if (name.in_turn) {
+    std::vector<std::int64_t> order;
+    for (std::int64_t n = 0; n < each; ++n) order.push_back(skipped + name.part + n * name.parts);
+    return blocks.in_order(order);
+  }
   const std::int64_t begin = skipped + name.part * each;
   return blocks.rows(begin, begin + each);
 }
@@ -151,6 +156,7 @@ Loading::Found Loading::find(const Parameter& parameter) const {
   if (const auto* blocks = std::get_if<QuantisedTensor>(&read)) {
     const QuantisedTensor own = weight.of_experts ? of_expert(*blocks, name, experts_) : *blocks;
     if (auto rows = changed_blocks(own, weight, skipped_of(weight), parameter.value.shape())) {
+      if (numbers_) return {*stored, Tensor(rows->dequantised(), *numbers_), {}};
       return {*stored, *std::move(rows), {}};
     }
   }

@@ -35,6 +35,8 @@ class Loading {
   void leave_out(std::string_view pattern) { left_out_.emplace_back(pattern); }
   /// How many experts there are in weights that hold those of all.
   void set_experts(std::int64_t experts) { experts_ = experts; }
+  /// Blocks become numbers of this dtype. Without one they are read in place.
+  void set_numbers(DType dtype) { numbers_ = dtype; }
   /// The heads of weights that hold q, k and v in one.
   void set_heads(const HeadSizes& heads) { heads_ = heads; }
   /// Gives all parameters their values, or throws Error with every difference and behind them the hint. Adds to
@@ -57,6 +59,7 @@ class Loading {
   std::int64_t skipped_;
   HeadSizes heads_;
   std::int64_t experts_ = 0;
+  std::optional<DType> numbers_;
   std::set<std::string> used_;
   std::vector<std::string> left_out_;
   std::vector<std::string> differences_;

@@ -1,5 +1,5 @@
 // Families whose feed-forward layers are a choice of experts: Mixtral (Jiang et al. 2024), Qwen's (Yang et al. 2024),
-// OLMoE (Muennighoff et al. 2024), gpt-oss (OpenAI 2025) and Granite MoE (IBM 2024).
+// OLMoE (Muennighoff et al. 2024), gpt-oss (OpenAI 2025), Granite MoE (IBM 2024) and Phi 3.5 MoE (Abdin et al. 2024).
 #include <vector>
 
 #include "model/families/family.h"
@@ -14,6 +14,9 @@ constexpr WeightName kMixtralExperts[] = {
     {.ours = "blocks.#.ffn.experts.@.gate", .theirs = "layers.#.block_sparse_moe.experts.@.w1"},
     {.ours = "blocks.#.ffn.experts.@.up", .theirs = "layers.#.block_sparse_moe.experts.@.w3"},
     {.ours = "blocks.#.ffn.experts.@.down", .theirs = "layers.#.block_sparse_moe.experts.@.w2"},
+};
+constexpr WeightName kPhimoeRouter[] = {
+    {.ours = "blocks.#.ffn.router", .theirs = "layers.#.block_sparse_moe.gate", .otherwise = "layers.#.mlp.router"},
 };
 constexpr WeightName kQwenExperts[] = {
     {.ours = "blocks.#.ffn.router", .theirs = "layers.#.mlp.gate"},
@@ -38,7 +41,7 @@ constexpr WeightName kExpertsInOne[] = {
      .of_experts = true},
     {.ours = "blocks.#.ffn.experts.@.down.weight", .theirs = "layers.#.mlp.experts.down_proj", .of_experts = true},
 };
-// Numbers of gate and up take turns.
+// Numbers of gate and up take turns. Blocks of MXFP4 are not transposed.
 constexpr WeightName kGptOssExperts[] = {
     {.ours = "blocks.#.attn.sinks", .theirs = "layers.#.self_attn.sinks"},
     {.ours = "blocks.#.ffn.router", .theirs = "layers.#.mlp.router"},
@@ -73,6 +76,21 @@ constexpr WeightName kGptOssExperts[] = {
      .change = Change::transposed,
      .of_experts = true},
     {.ours = "blocks.#.ffn.experts.@.down.bias", .theirs = "layers.#.mlp.experts.down_proj_bias", .of_experts = true},
+    {.ours = "blocks.#.ffn.experts.@.gate.weight",
+     .theirs = "layers.#.mlp.experts.gate_up_proj_blocks",
+     .part = 0,
+     .parts = 2,
+     .of_experts = true,
+     .in_turn = true},
+    {.ours = "blocks.#.ffn.experts.@.up.weight",
+     .theirs = "layers.#.mlp.experts.gate_up_proj_blocks",
+     .part = 1,
+     .parts = 2,
+     .of_experts = true,
+     .in_turn = true},
+    {.ours = "blocks.#.ffn.experts.@.down.weight",
+     .theirs = "layers.#.mlp.experts.down_proj_blocks",
+     .of_experts = true},
 };
 constexpr WeightName kGraniteExperts[] = {
     {.ours = "blocks.#.ffn.router",
@@ -267,6 +285,26 @@ Model::Network granitemoe_network(const ConfigFile& config, const Init& init, DT
   return Decoder(options, init, dtype);
 }
 
+// Its program chooses two experts whatever num_experts_per_tok says.
+Model::Network phimoe_network(const ConfigFile& config, const Init& init, DType dtype) {
+  constexpr std::int64_t kKvHeads = 8;
+  constexpr double kBase = 1e6;
+  constexpr double kJitter = 0.01;
+  config.require("num_experts_per_tok", 2);
+  DecoderOptions options = llama_options(config);
+  read_rotary(config, options, kBase);
+  options.bias = config.flag("attention_bias", false);
+  options.output_bias = config.flag("lm_head_bias", false);
+  options.choices.norm = NormKind::layer;
+  options.choices.epsilon = config.number("rms_norm_eps", 1e-5);
+  options.choices.kv_heads = kv_heads_in(config, options.heads, kKvHeads);
+  if (config.has("sliding_window")) read_one_window(config, options, 0);
+  read_experts(config, options, {"num_local_experts"}, {.count = 16, .per_token = 2});
+  options.choices.experts.shares = ExpertShares::in_turn;
+  options.choices.experts.router_jitter = config.number("router_jitter_noise", kJitter);
+  return Decoder(options, init, dtype);
+}
+
 }  // namespace
 
 const Family& gpt_oss() {
@@ -290,6 +328,12 @@ const Family& mixtral() {
 const Family& olmoe() {
   static const std::vector<WeightName> kNames = names_with({kQwenExperts, kExpertsInOne});
   static const Family kFamily = llama_like("olmoe", olmoe_network, kNames);
+  return kFamily;
+}
+
+const Family& phimoe() {
+  static const std::vector<WeightName> kNames = names_with({kPhimoeRouter, kMixtralExperts, kExpertsInOne});
+  static const Family kFamily = llama_like("phimoe", phimoe_network, kNames);
   return kFamily;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "core/block_type.h"
 #include "files/place.h"
 #include "qkv/error.h"
 
@@ -75,7 +76,69 @@ std::optional<std::string> quantised_tensor(const WeightFiles& files) {
   return std::nullopt;
 }
 
+constexpr std::string_view kBlocks = "_blocks";
+
+// "…_scales" of "…_blocks".
+std::string scales_of(std::string_view blocks) {
+  return std::string(blocks.substr(0, blocks.size() - kBlocks.size())) + "_scales";
+}
+
+constexpr std::int64_t kNumbersOfBlock = 32;
+constexpr std::int64_t kBytesOfBlock = 16;
+
+// A byte holds two numbers one after the other; of GGML's number n and number n + 16.
+void put_in_order(const std::uint8_t* from, std::byte* to) {
+  const auto number = [&](int n) { return n % 2 == 0 ? from[n / 2] & 15 : from[n / 2] >> 4; };
+  for (int n = 0; n < kBytesOfBlock; ++n) to[n] = static_cast<std::byte>(number(n) | number(n + 16) << 4);
+}
+
 }  // namespace
+
+void WeightFiles::join_mxfp4() {
+  for (const auto& [name, type] : types_) {
+    if (!name.ends_with(kBlocks)) continue;
+    const auto scales = names_.find(scales_of(name));
+    if (scales == names_.end()) {
+      throw Error(paths_[names_.at(name)] + ": " + name + ": expected " + scales_of(name) + " beside it, got none");
+    }
+    for (const std::string& one : {name, scales->first}) {
+      if (types_.at(one) != "U8")
+        throw Error(paths_[names_.at(one)] + ": " + one + ": expected U8, got " + types_.at(one));
+    }
+    pairs_.emplace(name, Pair{.blocks = names_.at(name), .scales = scales->second});
+    names_.erase(scales);
+  }
+  for (const auto& [name, pair] : pairs_) types_[name] = "MXFP4";
+}
+
+QuantisedTensor WeightFiles::joined(const std::string& name, const Pair& pair) const {
+  const auto fail = [&](std::size_t file, const std::string& what) { throw Error(paths_[file] + ": " + what); };
+  const Tensor blocks = files_[pair.blocks].load(name);
+  const Tensor scales = files_[pair.scales].load(scales_of(name));
+  const Shape& shape = blocks.shape();
+  if (shape.rank() != 4 || shape[3] != kBytesOfBlock) {
+    fail(pair.blocks, name + ": expected [E, N, K / 32, 16], got " + shape.to_string());
+  }
+  if (!(scales.shape() == Shape{shape[0], shape[1], shape[2]})) {
+    fail(pair.scales, scales_of(name) + ": expected " + Shape{shape[0], shape[1], shape[2]}.to_string() + ", got " +
+                          scales.shape().to_string());
+  }
+  constexpr std::uint8_t kNoNumber = 255;
+  const std::span<const std::uint8_t> powers = scales.values<std::uint8_t>();
+  if (std::ranges::find(powers, kNoNumber) != powers.end()) {
+    fail(pair.scales, scales_of(name) + ": expected scales up to 254, got 255, which stands for no number");
+  }
+  const std::uint8_t* from = blocks.values<std::uint8_t>().data();
+  const auto own = std::make_shared<std::vector<std::byte>>(powers.size() * (kBytesOfBlock + 1));
+  std::byte* to = own->data();
+  for (const std::uint8_t power : powers) {
+    *to = static_cast<std::byte>(power);
+    put_in_order(from, to + 1);
+    from += kBytesOfBlock;
+    to += kBytesOfBlock + 1;
+  }
+  return {core::BlockType::mxfp4, {shape[0], shape[1], shape[2] * kNumbersOfBlock}, *own, own};
+}
 
 WeightFiles::WeightFiles(const std::string& folder) {
   const std::string one = (fs::path(folder) / kOneFile).string();
@@ -145,7 +208,14 @@ WeightFiles::WeightFiles(std::map<std::string, std::string, std::less<>> types,
 }
 
 WeightFiles::Stored WeightFiles::stored(const std::string& name) const {
-  return load_ ? load_(name) : files_[names_.at(name)].load(name);
+  if (load_) return load_(name);
+  const auto pair = pairs_.find(name);
+  if (pair == pairs_.end()) return files_[names_.at(name)].load(name);
+  constexpr std::size_t kMost = 2;  // of a layer, of which each expert takes its part
+  const auto found = std::ranges::find(joined_, name, &std::pair<std::string, QuantisedTensor>::first);
+  if (found != joined_.end()) return found->second;
+  if (joined_.size() == kMost) joined_.erase(joined_.begin());
+  return joined_.emplace_back(name, joined(name, pair->second)).second;
 }
 
 Tensor WeightFiles::load(const std::string& name) const { return as_tensor(stored(name)); }

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -25,6 +26,11 @@ class WeightFiles {
   /// Tensors of another kind of file: their types by name, and what reads one.
   WeightFiles(std::map<std::string, std::string, std::less<>> types, std::function<Stored(const std::string&)> load);
 
+  /// Takes each pair "…_blocks" [E, N, K / 32, 16] and "…_scales" [E, N, K / 32] for one tensor of MXFP4 by the first
+  /// name, [E, N, K], which stored() gives in the order of GGML's blocks. Throws Error naming a pair that does not fit,
+  /// or is not of U8.
+  void join_mxfp4();
+
   [[nodiscard]] bool contains(std::string_view name) const;
   /// Mapped, where it is of safetensors. Throws Error as Safetensors::load().
   [[nodiscard]] Tensor load(const std::string& name) const;
@@ -39,6 +45,11 @@ class WeightFiles {
   [[nodiscard]] const std::vector<std::string>& cautions() const noexcept { return cautions_; }
 
  private:
+  struct Pair {
+    std::size_t blocks;  // numbers of files
+    std::size_t scales;
+  };
+  [[nodiscard]] QuantisedTensor joined(const std::string& name, const Pair& pair) const;
   void open_shards(const std::string& folder, const std::string& index);
   void add_all(std::size_t number);
 
@@ -47,7 +58,9 @@ class WeightFiles {
   std::map<std::string, std::size_t, std::less<>> names_;  // and the number of the file that has it
   std::map<std::string, std::string, std::less<>> types_;
   std::vector<std::string> cautions_;
-  std::function<Stored(const std::string&)> load_;  // empty for files of safetensors
+  std::map<std::string, Pair, std::less<>> pairs_;
+  mutable std::vector<std::pair<std::string, QuantisedTensor>> joined_;  // the last ones that were read
+  std::function<Stored(const std::string&)> load_;                       // empty for files of safetensors
 };
 
 /// The tensor, or the numbers of its blocks in f32.

@@ -1,0 +1,19 @@
+// What a file is by its first bytes, for messages about a file of another kind than is read.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace qkv::files {
+
+/// The first bytes of a file, as many as kinds need; none of one that cannot be read.
+[[nodiscard]] std::string beginning_of(const std::string& path);
+
+/// "a PNG picture", "a GGUF file"; empty for bytes that are none of the kinds that are known.
+[[nodiscard]] std::string_view kind_of(std::string_view bytes) noexcept;
+
+/// For a reader whose format begins in another way. Throws Error "<source>: expected <wanted>, got <kind>" if the kind
+/// of the bytes is known, and as require_fetched().
+void refuse_other_kind(std::string_view bytes, const std::string& source, std::string_view wanted);
+
+}  // namespace qkv::files
