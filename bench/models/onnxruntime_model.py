@@ -1,4 +1,4 @@
-"""onnxruntime_model.py THREADS FOLDER ONNX TEXTS: torch_model.py's embed in f32, with ONNX Runtime running the model."""
+"""onnxruntime_model.py THREADS FOLDER ONNX TEXTS: torch_model.py's embed in f32, by ONNX Runtime."""
 
 import pathlib
 import sys

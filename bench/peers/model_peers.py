@@ -40,13 +40,15 @@ class LlamaBench:
 class Command:
     """A command of qkv as a whole, and the most memory that it held."""
 
-    def __init__(self, dtype, words):
+    def __init__(self, dtype, threads, words):
         self.name, self.dtype, self.seconds, self.processor = "qkv", dtype, [], []
         self.command, self.peak = list(map(str, words)), 0
+        self.environment = {**os.environ, "QKV_THREADS": str(threads)}
 
     def step(self):
         start = time.perf_counter()
-        process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen(self.command, env=self.environment, **silent)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
@@ -60,13 +62,12 @@ class Command:
 
 
 def first_token(options, files):
-    words = ["generate", files.own, TWENTY, "--tokens", 1, "--threads", options.threads]
-    return Command(files.dtype, [qkv_of(options), *words])
+    return Command(files.dtype, options.threads, [qkv_of(options), "generate", files.own, TWENTY, "--tokens", 1])
 
 
 def page(options, files, path):
-    words = ["explain", "--model", files.own, FORTY, "--html", path, "--quiet", "--threads", options.threads]
-    return Command(files.dtype, [qkv_of(options), *words])
+    words = ["explain", "--model", files.own, FORTY, "--html", path, "--quiet"]
+    return Command(files.dtype, options.threads, [qkv_of(options), *words])
 
 
 def embedders(options, files, texts):

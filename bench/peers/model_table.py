@@ -96,7 +96,7 @@ def error_cells(errors):
 def notes(options):
     missing = [] if options.llama_cpp else ["llama.cpp was not given (--llama-cpp DIR), and is missing above."]
     return [
-        f"ms: median of {options.rounds} rounds, one of each peer in turn, after a first one. A second: texts or tokens.",
+        f"ms: median of {options.rounds} rounds, one of each peer in turn, after a first. A second: texts or tokens.",
         "Its time over qkv's: the median of the ratios within the rounds. Processor ms: of all threads, the median of",
         "the rounds; on a machine with other work it is the steadier one. llama-bench does not say its own.",
         "MiniLM: tokenising included; the others take 32 texts at a time, sorted by length, and pad them; ONNX Runtime",

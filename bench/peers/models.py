@@ -1,5 +1,6 @@
 """Whole models beside those of others: texts embedded, prompts read, tokens written. One round of each peer in turn."""
 
+import json
 import pathlib
 import subprocess
 import sys
@@ -60,6 +61,12 @@ def timed(options, running):
     return found
 
 
+def said(row):
+    """The row; also on standard error, as a whole run takes long."""
+    print(f"  {json.dumps(row)}", file=sys.stderr, flush=True)
+    return row
+
+
 def measure_work(options, work, every_type, start):
     """Each type in turn, f32 first: what `transformers` gives there is what the others are off from."""
     rows, exact = [], None
@@ -73,8 +80,7 @@ def measure_work(options, work, every_type, start):
             row["off"] = difference(work, result, exact)
             if work == "decode":
                 row["bytes"] = WORKS[work][1] * files.own.stat().st_size
-            rows.append(row)
-        print(f"  {files.model}, {work}, {files.dtype}, {options.threads} thread(s): done", file=sys.stderr, flush=True)
+            rows.append(said(row))
     return rows
 
 
@@ -83,7 +89,7 @@ def measure_command(options, work, files, command, written=None):
         command.step()
     row = {"model": files.model, "work": work, "threads": options.threads, **command.row(), "off": ""}
     row["beyond"] = row["peak"] - files.own.stat().st_size
-    return row | ({"written": written.stat().st_size} if written else {})
+    return said(row | ({"written": written.stat().st_size} if written else {}))
 
 
 def measure_commands(options, every_type, works):
