@@ -71,7 +71,7 @@ TEST(ViewAttend, NamesTheFieldAtFault) {
   EXPECT_EQ(refusal(request), "request: q: expected rows of one length, 2 as the first, got \"[[1, 0], [0]]\"");
   request = typed();
   request.window = "1,2,3";
-  EXPECT_EQ(refusal(request), "request: window: expected WIDTH or LEFT,RIGHT, got 1,2,3");
+  EXPECT_EQ(refusal(request), "request: window: expected WIDTH, 1 or more, or LEFT,RIGHT, 0 or more each, got 1,2,3");
 }
 
 TEST(ViewAttend, ShowsInNumbersWhatHasNoPath) {

@@ -29,7 +29,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 std::string refusal(std::string_view json) {
-  return error_message([&] { (void)probe_fields().from_json(json); });
+  return error_message<Error>([&] { (void)probe_fields().from_json(json); });
 }
 
 TEST(Fields, AreReadFromJsonWithTheirTypes) {
@@ -117,7 +117,9 @@ std::string document() {
 }
 
 // A JSON value of no field of this type.
-std::string wrong_json(const FieldInfo& field) { return field.type == FieldType::text ? "7" : R"("x7")"; }
+std::string wrong_json(const FieldInfo& field) {
+  return field.type == FieldType::text || field.type == FieldType::texts ? "7" : R"("x7")";
+}
 
 TEST(Fields, OfEveryQuestionAreNamedWhereTheirValuesHaveNoMeaning) {
   Studio studio({.text = {}, .asker = Asker::owner});

@@ -130,7 +130,7 @@ TEST(ProbeModel, RefusesWhatHasNoMeaning) {
   ProbeRequest request = of_model("gpt", "a b");
   request.row = 0;
   request.layer = 9;
-  EXPECT_EQ(refused(request), "request: layer: expected 0 to 3, got 9");
+  EXPECT_EQ(refused(request), "request: layer: expected a layer from 0 to 3, got 9");
   request.layer = 0;
   request.site = "cross";
   EXPECT_EQ(refused(request), "request: site: expected one that the model has: tokens, got \"cross\"");

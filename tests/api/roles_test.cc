@@ -85,7 +85,8 @@ TEST(ChangeQuestion, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refused_field("change", start + R"("untouched": true, "from_text": "é"})"), "from_text");
   EXPECT_EQ(refused_field("change", start + R"("untouched": true, "remove": ["1.0"]})"), "untouched");
   EXPECT_EQ(refused_field("change", start + R"("changes": ["remove 1.0; twist 3"]})"), "changes");
-  EXPECT_EQ(refused_field("change", start + R"("changes": []})"), "changes");
+  EXPECT_EQ(refused_field("change", start + R"("changes": []})"),
+            "remove, pattern, cut, patch, set, changes, freeze_norms, sweep, untouched");
   EXPECT_EQ(refused_field("change", R"({"model": "induction"})"), "text");
 }
 

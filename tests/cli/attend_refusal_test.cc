@@ -99,9 +99,12 @@ TEST_F(AttendRefusal, MasksThatCannotBeRead) {
   const std::string text = refusal(2, {"--mask", "causal & windw(3)"});
   EXPECT_THAT(text, AllOf(HasSubstr("column 10: expected a mask"), HasSubstr("\n  causal & windw(3)\n           ^\n")));
   EXPECT_THAT(refusal(2, {"--bias", "alibbi"}), HasSubstr("alibbi\n"));
-  EXPECT_THAT(refusal(2, {"--window", "x"}), HasSubstr("--window: expected whole numbers, 0 or more"));
-  EXPECT_THAT(refusal(2, {"--window", "0"}), HasSubstr("qkv attend: --window: expected 1 or more, got 0"));
-  EXPECT_THAT(refusal(2, {"--window", "1,2,3"}), HasSubstr("--window: expected WIDTH or LEFT,RIGHT, got 1,2,3"));
+  EXPECT_THAT(refusal(2, {"--window", "x"}),
+              HasSubstr("--window: expected WIDTH, 1 or more, or LEFT,RIGHT, 0 or more each, got "));
+  EXPECT_THAT(refusal(2, {"--window", "0"}),
+              HasSubstr("qkv attend: --window: expected WIDTH, 1 or more, or LEFT,RIGHT, 0 or more each, got 0"));
+  EXPECT_THAT(refusal(2, {"--window", "1,2,3"}),
+              HasSubstr("--window: expected WIDTH, 1 or more, or LEFT,RIGHT, 0 or more each, got 1,2,3"));
 }
 
 TEST_F(AttendRefusal, MasksThatDoNotFit) {
@@ -149,9 +152,12 @@ TEST_F(AttendRefusal, OnePathForTwoThings) {
 }
 
 TEST_F(AttendRefusal, WindowsWithoutASide) {
-  EXPECT_THAT(refusal(2, {"--window", ","}), HasSubstr("--window: expected WIDTH or LEFT,RIGHT, got ,"));
-  EXPECT_THAT(refusal(2, {"--window", "2,x"}), HasSubstr("--window: expected whole numbers, 0 or more"));
-  EXPECT_THAT(refusal(2, {"--window", "0"}), HasSubstr("qkv attend: --window: expected 1 or more, got 0"));
+  EXPECT_THAT(refusal(2, {"--window", ","}),
+              HasSubstr("--window: expected WIDTH, 1 or more, or LEFT,RIGHT, 0 or more each, got ,"));
+  EXPECT_THAT(refusal(2, {"--window", "2,x"}),
+              HasSubstr("--window: expected WIDTH, 1 or more, or LEFT,RIGHT, 0 or more each, got "));
+  EXPECT_THAT(refusal(2, {"--window", "0"}),
+              HasSubstr("qkv attend: --window: expected WIDTH, 1 or more, or LEFT,RIGHT, 0 or more each, got 0"));
 }
 
 TEST_F(AttendRefusal, FilesOfTheWrongKind) {

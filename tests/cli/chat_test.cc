@@ -141,7 +141,7 @@ TEST_F(ChatCommand, NamesWhatHasNoMeaning) {
   EXPECT_EQ(run_qkv({"generate", model(), "a", "--system", "b"}).err,
             "qkv generate: --system: expected --chat beside it, got none\n");
   const Outcome plain = run_qkv({"generate", "gpt", "--chat", "--user", "a"});
-  EXPECT_EQ(plain.code, 1);
+  EXPECT_EQ(plain.code, 2);
   EXPECT_THAT(plain.err, testing::StartsWith("qkv generate: MODEL: expected one with a chat template"));
 }
 

@@ -163,7 +163,7 @@ TEST_F(MatchCommand, NamesAFileThatIsNoPicture) {
 TEST_F(MatchCommand, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(run_qkv({"match", near_}).err, "qkv match: IMAGE CAPTION: expected a PNG file or more, got none\n");
   EXPECT_EQ(run_qkv({"match", picture_}).err,
-            "qkv match: CAPTION: expected a text or more, here, as --caption or in --file, got none\n");
+            "qkv match: IMAGE CAPTION: expected a caption or more, here, as --caption or in --file, got none\n");
   EXPECT_EQ(run_qkv({"match", picture_, near_, "--model", "shapes"}).err,
             "qkv match: --model: expected a two-tower model, got one of kind captioner\n");
   EXPECT_EQ(run_qkv({"match", picture_, "a pink cat"}).err,

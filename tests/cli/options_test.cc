@@ -92,9 +92,7 @@ class ValueTest : public tests::Asked, public testing::WithParamInterface<std::s
  protected:
   // The words with which effects.txt tries the option, with this value of it; nullopt where it is no part of them.
   [[nodiscard]] std::optional<Words> with_value(const DescribedOption& option, const std::string& value) const {
-    const Effect effect = effects_.of(option);
-    Words words = effects_.before(option);
-    words.insert(words.end(), effect.added.begin(), effect.added.end());
+    Words words = effects_.after(option);
     const auto at = std::ranges::find_if(
         words, [&](const std::string& word) { return word == option.name || word.starts_with(option.name + "="); });
     if (at == words.end()) return std::nullopt;

@@ -324,7 +324,7 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
       {{"--map", "4", "--reduce", "sum"}, "--reduce: expected mean or max, got \"sum\""},
       {{"--map", "4", "--color-scale", "lgo"}, "--color-scale: expected log or linear, got \"lgo\"; did you mean log?"},
       {{"--map", "4", "--color", "no"}, "--color: expected auto, true, 256 or never, got \"no\""},
-      {{"--row", "1", "--stage", "soft"}, "--stage: expected one of raw"},
+      {{"--row", "1", "--stage", "soft"}, "--stage: expected raw, scaled"},
       {{"--stats", "--png", path("x.png")}, "--png: expected --map or --tile beside it, got none of them"},
       {{"--stats", "--npy", path("x.npy")}, "--npy: expected one array; --npz takes several, got 8"},
       {{"--stats", "--npz", path("x.npy")}, "--npz: expected a name that ends in .npz"},

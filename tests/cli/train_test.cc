@@ -330,7 +330,7 @@ TEST(Train, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(heads.err,
               HasSubstr("heads: expected a divisor of d_model, 32, since each head has d_model / heads of it, got 3"));
   EXPECT_THAT(run_qkv({"train", "sorted", "--out", directory / "none"}).err,
-              AllOf(HasSubstr("train: TASK: expected one of "), HasSubstr("shapes, text, pictures, got"),
+              AllOf(HasSubstr("train: TASK: expected one of "), HasSubstr("shapes, text, pictures, tokenizer, got"),
                     HasSubstr("; did you mean sort?")));
   EXPECT_THAT(run_qkv({"train", "shapes", "--model", "decoder", "--out", directory / "none"}).err,
               HasSubstr("train: --model: expected a task without images for a model of kind decoder, got shapes"));

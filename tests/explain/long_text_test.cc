@@ -214,7 +214,7 @@ TEST(LongTextExplained, RefusesAHeadThatThereIsNotBeforeItRuns) {
     };
     EXPECT_THAT(refusal({.layer = 9, .head = 0}),
                 HasSubstr("explain_model: head: expected a layer from 0 to 1, got 9"));
-    EXPECT_THAT(refusal({.layer = 1, .head = 8}), HasSubstr("explain_model: head: expected 0 to 7, got 8"));
+    EXPECT_THAT(refusal({.layer = 1, .head = 8}), HasSubstr("explain_model: head: expected a head from 0 to 7, got 8"));
     EXPECT_THAT(refusal({.head = 1}), HasSubstr("explain_model: head: expected a layer beside it, got none"));
     EXPECT_THAT(refusal({.site = "cross"}), HasSubstr("explain_model: site: expected one of tokens, got cross"));
   }

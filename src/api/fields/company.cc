@@ -109,7 +109,8 @@ void require_beside(const FieldInfo& field, const Present& present) {
   for (const std::string& other : field.excludes) {
     if (!present.has(other)) continue;
     const std::string why = reason_of(field, other);
-    api_detail::refuse(field.name, "none beside " + in_backquotes(other) + (why.empty() ? "" : ": " + why), "one");
+    api_detail::refuse(field.name,
+                       "none beside " + joined({other}, "or", in_backquotes) + (why.empty() ? "" : ": " + why), "one");
   }
   for (const std::string& other : field.needs) require_one_of(field, {other}, " beside it", present);
   require_one_of(field, field.needs_one, " beside it", present);
