@@ -82,7 +82,6 @@ Fields<AnalyzeFlags> fields_of_analyze() {
 
 void add_analyze(Commands& commands) {
   commands.add({.name = "analyze",
-                .summary = "What the heads of a model do, over many texts",
                 .group = "Look inside",
                 .footer = "MODEL is one of the box, a model file of your own, or a folder as models are\n"
                           "published. Without --text it reads held-out examples of its task, or English\n"

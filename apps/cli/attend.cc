@@ -146,7 +146,6 @@ Fields<AttendFlags> fields_of_attend() {
 
 void add_attend(Commands& commands) {
   commands.add({.name = "attend",
-                .summary = "Attention on files: reads q, k and v, writes the result",
                 .group = "Attention",
                 .footer = "Without a place for a result, typed matrices give out and weights here.\n"
                           "Examples:\n"

@@ -200,20 +200,16 @@ void add_bench(Commands& commands) {
                        .footer = "Examples:\n  qkv bench variants --tokens 256:4096 --causal --plot\n"
                                  "  qkv bench positions --plot"});
   commands.add({.name = "bench variants",
-                .summary = "Time, memory and error of exact, standard, linear, windowed, strided and block-sparse "
-                           "attention",
                 .group = "Measure",
                 .footer = "Examples:\n  qkv bench variants --tokens 256:16384 --causal --png charts\n"
                           "  qkv bench variants --tokens 2048 --mask \"window(64) | strided(64)\""},
                fields_of_variants(), run_bench);
   commands.add({.name = "bench positions",
-                .summary = "Train decoders on short examples and test them on longer ones, for each kind of positions",
                 .group = "Measure",
                 .footer = "Examples:\n  qkv bench positions --plot --png positions.png\n"
                           "  qkv bench positions --task copy --kinds learned,rotary --test-lengths 8,12,16"},
                fields_of_positions(), run_bench_positions);
   commands.add({.name = "bench bottleneck",
-                .summary = "Repeat random letters: through one vector, and with attention over all states",
                 .group = "Measure",
                 .footer = "Examples:\n  qkv bench bottleneck\n"
                           "  qkv bench bottleneck --out bottleneck --steps 12000"},

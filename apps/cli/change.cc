@@ -69,7 +69,6 @@ Fields<ChangeFlags> fields_of_change() {
 
 void add_change(Commands& commands) {
   commands.add({.name = "change",
-                .summary = "What a model says when something inside it is changed",
                 .group = "Look inside",
                 .footer = "MODEL is one of the box, a model file of your own, or a folder as models are\n"
                           "published. Heads are LAYER.HEAD, after source: or cross: of another site. Each\n"

@@ -50,7 +50,6 @@ void run_check(CheckFlags& flags, const Given& /*all*/) {
 
 void add_check(Commands& commands) {
   commands.add({.name = "check",
-                .summary = "Compare two files, or two models on a text, and print the worst place",
                 .group = "Attention",
                 .footer = "Equal is |A - B| <= atol + rtol * |B| everywhere, and the same shapes and\n"
                           "element types. Infinities are equal to themselves, NaN to NaN. Archives (.npz,\n"

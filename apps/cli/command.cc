@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "misuse.h"
+#include "qkv/api/questions.h"
 #include "qkv/nearest_word.h"
 
 namespace qkv::cli {
@@ -23,6 +24,13 @@ std::string option_named(std::string_view field) {
 
 std::span<const FieldInfo> Command::infos() const {
   return fields == nullptr ? std::span<const FieldInfo>{} : fields->infos();
+}
+
+std::string Command::summary() const {
+  const auto asked = std::ranges::find(questions(), help.name, &Question::command);
+  if (asked == questions().end()) return help.summary;
+  const std::string& meaning = asked->meaning;
+  return meaning.substr(0, std::min(meaning.find(". "), meaning.size() - 1));
 }
 
 bool Command::is_place(const FieldInfo& field) const {

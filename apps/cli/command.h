@@ -31,8 +31,8 @@ struct Exit {
 };
 
 struct CommandHelp {
-  std::string name;  // "mask", or "bench positions"
-  std::string summary;
+  std::string name;                      // "mask", or "bench positions"
+  std::string summary = {};              // of what is no question
   std::string group = {};                // under which the list of commands has it
   std::string footer = {};               // examples, and what is to be known
   std::vector<std::string> places = {};  // fields taken by their place, in their order: "text" as TEXT
@@ -44,6 +44,8 @@ struct Command {
   std::function<void(const FieldValues&)> run;
 
   [[nodiscard]] std::string full_name() const { return "qkv " + help.name; }
+  /// The first sentence of what its question means, without a full stop.
+  [[nodiscard]] std::string summary() const;
   [[nodiscard]] std::span<const FieldInfo> infos() const;
   [[nodiscard]] bool is_place(const FieldInfo& field) const;
   /// "--key-totals" for key_totals, or TEXT for one that is taken by its place; the name itself if there is no field.

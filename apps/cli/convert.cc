@@ -41,7 +41,6 @@ Fields<ConvertArguments> fields_of_convert() {
 
 void add_convert(Commands& commands) {
   commands.add({.name = "convert",
-                .summary = "A model's folder as GGUF, GGUF as a folder, weights in another type",
                 .group = "Models",
                 .footer = "OUT appears whole, after all of it was read back and compared with MODEL, or\n"
                           "not at all. docs/models.md says what each type holds.\n"

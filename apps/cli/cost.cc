@@ -52,7 +52,6 @@ void run_cost(CostFlags& flags, const Given& /*all*/) {
 
 void add_cost(Commands& commands) {
   commands.add({.name = "cost",
-                .summary = "What attention costs: FLOPs, bytes, parameters, with the arithmetic",
                 .group = "Attention",
                 .footer = "Examples:\n  qkv cost gpt3 --tokens 2048\n  qkv cost llama-3-8b --plot --of flops\n"
                           "  qkv cost --layers 12 --d-model 768 --heads 12 --tokens 4096",

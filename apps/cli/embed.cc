@@ -58,7 +58,6 @@ Fields<FillFlags> fields_of_fill() {
 
 void add_embed(Commands& commands) {
   commands.add({.name = "embed",
-                .summary = "Texts as vectors",
                 .group = "Models",
                 .footer = "MODEL is a folder, or a file: an encoder, a decoder, or two towers. A sentence\n"
                           "transformer's folder says itself how its states are pooled, what comes before\n"
@@ -72,7 +71,6 @@ void add_embed(Commands& commands) {
 
 void add_fill(Commands& commands) {
   commands.add({.name = "fill",
-                .summary = "What the masked tokens of a text may be",
                 .group = "Models",
                 .footer = "Examples:\n  qkv fill english \"the cats that the girl sees <be> small\"\n"
                           "  qkv fill bert \"The cat [MASK] down.\"\n"

@@ -127,7 +127,6 @@ Fields<ExplainFlags> fields_of_explain() {
 
 void add_explain(Commands& commands) {
   commands.add({.name = "explain",
-                .summary = "Attention on a text: every step with its numbers",
                 .group = "Attention",
                 .footer = "Examples:\n"
                           "  qkv explain \"The cat sat down\" --causal\n"

@@ -45,7 +45,6 @@ Fields<FetchFlags> fields_of_fetch() {
 
 void add_fetch(Commands& commands) {
   commands.add({.name = "fetch",
-                .summary = "A model's folder from a hub: resumed, checked",
                 .group = "Models",
                 .footer = "Files that are there are left alone; a download that was cut off is resumed.\n"
                           "HF_ENDPOINT names another hub, HF_TOKEN is a token for it.\n"

@@ -138,7 +138,6 @@ Fields<GenerateArguments> fields_of_generate() {
 
 void add_generate(Commands& commands) {
   commands.add({.name = "generate",
-                .summary = "A model goes on with a text, or answers it",
                 .group = "Models",
                 .footer = "MODEL is one of the box, a model file of your own, or a folder as models are\n"
                           "published. One text is shown as it grows.\n"

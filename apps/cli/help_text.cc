@@ -122,7 +122,7 @@ std::string grouped(std::span<const Command* const> commands) {
     for (const Command* command : commands) {
       if (command->help.group != group) continue;
       const std::string& name = command->help.name;
-      text += row(name.substr(name.find(' ') + 1), command->help.summary, kCommandColumn);
+      text += row(name.substr(name.find(' ') + 1), command->summary(), kCommandColumn);
     }
   }
   return text;
@@ -131,7 +131,7 @@ std::string grouped(std::span<const Command* const> commands) {
 }  // namespace
 
 std::string help_text(const Commands& commands, const Command& command) {
-  std::string text = wrapped_text(command.help.summary) + usage(command) + places(command) + options(command);
+  std::string text = wrapped_text(command.summary()) + usage(command) + places(command) + options(command);
   if (command.fields == nullptr) text += grouped(commands.of_family(command.help.name));
   return narrowed(text + "\n" + command.help.footer + "\n", width_of_help());
 }
@@ -154,7 +154,7 @@ std::string commands_as_markdown(const Commands& commands) {
   for (const Command& command : commands.all()) {
     if (command.fields == nullptr) continue;
     const auto shown = [&](std::string_view name) { return command.option_of(name); };
-    text += fmt::format("### `{}`\n\n{}.\n\n{}\n", command.full_name(), command.help.summary,
+    text += fmt::format("### `{}`\n\n{}.\n\n{}\n", command.full_name(), command.summary(),
                         fields_as_markdown(command.infos(), shown));
   }
   return text;

@@ -38,7 +38,6 @@ Fields<InfoFlags> fields_of_info() {
 
 void add_info(Commands& commands) {
   commands.add({.name = "info",
-                .summary = "Version, build and CPU targets; or what is in a file of weights",
                 .group = "About",
                 .footer = "Examples:\n  QKV_FORCE_TARGET=reference qkv info\n  qkv info model.gguf",
                 .places = {"file"}},

@@ -50,7 +50,6 @@ Fields<LensArguments> fields_of_lens() {
 
 void add_lens(Commands& commands) {
   commands.add({.name = "lens",
-                .summary = "What a model would say after each layer, and what makes its answer",
                 .group = "Look inside",
                 .footer = "MODEL is one of the box, a model file of your own, or a folder as models are\n"
                           "published. docs/interventions.md says what the numbers are.\n"

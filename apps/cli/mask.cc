@@ -57,7 +57,6 @@ void run_mask(MaskFlags& flags, const Given& given) { given.has("mask") ? show_m
 void add_mask(Commands& commands) {
   commands.add(
       {.name = "mask",
-       .summary = "A mask's coverage, its cost in tiles, and its picture",
        .group = "Attention",
        .footer = "Without EXPR: every word of the language with its coverage and cost.\n"
                  "Example:\n  qkv mask \"causal & window(128) | global(4)\" --tq 1024 --tk 1024 --svg mask.svg",

@@ -105,7 +105,6 @@ Fields<MatchFlags> fields_of_match() {
 
 void add_match(Commands& commands) {
   commands.add({.name = "match",
-                .summary = "Which caption belongs to which picture, by two towers",
                 .group = "Models",
                 .footer = "IMAGE is a PNG file, CAPTION any other word. Pictures are brought to the size\n"
                           "that the model reads; those of a folder of CLIP or SigLIP as it says itself.\n"

@@ -126,7 +126,6 @@ Fields<ProbeFlags> fields_of_probe() {
 
 void add_probe(Commands& commands) {
   commands.add({.name = "probe",
-                .summary = "Any part of the T x T matrices, without storing them",
                 .group = "Attention",
                 .footer = "Examples:\n"
                           "  qkv probe --q q.npy --k k.npy --causal --map 1024 --png map.png\n"

@@ -27,12 +27,9 @@ void run_task(TaskFlags& flags, const Given& /*all*/) {
 }  // namespace
 
 void add_task(Commands& commands) {
-  commands.add({.name = "task",
-                .summary = "Built-in tasks, with the attention that a solved model must show",
-                .group = "Train",
-                .footer = "Example:\n  qkv task induction --examples 3",
-                .places = {"task"}},
-               fields_of_task(), run_task);
+  commands.add(
+      {.name = "task", .group = "Train", .footer = "Example:\n  qkv task induction --examples 3", .places = {"task"}},
+      fields_of_task(), run_task);
 }
 
 }  // namespace qkv::cli

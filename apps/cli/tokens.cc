@@ -42,7 +42,6 @@ Fields<TokensFlags> fields_of_tokens() {
 
 void add_tokens(Commands& commands) {
   commands.add({.name = "tokens",
-                .summary = "A text as tokens: pieces, numbers, bytes; a vocabulary",
                 .group = "Models",
                 .footer = "TOKENIZER is a model's folder, one of its files (tokenizer.json, vocab.txt,\n"
                           "vocab.json, *.model), a *.gguf, a model of the box, or a model file of your own.\n"

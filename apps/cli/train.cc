@@ -99,7 +99,6 @@ void run_train(TrainFlags& flags, const Given& given) {
 
 void add_train(Commands& commands) {
   commands.add({.name = "train",
-                .summary = "Train a model on a task, your text or your pictures",
                 .group = "Train",
                 .footer = "Settings without a default here follow from the task.\n"
                           "Ctrl-C saves and ends with 130.\n"

@@ -169,7 +169,6 @@ Fields<ViewArguments> fields_of_view() {
 
 void add_view(Commands& commands) {
   commands.add({.name = "view",
-                .summary = "The studio: attention in the browser, under your hand",
                 .group = "Look inside",
                 .footer = "Prints the address, which nobody guesses, and serves it until Ctrl-C.\n"
                           "Examples:\n  qkv view\n  qkv view induction --text abcxyzab\n"

@@ -74,12 +74,12 @@ void DrawnModel::resolve_widths() {
   require_width("heads", options_.heads);
   if (!options_.d_k && options_.d_model % options_.heads != 0) {
     throw InvalidArgument("explain", "heads",
-                          fmt::format("a divisor of d_model = {} (or a d_k of your own)", options_.d_model),
+                          fmt::format("a divisor of `d_model` = {} (or a `d_k` of your own)", options_.d_model),
                           fmt::format("{}", options_.heads));
   }
   kv_heads_ = options_.kv_heads.value_or(options_.heads);
   if (kv_heads_ < 1 || options_.heads % kv_heads_ != 0) {
-    throw InvalidArgument("explain", "kv_heads", fmt::format("a divisor of heads = {}", options_.heads),
+    throw InvalidArgument("explain", "kv_heads", fmt::format("a divisor of `heads` = {}", options_.heads),
                           fmt::format("{}", kv_heads_));
   }
   d_k_ = options_.d_k.value_or(options_.d_model / options_.heads);

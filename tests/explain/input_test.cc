@@ -56,7 +56,7 @@ TEST(ExplainInput, RefusesTextsTooLongToShow) {
 TEST(ExplainInput, NamesTheOptionAtFault) {
   ExplainOptions options = options_for("The cat");
   options.heads = 3;
-  EXPECT_THAT(refusal(options), HasSubstr("heads: expected a divisor of d_model = 8"));
+  EXPECT_THAT(refusal(options), HasSubstr("heads: expected a divisor of `d_model` = 8"));
   options.d_k = 3;
   options.position = Positions::rotary;
   EXPECT_THAT(refusal(options), HasSubstr("d_k: expected an even width"));

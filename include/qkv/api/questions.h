@@ -20,7 +20,7 @@ struct QuestionReply {
 /// One thing that can be asked.
 struct Question {
   std::string name;     // "far_open", "bench_positions"
-  std::string meaning;  // a sentence
+  std::string meaning;  // a sentence, which `qkv help` has, or two
   std::span<const FieldInfo> fields;
   std::vector<QuestionReply> replies;
   std::vector<std::string> examples;  // requests, as JSON

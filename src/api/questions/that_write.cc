@@ -25,8 +25,11 @@ Answerer refused(Answerer one, const char* what) {
 // The pages are the program's, which Python asks for them.
 Answerer page_question() {
   Answerer one = api_detail::described_command(
-      "view", "The studio as one file, which works without qkv and without network.", page_fields().infos(),
-      {printed<PageReply>("qkv view --export")}, {R"({"model": "induction", "text": "abcxyzab"})"});
+      "view",
+      "The studio: attention in the browser, under your hand. The question is for one file of it, which works without "
+      "qkv and without network.",
+      page_fields().infos(), {printed<PageReply>("qkv view --export")},
+      {R"({"model": "induction", "text": "abcxyzab"})"});
   one.answer = [](api_detail::StudioState& /*state*/, const FieldValues& /*values*/,
                   const StudioWatch& /*watch*/) -> AnyReply {
     throw Error("a file of the studio is written by the program: `qkv view --export`");
