@@ -61,14 +61,14 @@ def smollm2_file():
 
 
 def made_gguf(options, place, model, folder, dtype):
-    """None where nothing here can make it: Q4_K is made by the program that ik_llama.cpp's package brings."""
+    """None where nothing here can make it: Q4_K is made by llama.cpp's llama-quantize."""
     if (model, dtype) == ("smollm2", "q4_1"):
         return smollm2_file()
     path = place / f"{model}-{dtype}.gguf"
     if dtype != "q4_k":
         return make_once(path, [qkv_of(options), "convert", "--quiet", "--type", dtype, folder])
-    quantize = package_file("ik_llama_cpp", "bin/llama-quantize")
-    if quantize and not path.exists():
+    quantize = pathlib.Path(options.llama_cpp, "build/bin/llama-quantize")
+    if options.llama_cpp and quantize.exists() and not path.exists():
         whole = made_gguf(options, place, model, folder, "f32")
         subprocess.run([quantize, whole, path, "Q4_K_S"], check=True, stdout=sys.stderr, stderr=subprocess.DEVNULL)
     return path if path.exists() else None
