@@ -51,7 +51,9 @@ WRONG_TYPES = {
     "heatmap: rows: expected a list of texts, got int": lambda: qkv.heatmap(X[0], rows=5),
     "train: task: expected a text, got 5": lambda: qkv.train(5),
     "lens: text: expected a text or None, got 5": lambda: qkv.insight.lens("induction", 5),
-    "heads: count: expected a whole number, got 1.5": lambda: qkv.insight.heads("induction", count=1.5),
+    "heads: count: expected a whole number from 1 to 100000, got 1.5": lambda: qkv.insight.heads(
+        "induction", count=1.5
+    ),
     "insight: model: expected a qkv.Model, or a name or path, got int": lambda: qkv.insight.heads(5),
 }
 OUTSIDE = {
@@ -91,11 +93,11 @@ def test_words_that_there_are_not_are_named():
 
 
 DRAWING = {
-    "tokens: expected a whole number, got 2000000000.0": {"tokens": 2e9},
+    "tokens: expected a whole number from 0 to 1048576, got 2000000000.0": {"tokens": 2e9},
     "tokens: expected a whole number from 0 to 1048576, got 1000000000000": {"tokens": 10**30},
     "tokens: expected a whole number from 0 to 1048576, got 9223372036854775808": {"tokens": 2**63},
     "seed: expected a whole number from 0 to 18446744073709551615, got -1": {"seed": -1},
-    "stop: expected a text or a list of texts, got int": {"stop": 5},
+    "stop: expected a list of texts, got 5": {"stop": 5},
     "stop: expected a list of texts, got 5 at 0": {"stop": [5]},
     "stop: expected texts of a character or more, got an empty one": {"stop": [""]},
     "beams: expected a whole number from 1 to 1024, got 0": {"beams": 0},
@@ -113,7 +115,7 @@ def test_models_name_their_arguments(gpt):
     for call, message in [
         (lambda: gpt.generate(5), "generate: prompt: expected a text or a list of texts, got int"),
         (lambda: gpt.generate(["a", 5]), "generate: prompt: expected a list of texts, got 5 at 1"),
-        (lambda: gpt.embed("a", normalise=3), "embed: normalise: expected True or False or None, got 3"),
+        (lambda: gpt.embed("a", normalise=3), "embed: normalise: expected true or false, got 3"),
         (lambda: gpt.trace("a", answer=1.5), "trace: answer: expected a whole number or None, got 1.5"),
         (lambda: gpt("a", answer="x"), "Model: answer: expected a whole number or None, got 'x'"),
         (lambda: gpt.tokenizer.encode(5), "encode: text: expected a text, got 5"),

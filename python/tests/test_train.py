@@ -105,9 +105,9 @@ def test_what_is_wrong_is_said_before_anything_is_written(tmp_path):
     place = tmp_path / "copy"
     for settings, error, message in [
         ({"colour": 1}, TypeError, "train: there is no field colour"),
-        ({"steps": "six"}, TypeError, "train: steps: expected a whole number or None, got 'six'"),
+        ({"steps": "six"}, TypeError, "train: steps: expected a whole number from 1 to 1099511627776, got 'six'"),
         ({"seed": -1}, TypeError, "train: seed: expected a whole number from 0 to 18446744073709551615, got -1"),
-        ({"start": 5}, TypeError, "train: start: expected a text or None, got 5"),
+        ({"start": 5}, TypeError, "train: start: expected a text, got 5"),
         ({"steps": -1}, ValueError, "train: steps: expected a whole number from 1"),
         ({"optimizer": "lion"}, ValueError, 'train: optimizer: expected adamw or sgd, got "lion"'),
     ]:
