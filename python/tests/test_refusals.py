@@ -324,7 +324,7 @@ def said_of_page(name, request, field):
     assert error["field"] == field, (name, error)
     asked = question["command"] or name
     named = {in_python(asked, key): value for key, value in request.items()}
-    before = without_face(f"{in_python(asked, field)}: ", asked)
+    before = without_face(f"{asked}: {in_python(asked, field)}: ", asked)
     said = without_face(said_by_python(asked, named), asked)
     assert said.startswith(before), (name, said)
     return without_face(error["message"], ""), said.removeprefix(before)
