@@ -26,11 +26,6 @@ constexpr std::array<BlockLayout, kBlockTypes> kLayouts = {{{"Q4_0", kSmall, 18}
                                                             {"IQ4_XS", kLarge, 136},
                                                             {"MXFP4", kSmall, 17}}};
 
-constexpr std::array<float, 16> kUneven = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
-
-// Twice the floats of 4 bits, a sign, two bits of exponent and one of mantissa.
-constexpr std::array<float, 16> kTwiceFloats = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
-
 // The bytes of a block.
 using Bytes = const std::uint8_t*;
 
@@ -84,12 +79,12 @@ void read_q8_0(Bytes block, float* out) {
 
 void read_iq4_nl(Bytes block, float* out) {
   const float d = half_at(block);
-  for (std::uint32_t n = 0; n < kSmall; ++n) out[n] = d * kUneven[nibble(block + 2, n)];
+  for (std::uint32_t n = 0; n < kSmall; ++n) out[n] = d * static_cast<float>(kUneven[nibble(block + 2, n)]);
 }
 
 void read_mxfp4(Bytes block, float* out) {
   const float d = half_of_power(*block);
-  for (std::uint32_t n = 0; n < kSmall; ++n) out[n] = d * kTwiceFloats[nibble(block + 1, n)];
+  for (std::uint32_t n = 0; n < kSmall; ++n) out[n] = d * static_cast<float>(kTwiceFloats[nibble(block + 1, n)]);
 }
 
 // Two bits of each of 256 numbers: 32 bytes hold four runs of 32, the first in their lowest bits.
@@ -191,7 +186,8 @@ void read_iq4_xs(Bytes block, float* out) {
     const std::uint32_t low = std::uint32_t{block[4 + group / 2]} >> group % 2 * 4 & 15U;
     const float scale = d * (number(low | (high >> group * 2 & 3U) << 4U) - 32);
     const Bytes quants = block + 8 + group * 16;
-    for (std::uint32_t n = 0; n < kSmall; ++n) out[group * 32 + n] = scale * kUneven[nibble(quants, n)];
+    for (std::uint32_t n = 0; n < kSmall; ++n)
+      out[group * 32 + n] = scale * static_cast<float>(kUneven[nibble(quants, n)]);
   }
 }
 

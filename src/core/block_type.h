@@ -1,6 +1,7 @@
 // Types of quantised weights: short numbers in blocks that share their scales, with the names and layouts of GGML.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,12 @@ enum class BlockType : std::uint8_t {
   mxfp4,   // floats of 4 bits times a power of two: OCP Microscaling Formats 1.0, section 5.3.3; gpt-oss
 };
 inline constexpr std::size_t kBlockTypes = 13;
+
+/// The numbers that IQ4_NL and IQ4_XS mean by 0 to 15.
+inline constexpr std::array<std::int8_t, 16> kUneven = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                                        1,    13,   25,  38,  53,  69,  89,  113};
+/// Twice the floats of 4 bits that MXFP4 has: a sign, two bits of exponent and one of mantissa.
+inline constexpr std::array<std::int8_t, 16> kTwiceFloats = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 struct BlockLayout {
   std::string_view name;  // "Q4_K"

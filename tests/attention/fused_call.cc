@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "core/unit_roundoff.h"
 namespace qkv::testing_attention {
 namespace {
 
@@ -37,19 +38,6 @@ void expect_near(const Tensor& result, const Tensor& expected, double bound, con
 
 }  // namespace
 
-double rounding_of(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return 0x1p-53;
-    case DType::f16:
-      return 0x1p-11;
-    case DType::bf16:
-      return 0x1p-8;
-    default:
-      return 0x1p-24;
-  }
-}
-
 Inputs inputs_of(const MaskShape& shape, const Widths& widths, DType dtype) {
   std::mt19937_64 engine(42);
   return {.q = normal(engine, {shape.B, shape.H, shape.Tq, widths.D}, dtype),
@@ -66,7 +54,7 @@ void expect_as_reference(const Inputs& inputs, AttentionOptions options, const A
   // two scores, the row's sum, and the sum of values. Weights and result are rounded to the storage type.
   const double bias = options.bias.is_zero() ? 0 : Tk;
   const double score = (D + 12) * kUnit * (scale * D * largest(inputs.q) * largest(inputs.k) + bias);
-  const double weight = 2 * score + (2 * Tk + 12) * kUnit + 2 * rounding_of(inputs.q.dtype());
+  const double weight = 2 * score + (2 * Tk + 12) * kUnit + 2 * core::unit_roundoff(inputs.q.dtype());
   const double kept = options.dropout ? 1 / (1 - options.dropout->p) : 1;
   options.target = "reference";
   options.scratch = {};

@@ -23,7 +23,6 @@ struct Widths {
 };
 
 /// Half a unit in the last place of 1.
-[[nodiscard]] double rounding_of(DType dtype);
 
 /// Standard normal numbers, rounded to `dtype`.
 [[nodiscard]] Inputs inputs_of(const MaskShape& shape, const Widths& widths, DType dtype);

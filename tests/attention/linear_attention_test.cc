@@ -7,6 +7,7 @@
 #include "attention/fused_call.h"
 #include "attention/linear_reference.h"
 #include "core/error_message.h"
+#include "core/unit_roundoff.h"
 #include "qkv/heads.h"
 #include "qkv/kv.h"
 #include "qkv/random.h"
@@ -15,7 +16,6 @@ namespace qkv::linear_attention_test {
 namespace {
 
 using testing_attention::Inputs;
-using testing_attention::rounding_of;
 using testing_linear::elu_by_state;
 using testing_linear::Extents;
 using testing_linear::largest_difference;
@@ -52,7 +52,7 @@ void expect_as_reference(const TensorView& q, const TensorView& k, const TensorV
                          const LinearAttentionOptions& options) {
   const std::vector<double> got = linear_attention(q, k, v, options).to_vector();
   const auto truth = linear_reference<long double>(q, k, v, options);
-  const double rounding = rounding_of(q.dtype());
+  const double rounding = core::unit_roundoff(q.dtype());
   const double bound = q.dtype() == DType::f64 ? tolerance(plain<double>(q, k, v, options), truth, rounding)
                                                : tolerance(plain<float>(q, k, v, options), truth, rounding);
   ASSERT_EQ(got.size(), truth.size());

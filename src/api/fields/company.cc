@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 
 #include "api/fields/listed.h"
@@ -27,15 +26,15 @@ struct Need {
 
 // "`a`, `b` x or y".
 std::string joined(const Names& names, std::string_view last, const ShownName& shown) {
-  std::string text, previous;
-  for (std::size_t n = 0; n < names.size(); ++n) {
-    const Need need(names[n]);
-    text += n == 0 ? "" : n + 1 == names.size() ? fmt::format(" {} ", last) : ", ";
-    if (need.name != previous) text += shown(need.name) + (need.value.empty() ? "" : " ");
-    text += need.value;
+  Names words;
+  std::string previous;
+  for (const std::string& name : names) {
+    const Need need(name);
+    const bool is_same = need.name == previous;
+    words.push_back((is_same ? "" : shown(need.name) + (need.value.empty() ? "" : " ")) + need.value);
     previous = need.name;
   }
-  return text;
+  return api_detail::listed(words, last);
 }
 
 bool are_of_one_field(const Names& needs) {

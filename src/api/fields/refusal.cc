@@ -94,8 +94,8 @@ std::string name_for(const InvalidArgument& error, std::span<const FieldInfo> fi
     const std::string names = fields_of_path(error.got(), fields, values);
     if (!names.empty()) return names;
   }
-  const bool is_place = error.argument().find_first_of("./,") != std::string::npos;  // "FILE, line 3"
-  const std::string names = is_place ? fields_of_path(error.argument(), fields, values) : "";
+  const std::string names =
+      api_detail::is_place(error.argument()) ? fields_of_path(error.argument(), fields, values) : "";
   if (!names.empty()) return names + ": " + error.argument();
   return field_of_argument(error.argument(), fields, values);
 }

@@ -22,6 +22,9 @@ auto of_field(std::string_view field, const Body& body) {
   return core::said_of(kRequest, field, body);
 }
 
+/// Whether an error's argument is no name but a path or a place in a file, "FILE, line 3".
+[[nodiscard]] bool is_place(std::string_view argument) noexcept;
+
 /// Throws the error that is being handled again, said of this field: see of_path().
 [[noreturn]] void rethrow_of_path(std::string_view field);
 

@@ -6,6 +6,7 @@
 
 #include "api/fields/refuse.h"
 #include "api/probe/probe_parts.h"
+#include "core/unit_roundoff.h"
 #include "qkv/files.h"
 #include "qkv/probe.h"
 
@@ -39,19 +40,6 @@ double norm(const TensorView& row) {
   double squares = 0;
   for (const double x : row.to_vector()) squares += x * x;
   return std::sqrt(squares);
-}
-
-double unit_roundoff(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return 0x1p-53;
-    case DType::f16:
-      return 0x1p-11;
-    case DType::bf16:
-      return 0x1p-8;
-    default:
-      return 0x1p-24;
-  }
 }
 
 // Compares rows of one head.
@@ -90,10 +78,10 @@ class HeadCheck {
     const double product =
         scale * norm(problem_.q.view().select(0, head_.b).select(0, head_.h).select(0, i)) * longest_key_;
     const DType dtype = problem_.q.dtype();
-    const double unit = dtype == DType::f64 ? std::max(0x1p-53, unit_roundoff(lse_.dtype())) : 0x1p-24;
+    const double unit = dtype == DType::f64 ? std::max(0x1p-53, core::unit_roundoff(lse_.dtype())) : 0x1p-24;
     const double score = (width + 8) * (product + row.largest);
     const double sum = 64 + keys / 64 + 8 + std::fabs(row.lse);
-    const double weights = is_half(dtype) ? unit_roundoff(dtype) : 0;
+    const double weights = is_half(dtype) ? core::unit_roundoff(dtype) : 0;
     return 2 * (unit * (score + sum) + weights);
   }
 

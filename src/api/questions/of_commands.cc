@@ -102,8 +102,8 @@ api_detail::Answerer api_detail::described_command(const char* command, const ch
 
 std::vector<api_detail::Answerer> api_detail::questions_of_commands() {
   return {
-      of_command("attend", "Attention on files: reads q, k and v, writes the result or says what it is.", attend_fields(),
-                 {printed<AttendFigures>("qkv attend --json")},
+      of_command("attend", "Attention on files: reads q, k and v, writes the result or says what it is.",
+                 attend_fields(), {printed<AttendFigures>("qkv attend --json")},
                  {R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[1],[2]]", "causal": true})"},
                  require_modest_attend),
       of_command("check", "Compare two files, or two models on a text, and tell the worst place.", check_asked_fields(),

@@ -127,7 +127,8 @@ std::string questions_as_typescript() {
       "export interface Field {\n  name: string;\n  type: string;\n  form: string;\n  meaning: string;\n"
       "  example: string;\n  fallback?: string;\n  otherwise?: string;\n  least?: number;\n  above?: boolean;\n"
       "  most?: number;\n  below?: boolean;\n  words?: string[];\n  needs?: string[];\n  needs_one?: string[];\n"
-      "  excludes?: string[];\n  reasons?: Record<string, string>;\n  beside?: { fields: string[]; needs_one: string[] }[];\n  one_of?: string[];\n}\n\n";
+      "  excludes?: string[];\n  reasons?: Record<string, string>;\n  beside?: { fields: string[]; needs_one: string[] "
+      "}[];\n  one_of?: string[];\n}\n\n";
   text += fmt::format("export const fields: Partial<Record<keyof Questions, Field[]>> = {};\n\n", fields.dump(2));
   text += fmt::format("export const examples: {{ [Q in keyof Questions]?: Questions[Q][\"request\"][] }} = {};\n",
                       examples.dump(2));

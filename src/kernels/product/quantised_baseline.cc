@@ -1,4 +1,5 @@
 // For any machine: of vectors that the compiler cuts into those that it has.
+#include "core/block_type.h"
 #include "kernels/product/quantised-inl.h"
 #include "kernels/real.h"
 
@@ -39,14 +40,8 @@ struct Quantised {
     for (int n = 0; n < quantised::kBlock; ++n) all[n] = static_cast<std::uint8_t>(list[x[n]]);
     return all;
   }
-  [[gnu::always_inline]] static Bytes uneven(const Bytes& x) {
-    constexpr std::int8_t kValues[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
-    return looked_up(kValues, x);
-  }
-  [[gnu::always_inline]] static Bytes twice_floats(const Bytes& x) {
-    constexpr std::int8_t kValues[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
-    return looked_up(kValues, x);
-  }
+  [[gnu::always_inline]] static Bytes uneven(const Bytes& x) { return looked_up(core::kUneven.data(), x); }
+  [[gnu::always_inline]] static Bytes twice_floats(const Bytes& x) { return looked_up(core::kTwiceFloats.data(), x); }
 
   // Lane n is of numbers 4 n to 4 n + 3, as those with an instruction for it have it: of two groups of 16 neither sums
   // those of the other.

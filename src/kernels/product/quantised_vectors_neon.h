@@ -3,6 +3,7 @@
 
 #include <arm_neon.h>
 
+#include "core/block_type.h"
 #include "kernels/product/quantised_vectors.h"
 
 namespace qkv::kernels::quantised {
@@ -44,14 +45,8 @@ struct Neon {
     const int8x16_t both[2] = {vqtbl1q_s8(values, vld1q_u8(bytes)), vqtbl1q_s8(values, vld1q_u8(bytes + 16))};
     return load<Bytes>(both);
   }
-  [[gnu::always_inline]] static Bytes uneven(const Bytes& x) {
-    constexpr std::int8_t kValues[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
-    return looked_up(kValues, x);
-  }
-  [[gnu::always_inline]] static Bytes twice_floats(const Bytes& x) {
-    constexpr std::int8_t kValues[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
-    return looked_up(kValues, x);
-  }
+  [[gnu::always_inline]] static Bytes uneven(const Bytes& x) { return looked_up(core::kUneven.data(), x); }
+  [[gnu::always_inline]] static Bytes twice_floats(const Bytes& x) { return looked_up(core::kTwiceFloats.data(), x); }
 
   [[gnu::always_inline]] static Ints dot_signed(const Bytes& numbers, const Bytes& x) {
     Ints sums = {};
