@@ -119,7 +119,7 @@ describe.skipIf(!studioUrl)("roles (set STUDIO_URL to what `qkv view --no-open` 
   it("stops while heads are removed one by one, and goes on", async () => {
     const { page } = await open(
       "#/roles?model=gpt&text=He+gave+it+to+his&texts=" +
-        "He+went+to+the+king+and+said+that+he+would+go.%0A".repeat(16),
+        `${"He+went+to+the+king+and+said+that+he+would+go.+".repeat(5)}%0A`.repeat(16),
     );
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     await page.getByText("Stopped.").waitFor();
