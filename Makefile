@@ -171,6 +171,7 @@ lint:
 	scripts/environment build/lint-environment scripts/lint-requirements.txt
 	scripts/environment build/python-environment python/requirements.txt
 	scripts/quietly cmake --preset lint -D QKV_PYTHON=ON -D Python_EXECUTABLE=$(PYTHON)
+	cmake --build build/lint --target qkv_commit
 	scripts/lint build/lint $(OPTIONS)
 
 format:

@@ -41,8 +41,9 @@ void run_check_of_models(const CheckFlags& flags) {
 void run_check(CheckFlags& flags, const Given& /*all*/) {
   if (!flags.models.text_file.empty()) return run_check_of_models(flags);
   const CheckReply reply = check(flags);
-  if (!flags.quiet)
+  if (!flags.quiet) {
     print(flags.json ? reply_as_json(check_figures(flags, reply)) : as_text(flags, reply, terminal_width()));
+  }
   throw Exit{.code = reply.equal() ? kSuccess : kFailure};
 }
 

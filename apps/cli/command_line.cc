@@ -79,8 +79,9 @@ std::string option_text(const Command& command, const FieldInfo& field) {
 CLI::Option* add_option(CLI::App& app, const Command& command, const FieldInfo& field) {
   const std::string name = option_text(command, field);
   CLI::Option* option = is_flag(field) ? app.add_flag(name) : app.add_option(name);
-  if (command.is_place(field) && field.type == FieldType::texts)
+  if (command.is_place(field) && field.type == FieldType::texts) {
     return option->expected(CLI::detail::expected_max_vector_size);
+  }
   return option->take_all()->expected(is_flag(field) ? 0 : 1)->allow_extra_args(false);
 }
 
@@ -125,8 +126,9 @@ FieldValue value_of(const Command& command, const FieldInfo& field, const std::s
     return text == "true";
   }
   const bool is_text = field.type == FieldType::text || field.type == FieldType::texts;
-  if (text.empty() && is_text && !is_place && field.form != kTextOrNone)
+  if (text.empty() && is_text && !is_place && field.form != kTextOrNone) {
     misuse(command.option_of(field.name), "a value", "\"\"");
+  }
   const bool is_path = field.form == "FILE" || field.form == "FILE.html" || field.form == "DIR";
   if (is_path && !is_place && text.size() > 1 && text.starts_with('-')) {
     misuse(command.option_of(field.name), "a name, with ./ before one that begins with -", "\"" + text + "\"");

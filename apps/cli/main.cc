@@ -98,8 +98,9 @@ void run_command(const Commands& commands, const Command& command, std::span<con
   if (command.fields == nullptr && !words.empty() && words.front() != "--help" && words.front() != "-h") {
     refuse_unknown_option(command.full_name(), std::array{"--help"s}, words.front());
   }
-  if (command.fields == nullptr && words.empty())
+  if (command.fields == nullptr && words.empty()) {
     throw Misuse("expected one of " + names_of(commands, command) + ", got none");
+  }
   const CommandLine line =
       command.fields == nullptr ? CommandLine{.asks_for_help = true} : read_command_line(command, words);
   if (line.asks_for_help) return print(help_text(commands, command));

@@ -99,8 +99,9 @@ void read_q2_k(Bytes block, float* out) {
   for (std::uint32_t group = 0; group < 16; ++group) {
     const float scale = d * number(block[group] & 15U);
     const float least = m * number(std::uint32_t{block[group]} >> 4U);
-    for (std::uint32_t n = group * 16; n < group * 16 + 16; ++n)
+    for (std::uint32_t n = group * 16; n < group * 16 + 16; ++n) {
       out[n] = scale * number(pair_of_bits(quants, n)) - least;
+    }
   }
 }
 
@@ -186,8 +187,9 @@ void read_iq4_xs(Bytes block, float* out) {
     const std::uint32_t low = std::uint32_t{block[4 + group / 2]} >> group % 2 * 4 & 15U;
     const float scale = d * (number(low | (high >> group * 2 & 3U) << 4U) - 32);
     const Bytes quants = block + 8 + group * 16;
-    for (std::uint32_t n = 0; n < kSmall; ++n)
+    for (std::uint32_t n = 0; n < kSmall; ++n) {
       out[group * 32 + n] = scale * static_cast<float>(kUneven[nibble(quants, n)]);
+    }
   }
 }
 

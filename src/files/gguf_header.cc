@@ -137,7 +137,7 @@ class GgufReader {
 
   GgufHeader read() {
     read_version();
-    const std::uint64_t tensors = cursor_.number<std::uint64_t>("the number of tensors");
+    const auto tensors = cursor_.number<std::uint64_t>("the number of tensors");
     const std::uint64_t pairs = cursor_.count("the number of metadata", kLeastOfPair);
     for (std::uint64_t n = 0; n < pairs; ++n) read_pair("metadata " + of_all(n, pairs));
     cursor_.require_count("the number of tensors", tensors, kLeastOfTensor);
@@ -154,8 +154,9 @@ class GgufReader {
     constexpr std::string_view kMagic = "GGUF";
     constexpr std::uint32_t kSwapped = 3U << 24U;
     for (const char wanted : kMagic) {
-      if (cursor_.number<char>("its first bytes") != wanted)
+      if (cursor_.number<char>("its first bytes") != wanted) {
         cursor_.fail("its first bytes", "expected GGUF, got others");
+      }
     }
     const auto version = cursor_.number<std::uint32_t>("its version");
     if (version == kSwapped) cursor_.fail("its byte order", "expected little-endian, got big-endian");

@@ -148,7 +148,7 @@ std::vector<double> TokenLosses::sums_of(const TensorView& states, const TensorV
     const std::int64_t count = pieces_[n].dim(0);
     core::parallel_for(threads(), std::ssize(asked.places), [&](int /*worker*/, std::int64_t row) {
       AskedPlace& place = asked.places[static_cast<std::size_t>(row)];
-      const float* const own = all.select(0, row).data_as<float>();
+      const auto* const own = all.select(0, row).data_as<float>();
       const autograd::RowSum<float> sum = sum_of_scores(own, count);
       place.add(sum.most, sum.sum);
       const std::int64_t at = place.target - first;

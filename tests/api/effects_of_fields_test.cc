@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/ask.h"
+#include "qkv/api/questions.h"
 #include "qkv/error.h"
 
 namespace qkv::effects_of_fields_test {

@@ -85,7 +85,7 @@ TEST_F(ChatCommand, AnswersLineByLine) {
 
 TEST_F(ChatCommand, DrawsAsItsAuthorsAsk) {
   write_file(model() + "/generation_config.json",
-             std::string(R"({"do_sample": true, "temperature": 2.5, "top_k": 9, "top_p": 0.75})"));
+             R"({"do_sample": true, "temperature": 2.5, "top_k": 9, "top_p": 0.75})");
   const std::string said = "qkv generate: drawn as its generation_config.json asks: ";
   EXPECT_EQ(run({"--user", "hello"}).err, said + "--temperature 2.5 --top-k 9 --top-p 0.75\n");
   EXPECT_EQ(run({"--user", "hello", "--top-k", "3"}).err, said + "--temperature 2.5 --top-k 3 --top-p 0.75\n");

@@ -87,7 +87,7 @@ TEST(GenerateCommand, TakesFiniteNumbersAlone) {
 
 TEST(GenerateCommand, ReadsStandardInput) {
   const tests::TemporaryDirectory directory;
-  write_file(directory / "text", std::string("abxkcdef\n"));
+  write_file(directory / "text", "abxkcdef\n");
   EXPECT_EQ(tests::run_qkv_from(directory / "text", {"generate", "reverse", "-"}).out, "fedckxba\n");
   EXPECT_EQ(tests::run_qkv_from(directory / "text", {"generate", "reverse", "--file", "-"}).out, "fedckxba\n");
 }

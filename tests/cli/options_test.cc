@@ -26,7 +26,6 @@ using testing::SizeIs;
 using testing::StartsWith;
 using tests::described_options;
 using tests::DescribedOption;
-using tests::Effect;
 using tests::Effects;
 using tests::Outcome;
 using tests::read_effects;

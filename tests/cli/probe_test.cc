@@ -350,7 +350,7 @@ TEST_F(ProbeCommand, LooksAtAModelsAttention) {
   // Head 1.4 looks at the token before.
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("model     gpt, blocks.1.attn"), HasSubstr("head 4, query 5, ␣it"),
                                  HasSubstr("         4  1           ␣because"), HasSubstr("5  4 ␣because: 1")));
-  write_file(path("text"), std::string("The cat sat down because it was tired\n"));
+  write_file(path("text"), "The cat sat down because it was tired\n");
   EXPECT_EQ(tests::run_qkv({"probe", "--model", "gpt", "--text-file", path("text"), "--layer", "1", "--head", "4",
                             "--row", "5", "--top-k", "1"})
                 .out,

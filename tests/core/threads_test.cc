@@ -19,8 +19,10 @@ TEST(Threads, CanBeSet) {
 
 TEST(Threads, RefuseLessThanOne) {
   const int before = threads();
-  EXPECT_EQ(error_message([] { set_threads(0); }), "set_threads: count: expected a whole number from 1 to 65536, got 0");
-  EXPECT_EQ(error_message([] { set_threads(-2); }), "set_threads: count: expected a whole number from 1 to 65536, got -2");
+  EXPECT_EQ(error_message([] { set_threads(0); }),
+            "set_threads: count: expected a whole number from 1 to 65536, got 0");
+  EXPECT_EQ(error_message([] { set_threads(-2); }),
+            "set_threads: count: expected a whole number from 1 to 65536, got -2");
   EXPECT_EQ(threads(), before);
 }
 

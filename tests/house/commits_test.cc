@@ -2,11 +2,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/run_shell.h"
 #include "house/source_tree.h"
 
 namespace qkv::house::commits_test {
@@ -22,20 +21,11 @@ bool is_good(std::string_view subject) {
   return !subject.empty() && !subject.ends_with('.') && std::ranges::count_if(subject, begins_character) <= kMost;
 }
 
-// Nothing where the command fails: there is no git, no repository, or not the whole of its history.
-std::optional<std::string> output_of(const std::string& command) {
-  std::FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return std::nullopt;
-  std::string text;
-  for (int byte = std::fgetc(pipe); byte != EOF; byte = std::fgetc(pipe)) text += static_cast<char>(byte);
-  return pclose(pipe) == 0 ? std::optional(text) : std::nullopt;
-}
-
 TEST(Commits, HaveShortSubjects) {
-  const auto subjects =
-      output_of("git -C '" + root().string() + "' log --format=%s " + std::string(kFirst) + "..HEAD 2>/dev/null");
-  if (!subjects) GTEST_SKIP() << "no history of commits here";
-  for (const std::string& subject : lines_of(*subjects)) {
+  const std::string subjects = tests::printed_by("git -C '" + root().string() + "' log --format=%s " +
+                                                 std::string(kFirst) + "..HEAD 2>/dev/null");
+  if (subjects.empty()) GTEST_SKIP() << "no history of commits here";
+  for (const std::string& subject : lines_of(subjects)) {
     EXPECT_TRUE(is_good(subject)) << subject << ": expected at most 72 characters, and no full stop";
   }
 }

@@ -146,8 +146,9 @@ class BlocksOfMxfp4 : public testing::Test {
     tests::put_random_weights(folder_.path());
     const Safetensors file = Safetensors::read(folder_ / "model.safetensors");
     folder_.tensors.clear();
-    for (const SafetensorsEntry& entry : file.entries())
+    for (const SafetensorsEntry& entry : file.entries()) {
       folder_.tensors[entry.name] = Tensor(file.load(entry.name).view());
+    }
     for (const std::string layer : {"layers.0.", "layers.1."}) {
       put_experts(layer + "mlp.experts.gate_up_proj", 128, 1);
       put_experts(layer + "mlp.experts.down_proj", 32, 2);

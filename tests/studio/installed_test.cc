@@ -1,13 +1,10 @@
 // A command that lies elsewhere than where it was built.
 #include <gmock/gmock.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
-#include <memory>
-#include <stdexcept>
 #include <string>
 
+#include "core/run_shell.h"
 #include "files/temporary_directory.h"
 #include "qkv/train/trained_model.h"
 
@@ -18,17 +15,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string said_by(const std::string& command) {
-  const auto close = [](FILE* pipe) { ::pclose(pipe); };
-  const std::unique_ptr<FILE, decltype(close)> pipe(::popen((command + " 2>&1").c_str(), "r"), close);
-  if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
-  std::string text;
-  std::array<char, 4096> part{};
-  for (std::size_t count = 0; (count = std::fread(part.data(), 1, part.size(), pipe.get())) > 0;) {
-    text.append(part.data(), count);
-  }
-  return text;
-}
+std::string said_by(const std::string& command) { return qkv::tests::printed_by(command + " 2>&1"); }
 
 TEST(InstalledCommand, ReadsTheModelsBesideItAndNoneOfTheTreeItWasBuiltFrom) {
   const qkv::tests::TemporaryDirectory directory;

@@ -39,7 +39,7 @@ AnyReply page_of(const FieldValues& values) {
   request.file.empty() ? words.append(pictures.attr("FILE")) : words.append(request.file);
   if (!request.studio.model.empty()) words.append("--");
   if (!request.studio.model.empty()) words.append(request.studio.model);
-  const std::string page = nb::cast<std::string>(pictures.attr("exported")(words, "view"));
+  const auto page = nb::cast<std::string>(pictures.attr("exported")(words, "view"));
   return any_reply(PageReply{.page = request.file.empty() ? page : "", .file = request.file});
 }
 

@@ -138,8 +138,9 @@ void add_model(Fields<BenchRequest>& fields) {
                                    .least = 0,
                                    .most = api_detail::kMostHeads});
   fields.info("model").needs_one = {"text", "example"};
-  for (const char* const of_model : {"text", "set", "example", "site", "layer"})
+  for (const char* const of_model : {"text", "set", "example", "site", "layer"}) {
     fields.info(of_model).needs = {"model"};
+  }
   fields.info("second").needs = {"text"};
   fields.info("head").needs_one = {"model", "seed"};
   fields.exclude({"example"}, {"text"}, "a model reads one of them");

@@ -62,8 +62,9 @@ FieldValue number_of(const FieldInfo& field, std::string_view text) {
 
 // No option has a meaning for infinity, or for what is no number.
 FieldValue finite_number_of(const FieldInfo& field, std::string_view text) {
-  if (core::is_out_of_range<double>(text))
+  if (core::is_out_of_range<double>(text)) {
     api_detail::refuse(field.name, fmt::format("a number {}", core::kRangeOfF64), text);
+  }
   const FieldValue value = number_of<double>(field, text);
   if (!std::isfinite(std::get<double>(value))) api_detail::refuse(field.name, "a finite number", text);
   return value;
@@ -150,8 +151,9 @@ std::size_t index_of(std::span<const FieldInfo> fields, const std::string& name)
 Json object_in(std::string_view json) {
   Json object = Json::parse(json, nullptr, false);
   if (object.is_discarded()) throw Error("the request: expected JSON, got " + files::mistake_in_json(json));
-  if (!object.is_object())
+  if (!object.is_object()) {
     throw Error(fmt::format("the request: expected an object of JSON, got {}", core::shortened(json)));
+  }
   if (const auto twice = files::key_there_twice(json)) throw InvalidArgument("request", *twice, "it once", "it twice");
   return object;
 }
@@ -227,8 +229,9 @@ std::string expected_of(const FieldInfo& field) {
 FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_view shown) {
   const auto fits = [&](auto number) { return is_within(field, static_cast<double>(number)); };
   bool is_sound = true;
-  if (const auto* wholes = std::get_if<std::vector<std::int64_t>>(&value))
+  if (const auto* wholes = std::get_if<std::vector<std::int64_t>>(&value)) {
     is_sound = std::ranges::all_of(*wholes, fits);
+  }
   if (const auto* whole = std::get_if<std::int64_t>(&value)) is_sound = fits(*whole);
   if (const auto* number = std::get_if<double>(&value)) is_sound = fits(*number);
   if (const auto* bytes = std::get_if<std::uint64_t>(&value)) is_sound = field.type == FieldType::seed || fits(*bytes);

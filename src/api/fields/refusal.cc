@@ -88,8 +88,9 @@ std::string field_of_argument(const std::string& argument, std::span<const Field
 
 // An argument that is a path is the field whose value it is.
 std::string name_for(const InvalidArgument& error, std::span<const FieldInfo> fields, const FieldValues& values) {
-  if (const auto word = mask_detail::language_word(error.function()))
+  if (const auto word = mask_detail::language_word(error.function())) {
     return std::string(word->language) + ": " + std::string(word->word);
+  }
   if (error.argument() == "path") {
     const std::string names = fields_of_path(error.got(), fields, values);
     if (!names.empty()) return names;

@@ -29,8 +29,9 @@ void require_short(const RunSite& site) {
 
 void require_head(const ModelRun& run, const RunSite& site, const HeadRequest& request) {
   const std::int64_t heads = run.call(site, request.layer).q.value().dim(1);
-  if (request.head >= heads)
+  if (request.head >= heads) {
     refuse("head", "a head from 0 to " + std::to_string(heads - 1), std::to_string(request.head));
+  }
 }
 
 HeadsClass class_shown(const HeadStatistics& head, std::int64_t layer) {

@@ -96,8 +96,9 @@ std::string sentence_of(const LearnReply& reply) {
 LearnReply answer_learn(api_detail::StudioState& /*needs none*/, const LearnRequest& request,
                         const StudioWatch& /*quick*/) {
   LearnReply reply;
-  for (const TaskInfo& task : tasks())
+  for (const TaskInfo& task : tasks()) {
     reply.tasks.push_back({task.name, task.description, recipe_for(task.name).steps});
+  }
   reply.runs = runs_here();
   if (request.run.empty()) {
     draw({}, reply);

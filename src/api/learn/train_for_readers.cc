@@ -27,7 +27,7 @@ void require_small_steps(const TrainSettings& settings) {
 // Models that are kept take room, and checkpoints time. A run that goes on has what it began with.
 void require_few_files(const PlannedRun& run, const Given& given) {
   const auto few = [&](std::string_view field, std::int64_t every, std::int64_t most) {
-    if (run.start == TrainStart::resumed && !given.has(std::string(field))) return;
+    if (run.start == TrainStart::resumed && !given.has(field)) return;
     const std::int64_t least = run.settings.steps / (most + 1) + 1;
     if (every == 0 || every >= least) return;
     api_detail::refuse(field, fmt::format("at least {} in a studio, for {} steps", least, run.settings.steps),

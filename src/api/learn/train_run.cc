@@ -63,8 +63,9 @@ void require_data(const TrainSettings& settings) {
 TokenizerRun tokenizer_run(const TrainRun& run, const Given& given) {
   constexpr std::array<std::string_view, 5> kOurs = {"task", "data", "size", "out", "json"};
   for (const std::string& name : given.names()) {
-    if (std::ranges::find(kOurs, name) == kOurs.end())
+    if (std::ranges::find(kOurs, name) == kOurs.end()) {
       refuse(name, "none for a tokenizer, which takes `data`, `size` and `out`", "one");
+    }
   }
   if (run.settings.data.empty()) refuse("data", "a file for tokenizer", "none");
   TokenizerRun tokenizer{.data = run.settings.data, .out = run.out.empty() ? "tokenizer.json" : run.out, .options = {}};

@@ -30,11 +30,6 @@
 namespace qkv {
 namespace {
 
-using api_detail::asked_by_pages;
-using api_detail::of_command;
-using api_detail::printed;
-using api_detail::printed_in_lines;
-
 // What a reader of a studio may ask a machine for that is not his.
 constexpr std::uint64_t kMostMemory = std::uint64_t{4} << 30;
 constexpr std::int64_t kMostThreads = 256;

@@ -12,8 +12,6 @@ namespace qkv {
 namespace {
 
 using api_detail::Answerer;
-using api_detail::asked_by_pages;
-using api_detail::of_command;
 using api_detail::printed;
 
 Answerer refused(Answerer one, const char* what) {

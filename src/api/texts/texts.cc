@@ -252,8 +252,9 @@ void require_effect(const GenerateRequest& request, const Given& given) {
   const GenerateOptions& draw = request.draw;
   if (given.has("length_penalty") && draw.beams == 1) refuse("length_penalty", "several `beams` beside it", "1");
   if (request.chat) {
-    if (draw.beams > 1)
+    if (draw.beams > 1) {
       refuse("beams", "1 of a conversation, of which one answer is followed", std::to_string(draw.beams));
+    }
     return;
   }
   const auto require_draws = [&](const char* field) {

@@ -102,8 +102,9 @@ std::map<std::string, std::string> special_tokens_of(const text::FilesBeside& be
   std::map<std::string, std::string> tokens;
   if (chat_template.empty()) return tokens;
   for (const text::SpecialTokenName& name : text::kSpecialTokenNames) {
-    if (std::optional<std::string> token = beside.token(name.of_files))
+    if (std::optional<std::string> token = beside.token(name.of_files)) {
       tokens.emplace(name.of_files, std::move(*token));
+    }
   }
   return tokens;
 }

@@ -100,8 +100,9 @@ Tensor changed(const Tensor& tensor, const WeightName& name, std::int64_t skippe
 std::optional<QuantisedTensor> changed_blocks(const QuantisedTensor& blocks, const WeightName& name,
                                               std::int64_t skipped, const Shape& shape) {
   const Shape& stored = blocks.shape();
-  if (name.change != Change::none || name.fused != Fused::none || stored.rank() != 2 || shape.rank() != 2)
+  if (name.change != Change::none || name.fused != Fused::none || stored.rank() != 2 || shape.rank() != 2) {
     return std::nullopt;
+  }
   if (stored[0] < skipped || (stored[0] - skipped) % name.parts != 0) return std::nullopt;
   const std::int64_t each = (stored[0] - skipped) / name.parts;
   if (!(Shape{each, stored[1]} == shape)) return std::nullopt;

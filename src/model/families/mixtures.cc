@@ -162,7 +162,7 @@ void read_layers_without(const ConfigFile& config, DecoderOptions& options) {
     if (n < 0 || n >= options.layers) config.refuse(kListed, "layers from 0 to " + std::to_string(options.layers - 1));
     without[static_cast<std::size_t>(n)] = 1;
   }
-  options.choices.without_experts = without;
+  options.choices.without_experts = std::move(without);
 }
 
 Model::Network mixtral_network(const ConfigFile& config, const Init& init, DType dtype) {

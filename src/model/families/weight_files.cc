@@ -64,7 +64,7 @@ void refuse_repeats(const std::string& index) {
 
 // "I8" of "layers.0.mlp.up_proj.weight": a map in whole numbers, or in 8 bits.
 bool is_quantised(const std::string& name, const std::string& type) {
-  const bool is_short = type.starts_with("I") || type.starts_with("U") || type.starts_with("F8") ||
+  const bool is_short = type.starts_with('I') || type.starts_with('U') || type.starts_with("F8") ||
                         type.starts_with("F6_") || type.starts_with("F4");
   return is_short && (name.ends_with("weight") || name.ends_with("weight_packed") || name.ends_with("_blocks"));
 }
@@ -102,8 +102,9 @@ void WeightFiles::join_mxfp4() {
       throw Error(paths_[names_.at(name)] + ": " + name + ": expected " + scales_of(name) + " beside it, got none");
     }
     for (const std::string& one : {name, scales->first}) {
-      if (types_.at(one) != "U8")
+      if (types_.at(one) != "U8") {
         throw Error(paths_[names_.at(one)] + ": " + one + ": expected U8, got " + types_.at(one));
+      }
     }
     pairs_.emplace(name, Pair{.blocks = names_.at(name), .scales = scales->second});
     names_.erase(scales);

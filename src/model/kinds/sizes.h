@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "qkv/model/examples.h"
 #include "qkv/model/model.h"
 
 namespace qkv::kinds {
