@@ -67,6 +67,10 @@ struct StudioOptions {
 /// The model, text, file, mask and root.
 [[nodiscard]] const Fields<StudioOptions>& studio_fields();
 
+/// Opens the model, and looks whether the file can be read, the root is a folder and the mask has a meaning. Throws
+/// InvalidArgument naming the field, and Error for what cannot be read.
+void require_sound(const StudioOptions& options);
+
 /// A file with the studio in it: `qkv view --export`, whose reply is the page where no file is named.
 struct PageRequest {
   StudioOptions studio;  // without file and root

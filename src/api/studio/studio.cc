@@ -16,7 +16,9 @@
 #include "core/shortened.h"
 #include "files/reading.h"
 #include "model/box_directories.h"
+#include "qkv/api/models.h"
 #include "qkv/api/refusal.h"
+#include "qkv/files.h"
 #include "qkv/model/box.h"
 
 namespace qkv {
@@ -184,6 +186,23 @@ const Fields<StudioOptions>& studio_fields() {
     return fields;
   }();
   return kFields;
+}
+
+void require_sound(const StudioOptions& options) {
+  namespace fs = std::filesystem;
+  // Quantised weights stay as they lie in the file, so that the studio is there at once.
+  if (!options.model.empty()) static_cast<void>(open_model(options.model, {}, QuantisedWeights::as_stored));
+  std::error_code none;
+  const fs::file_status file = fs::status(options.file, none);
+  // The studio reads plain files alone, and a pipe that nobody writes to would hold it up.
+  if (fs::exists(file) && !fs::is_regular_file(file) && !fs::is_directory(file)) {
+    throw Error("cannot read " + options.file + ": expected a file, got a pipe or a device");
+  }
+  if (!options.file.empty()) require_readable(options.file);
+  if (!options.root.empty() && !fs::is_directory(options.root, none)) {
+    api_detail::refuse("root", "a folder", "\"" + options.root + "\"");
+  }
+  if (!options.mask.empty()) static_cast<void>(parse_mask(options.mask));
 }
 
 const Fields<PageRequest>& page_fields() {
