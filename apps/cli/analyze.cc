@@ -59,8 +59,8 @@ Fields<AnalyzeFlags> fields_of_analyze() {
 void add_analyze(Commands& commands) {
   commands.add({.name = "analyze",
                 .group = "Look inside",
-                .footer = "MODEL is one of the box, a model file of your own, or a folder as models are\n"
-                          "published. Without --text it reads held-out examples of its task, or English\n"
+                .footer = std::string(kModelIs) +
+                          "Without --text it reads held-out examples of its task, or English\n"
                           "sentences. docs/insight.md says what each column means.\n"
                           "Examples:\n  qkv analyze induction\n  qkv analyze ./minilm --text mine.txt --csv heads.csv\n"
                           "  qkv analyze english --svg pictures",

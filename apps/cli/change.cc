@@ -40,8 +40,8 @@ void add_change(Commands& commands) {
   for (const char* const drawn : {"png", "svg", "pdf", "color", "width"}) fields.info(drawn).needs = {"sweep"};
   commands.add({.name = "change",
                 .group = "Look inside",
-                .footer = "MODEL is one of the box, a model file of your own, or a folder as models are\n"
-                          "published. Heads are LAYER.HEAD, after source: or cross: of another site. Each\n"
+                .footer = std::string(kModelIs) +
+                          "Heads are LAYER.HEAD, after source: or cross: of another site. Each\n"
                           "option of a change may be given again. docs/interventions.md has them all.\n"
                           "Examples:\n  qkv change induction abcxyzab --remove 1.0\n"
                           "  qkv change induction --examples 64 --remove 1.0\n"

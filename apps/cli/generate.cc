@@ -73,8 +73,8 @@ Fields<Asked<GenerateArguments>> fields_of_generate() {
 void add_generate(Commands& commands) {
   commands.add({.name = "generate",
                 .group = "Models",
-                .footer = "MODEL is one of the box, a model file of your own, or a folder as models are\n"
-                          "published. One text is shown as it grows.\n"
+                .footer = std::string(kModelIs) +
+                          "One text is shown as it grows.\n"
                           "Examples:\n  qkv generate sort hello\n"
                           "  qkv generate gpt2 \"The cat sat\" --tokens 40 --temperature 0.8 --top-p 0.95\n"
                           "  qkv generate t5 \"translate English to German: The cat sat.\" --beams 4\n"

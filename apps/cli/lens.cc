@@ -23,11 +23,10 @@ void add_lens(Commands& commands) {
   fields.give_examples({{"width", "60"}});
   commands.add({.name = "lens",
                 .group = "Look inside",
-                .footer = "MODEL is one of the box, a model file of your own, or a folder as models are\n"
-                          "published. docs/interventions.md says what the numbers are.\n"
-                          "Examples:\n  qkv lens induction abcxyzb\n"
-                          "  qkv lens gpt \"The cat sat on the\" --png lens.png\n"
-                          "  qkv lens gpt \"The cats\" --token \" are\" --against \" is\"",
+                .footer = std::string(kModelIs) + "docs/interventions.md says what the numbers are.\n"
+                                                  "Examples:\n  qkv lens induction abcxyzb\n"
+                                                  "  qkv lens gpt \"The cat sat on the\" --png lens.png\n"
+                                                  "  qkv lens gpt \"The cats\" --token \" are\" --against \" is\"",
                 .places = {"model", "text"}},
                std::move(fields), run_lens);
 }

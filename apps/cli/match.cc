@@ -37,15 +37,6 @@ void sort_words(MatchFlags& flags) {
   }
 }
 
-// Pictures first, then captions: [I + T, d_embedding].
-void write_vectors(const std::string& path, const PairMatch& match) {
-  std::vector<double> all = match.images.view().to_vector();
-  const std::vector<double> texts = match.texts.view().to_vector();
-  all.insert(all.end(), texts.begin(), texts.end());
-  const Tensor vectors(all, {match.images.dim(0) + match.texts.dim(0), match.images.dim(1)});
-  write_tensor(path, Tensor(vectors, DType::f32));
-}
-
 void run_match(Asked<MatchFlags>& asked, const Given& /*all*/) {
   const Manner& how = asked.how;
   asked.maps = asked.maps || how.wants_files();
@@ -54,7 +45,7 @@ void run_match(Asked<MatchFlags>& asked, const Given& /*all*/) {
   read_input(asked.file);
   const MatchFound found = found_match(asked, how.saying());
   const std::string page = how.page.empty() ? "" : studio::match_page(asked.model, found.question, found.explanation);
-  if (!asked.out.empty()) write_vectors(asked.out, found.match);
+  if (!asked.out.empty()) write_tensor(asked.out, vectors_of(found.match));
   give(
       how, found.explanation, page, [&] { return reply_as_json(match_figures(asked, found)); },
       [&] { return to_text(found.explanation, {.terminal = how.terminal()}); });
