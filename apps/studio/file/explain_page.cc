@@ -122,6 +122,19 @@ Request head_fields(const std::string& name) {
           {"head", number_from<std::int64_t>(name.substr(last + 1)).value()}};
 }
 
+// What the other pages read: a text as it is, without the answer that was asked for.
+bool is_read_alike(const ExplainRequest& asked) {
+  return asked.picture.empty() && !is_picture(asked.text) && asked.captions.empty() && !asked.chat && !asked.answer;
+}
+
+OpenedText opened_text(const ExplainRequest& asked, const Explanation& explanation, const OpenedModel& model) {
+  OpenedText opened{.model = model, .shown = {}, .pass = is_read_alike(asked) ? explanation.pass : nullptr};
+  opened.shown.model = asked.model;
+  opened.shown.text = asked.text;
+  opened.shown.example = asked.example;
+  return opened;
+}
+
 void add_trained_pages(Frozen& frozen, StudioPage& page, const Request& request, const Explanation& explanation) {
   // The other pages read texts as they are.
   if (request.contains("picture") || request.contains("captions") || request.contains("chat")) return;
@@ -137,7 +150,9 @@ void add_trained_pages(Frozen& frozen, StudioPage& page, const Request& request,
 }  // namespace
 
 std::string explain_page(const ExplainRequest& asked, const Explanation& explanation, const OpenedModel& model) {
-  return studio_page({.title = explanation.title, .opened = {asked.model, model}, .most_bytes = kMostBytes},
+  return studio_page({.title = explanation.title,
+                      .opened = opened_text(asked, explanation, model),
+                      .most_bytes = kMostBytes},
                      [&](Frozen& frozen, StudioPage& page) {
                        const Request request = explain_request(asked);
                        if (model == nullptr) {

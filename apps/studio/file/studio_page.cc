@@ -91,7 +91,9 @@ std::string start_of(const std::string& page, const Request& fields) {
 std::string studio_page(StudioPage page, const FillPage& fill) {
   require_pages();
   Studio studio(page.studio);
-  if (page.opened.second != nullptr) studio.keep(page.opened.first, page.opened.second);
+  const OpenedText& opened = page.opened;
+  if (opened.model != nullptr) studio.keep(opened.shown.model, opened.model);
+  if (opened.pass != nullptr) studio.keep(opened.shown, *opened.pass);
   Frozen frozen(studio);
   frozen.add("about", Request::object());
   fill(frozen, page);

@@ -350,10 +350,12 @@ describe("frozen into the page", () => {
   });
 
   it("reads what was packed, and refuses what is not whole", async () => {
-    const packed = await frozenText([["about {}", reply({ version: "1" })], ["bench {}", new Uint8Array(8)]]);
+    const numbers = reply({ q: 0 }, Uint8Array.from({ length: 19 }, (_, at) => at + 1));
+    const packed = await frozenText([["about {}", reply({ version: "1" })], ["bench {}", numbers]]);
     const read = await frozenReplies(packed);
     expect([...read.keys()]).toEqual(["about {}", "bench {}"]);
     expect(read.get("about {}")).toEqual(Uint8Array.from(reply({ version: "1" })));
+    expect(read.get("bench {}")).toEqual(Uint8Array.from(numbers));
     await expect(frozenReplies(packed.slice(0, 24))).rejects.toThrow();
   });
 

@@ -1,8 +1,10 @@
 // Replies frozen into the page. The element #frozen holds, gzipped and in base64, of each reply: u32 little-endian the
-// bytes of its name ("NAME {request}") and of its frames, then both.
+// bytes of its name ("NAME {request}"), of its frame with JSON and of that with blocks, then these. Blocks lie in planes:
+// the first byte of every four, then the second of each, which gzip packs better.
 
 import type { Transport } from "./engine";
 import { EngineError } from "./errors";
+import { frameKind, joined } from "./frames";
 
 export class Frozen implements Transport {
   readonly where = "computed when this page was made, by qkv";
@@ -31,7 +33,27 @@ export class Frozen implements Transport {
   }
 }
 
-const headBytes = 8;
+const headBytes = 12;
+const planes = 4;
+
+function inPlanes(bytes: Uint8Array): Uint8Array {
+  const count = bytes.length / planes;
+  return bytes.map((_, at) => bytes[(at % count) * planes + Math.floor(at / count)] ?? 0);
+}
+
+function fromPlanes(bytes: Uint8Array): Uint8Array {
+  const count = bytes.length / planes;
+  return bytes.map((_, at) => bytes[(at % planes) * count + Math.floor(at / planes)] ?? 0);
+}
+
+/** Where the frame with blocks begins; the end where there is none. */
+function blocksIn(frames: Uint8Array): number {
+  const view = new DataView(frames.buffer, frames.byteOffset, frames.byteLength);
+  for (let at = 0; at < frames.length; at += 8 + Math.ceil(view.getUint32(at + 4, true) / 8) * 8) {
+    if (view.getUint32(at, true) === frameKind.block) return at;
+  }
+  return frames.length;
+}
 
 /** The replies in the element's text. Throws if they are not whole. */
 export async function frozenReplies(text: string): Promise<Map<string, Uint8Array>> {
@@ -42,9 +64,11 @@ export async function frozenReplies(text: string): Promise<Map<string, Uint8Arra
   for (let at = 0; at < bytes.length; ) {
     const begin = at + headBytes;
     const nameEnd = begin <= bytes.length ? begin + view.getUint32(at, true) : Infinity;
-    const end = nameEnd <= bytes.length ? nameEnd + view.getUint32(at + 4, true) : Infinity;
+    const jsonEnd = begin <= bytes.length ? nameEnd + view.getUint32(at + 4, true) : Infinity;
+    const end = begin <= bytes.length ? jsonEnd + view.getUint32(at + 8, true) : Infinity;
     if (end > bytes.length) throw new Error("the element #frozen ends inside a reply");
-    replies.set(new TextDecoder().decode(bytes.subarray(begin, nameEnd)), bytes.subarray(nameEnd, end));
+    const frames = joined([bytes.subarray(nameEnd, jsonEnd), fromPlanes(bytes.subarray(jsonEnd, end))]);
+    replies.set(new TextDecoder().decode(bytes.subarray(begin, nameEnd)), frames);
     at = end;
   }
   return replies;
@@ -56,9 +80,11 @@ export async function frozenText(replies: Iterable<readonly [string, Uint8Array]
   for (const [key, frames] of replies) {
     const name = new TextEncoder().encode(key);
     const head = new Uint8Array(headBytes);
+    const blocks = blocksIn(frames);
     new DataView(head.buffer).setUint32(0, name.length, true);
-    new DataView(head.buffer).setUint32(4, frames.length, true);
-    parts.push(head, name, frames);
+    new DataView(head.buffer).setUint32(4, blocks, true);
+    new DataView(head.buffer).setUint32(8, frames.length - blocks, true);
+    parts.push(head, name, frames.subarray(0, blocks), inPlanes(frames.subarray(blocks)));
   }
   return base64(await gzipped(...parts));
 }
