@@ -38,15 +38,19 @@ std::string put_picture(const TemporaryDirectory& directory, const std::string& 
   return directory / name;
 }
 
+HeadsFound heads_of(const std::string& model, std::int64_t count) {
+  AnalyzeRequest request;
+  request.model = model;
+  request.count = count;
+  request.importance = 0;
+  return found_heads(request);
+}
+
 constexpr std::int64_t kLayersOfGpt = 4;
 
-// One that shows the text; and of a short text one for each layer, without each of its heads side by side.
+// One that shows the text, and one for each layer, without each of its heads side by side.
 TEST(Passes, OfExplain) {
-  const Json request = of_text("gpt", "The cat sat");
-  EXPECT_EQ(passes_of("explain", request), 1 + kLayersOfGpt);
-  std::string longer = "The cat sat";
-  for (int n = 0; n < 60; ++n) longer += " on the mat";
-  EXPECT_EQ(passes_of("explain", of_text("gpt", longer)), 1);
+  EXPECT_EQ(passes_of("explain", of_text("gpt", "The cat sat")), 1 + kLayersOfGpt);
 }
 
 // Whatever the pages Heads and Step ask of one text.
@@ -84,7 +88,7 @@ TEST(Passes, OfLensAndProbe) {
   EXPECT_EQ(passes_of("lens", text), 1);
   EXPECT_EQ(passes_of("lens", with(text, {{"against", " the"}})), 1);
   EXPECT_EQ(passes_of("probe", with(text, {{"stats", true}})), 1);
-  EXPECT_EQ(passes_of("probe", with(text, {{"stats", true}, {"stage", "ds"}})), 1);  // recorded, for its backward pass
+  EXPECT_EQ(passes_of("probe", with(text, {{"row", 1}, {"stage", "ds"}})), 1);  // recorded, for its backward pass
 }
 
 // As it is and as it is changed, and the other text once, whatever is taken from it.
@@ -130,7 +134,7 @@ TEST(Passes, OfAnalyze) {
   EXPECT_EQ(passes_of("analyze", own), 2 + 1);
   // Of the texts that ask, two lengths: one with gradients, one that the next go on from, and one for each layer.
   EXPECT_EQ(passes_of("analyze", with(own, {{"importance", 4}})), 2 + 1 + 2 * (1 + 1 + 2));
-  const HeadsFound found = found_heads({.model = "induction", .count = 8, .importance = 0});
+  const HeadsFound found = heads_of("induction", 8);
   ASSERT_FALSE(found.analysis->patterns.empty());
   std::set<std::size_t> lengths;
   for (const HeadText& text : found.texts.texts) lengths.insert(text.ids.size());
@@ -141,7 +145,7 @@ TEST(Passes, OfAnalyze) {
 
 // Pictures of the first text share a pass, which runs when one of them is drawn.
 TEST(Passes, OfPicturesOfHeads) {
-  const HeadsFound found = found_heads({.model = "induction", .count = 2, .importance = 0});
+  const HeadsFound found = heads_of("induction", 2);
   const std::int64_t before = passes_of_thread();
   for (const Drawing& one : heads_drawings(found)) {
     static_cast<void>(one.svg());

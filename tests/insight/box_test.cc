@@ -90,6 +90,7 @@ TEST(BoxOfModels, HasAnEncoderWithTargets) {
 }
 
 std::vector<PatternHead> patterns_of(const TrainedModel& trained) {
+  if (!trained.has_examples()) return {};
   const HeadTexts texts = head_texts(trained, 64);
   return analyze_heads(trained.model(), texts.texts, {.importance_texts = 0, .patterns = texts.patterns}).patterns;
 }
@@ -116,7 +117,6 @@ TEST(BoxOfModels, ShowThePatternsOfTheirTasks) {
     EXPECT_EQ(at, patterns.size()) << name;
   }
   EXPECT_GE(found, 18U);
-  EXPECT_TRUE(patterns_of(boxed("gpt")).empty());  // of prose, not of a task
 }
 
 // Its texts ask for nothing, so some tokens are masked.
