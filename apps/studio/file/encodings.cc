@@ -92,16 +92,6 @@ void PackedSize::add(std::string_view bytes) {
   } while (stream_->avail_out == 0);
 }
 
-std::string in_planes(std::string_view bytes) {
-  constexpr std::size_t kPlanes = 4;
-  std::string planes;
-  planes.reserve(bytes.size());
-  for (std::size_t plane = 0; plane < kPlanes; ++plane) {
-    for (std::size_t at = plane; at < bytes.size(); at += kPlanes) planes += bytes[at];
-  }
-  return planes;
-}
-
 std::string base64(std::string_view bytes) {
   std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // and the zero that is written after it
   const int count =

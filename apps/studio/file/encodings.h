@@ -25,10 +25,6 @@ class PackedSize {
   std::size_t bytes_ = 0;
 };
 
-/// The first byte of every four, then the second of each, and so on: of numbers of four bytes those that are alike stand
-/// side by side, which gzip packs better. The length is a multiple of 4.
-[[nodiscard]] std::string in_planes(std::string_view bytes);
-
 [[nodiscard]] std::string base64(std::string_view bytes);
 /// How long base64() of so many bytes is.
 [[nodiscard]] constexpr std::size_t base64_bytes(std::size_t bytes) { return (bytes + 2) / 3 * 4; }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "packed_blocks.h"
 #include "qkv/error.h"
 
 namespace qkv::studio {
@@ -19,10 +20,12 @@ std::string name_of(std::string_view question, const Request& request) {
 std::string entry_of(const std::string& name, const StudioReply& reply) {
   const std::string_view blocks(reinterpret_cast<const char*>(reply.blocks.data()), reply.blocks.size());
   const std::string frame = framed(StudioFrame::reply, reply.json);
-  const std::string planes = in_planes(framed(StudioFrame::blocks, blocks));
+  const PackedBlocks packed = packed_blocks(framed(StudioFrame::blocks, blocks));
   std::string entry;
-  for (const std::string* part : {&name, &frame, &planes}) append(entry, part->size());
-  return entry + name + frame + planes;
+  for (const std::size_t number : {name.size(), frame.size(), std::size_t{packed.words}, packed.bytes.size()}) {
+    append(entry, number);
+  }
+  return entry + name + frame + packed.bytes;
 }
 
 }  // namespace

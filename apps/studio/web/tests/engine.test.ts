@@ -356,6 +356,9 @@ describe("frozen into the page", () => {
     expect([...read.keys()]).toEqual(["about {}", "bench {}"]);
     expect(read.get("about {}")).toEqual(Uint8Array.from(reply({ version: "1" })));
     expect(read.get("bench {}")).toEqual(Uint8Array.from(numbers));
+    const alike = reply({ q: 0 }, Uint8Array.from({ length: 4096 }, (_, at) => (at * at) % 7));
+    const again = await frozenReplies(await frozenText([["bench {}", alike]]));
+    expect(again.get("bench {}")).toEqual(Uint8Array.from(alike));
     await expect(frozenReplies(packed.slice(0, 24))).rejects.toThrow();
   });
 

@@ -1,10 +1,11 @@
 // Replies frozen into the page. The element #frozen holds, gzipped and in base64, of each reply: u32 little-endian the
-// bytes of its name ("NAME {request}"), of its frame with JSON and of that with blocks, then these. Blocks lie in planes:
-// the first byte of every four, then the second of each, which gzip packs better.
+// bytes of its name ("NAME {request}") and of its frame with JSON, the words of its packed blocks and their bytes; then
+// these three. What is packed is the frame of the blocks.
 
 import type { Transport } from "./engine";
 import { EngineError } from "./errors";
 import { frameKind, joined } from "./frames";
+import { packedBlocks, unpackedBlocks } from "./packed_blocks";
 
 export class Frozen implements Transport {
   readonly where = "computed when this page was made, by qkv";
@@ -33,18 +34,7 @@ export class Frozen implements Transport {
   }
 }
 
-const headBytes = 12;
-const planes = 4;
-
-function inPlanes(bytes: Uint8Array): Uint8Array {
-  const count = bytes.length / planes;
-  return bytes.map((_, at) => bytes[(at % count) * planes + Math.floor(at / count)] ?? 0);
-}
-
-function fromPlanes(bytes: Uint8Array): Uint8Array {
-  const count = bytes.length / planes;
-  return bytes.map((_, at) => bytes[(at % planes) * count + Math.floor(at / planes)] ?? 0);
-}
+const headBytes = 16;
 
 /** Where the frame with blocks begins; the end where there is none. */
 function blocksIn(frames: Uint8Array): number {
@@ -63,11 +53,13 @@ export async function frozenReplies(text: string): Promise<Map<string, Uint8Arra
   const replies = new Map<string, Uint8Array>();
   for (let at = 0; at < bytes.length; ) {
     const begin = at + headBytes;
-    const nameEnd = begin <= bytes.length ? begin + view.getUint32(at, true) : Infinity;
-    const jsonEnd = begin <= bytes.length ? nameEnd + view.getUint32(at + 4, true) : Infinity;
-    const end = begin <= bytes.length ? jsonEnd + view.getUint32(at + 8, true) : Infinity;
+    const head = (n: number) => (begin <= bytes.length ? view.getUint32(at + 4 * n, true) : Infinity);
+    const nameEnd = begin + head(0);
+    const jsonEnd = nameEnd + head(1);
+    const end = jsonEnd + head(3);
     if (end > bytes.length) throw new Error("the element #frozen ends inside a reply");
-    const frames = joined([bytes.subarray(nameEnd, jsonEnd), fromPlanes(bytes.subarray(jsonEnd, end))]);
+    const blocks = unpackedBlocks({ words: head(2), bytes: bytes.subarray(jsonEnd, end) });
+    const frames = joined([bytes.subarray(nameEnd, jsonEnd), blocks]);
     replies.set(new TextDecoder().decode(bytes.subarray(begin, nameEnd)), frames);
     at = end;
   }
@@ -79,12 +71,13 @@ export async function frozenText(replies: Iterable<readonly [string, Uint8Array]
   const parts: Uint8Array[] = [];
   for (const [key, frames] of replies) {
     const name = new TextEncoder().encode(key);
-    const head = new Uint8Array(headBytes);
     const blocks = blocksIn(frames);
-    new DataView(head.buffer).setUint32(0, name.length, true);
-    new DataView(head.buffer).setUint32(4, blocks, true);
-    new DataView(head.buffer).setUint32(8, frames.length - blocks, true);
-    parts.push(head, name, frames.subarray(0, blocks), inPlanes(frames.subarray(blocks)));
+    const packed = packedBlocks(frames.subarray(blocks));
+    const head = new Uint8Array(headBytes);
+    [name.length, blocks, packed.words, packed.bytes.length].forEach((number, n) => {
+      new DataView(head.buffer).setUint32(4 * n, number, true);
+    });
+    parts.push(head, name, frames.subarray(0, blocks), packed.bytes);
   }
   return base64(await gzipped(...parts));
 }
