@@ -83,7 +83,7 @@ TEST(PageFile, ComesWithAnEngineWhereThereIsOne) {
                  .starts = {},
                  .live = LiveEngine{.engine = "wasm", .worker = "work()", .models = {{"gpt", "m"}}}},
                 frozen);
-  EXPECT_THAT(page, AllOf(HasSubstr("id=\"engine\">" + base64("wasm")), HasSubstr("id=\"worker\">work()<"),
+  EXPECT_THAT(page, AllOf(HasSubstr("id=\"engine\">" + base85("wasm")), HasSubstr("id=\"worker\">work()<"),
                           HasSubstr(R"(id="models">{"gpt":"bQ=="})"), HasSubstr("'wasm-unsafe-eval'"),
                           HasSubstr("worker-src blob:")));
 }
@@ -94,7 +94,7 @@ TEST(PageFile, CarriesRepliesAsThePageAsksForThem) {
   frozen.add("bench", {{"query", 2}, {"mask", "causal"}});
   const std::string packed = gunzipped(frozen.packed());
   EXPECT_THAT(packed, HasSubstr(R"(bench {"mask":"causal","query":2})"));
-  EXPECT_THAT(file_with({.title = "", .starts = {}}, frozen), HasSubstr("id=\"frozen\">" + base64(frozen.packed())));
+  EXPECT_THAT(file_with({.title = "", .starts = {}}, frozen), HasSubstr("id=\"frozen\">" + base85(frozen.packed())));
   EXPECT_THROW(frozen.add("bench", {{"query", 9}}), InvalidArgument);
   EXPECT_FALSE(frozen.add_if_answered("bench", {{"query", 9}}));
   EXPECT_EQ(frozen.size(), 1U);
@@ -232,7 +232,10 @@ TEST(Encodings, RefuseWhatIsDamaged) {
   EXPECT_EQ(gunzipped(packed), "some text that is long enough to be packed");
   EXPECT_THROW(static_cast<void>(gunzipped(packed.substr(0, packed.size() / 2))), Error);
   EXPECT_THROW(static_cast<void>(gunzipped("no gzip")), Error);
-  EXPECT_EQ(base64("\xff\xfe"), "//4=");
+  EXPECT_EQ(base85("\x86\x4f\xd2\x6f\xb5\x59\xf7\x5b"), "HelloWorld");
+  EXPECT_EQ(base85("\xff\xfe"), "$nz");
+  EXPECT_EQ(base85("\xff\xfe").size(), base85_bytes(2));
+  EXPECT_EQ(base85(""), "");
   EXPECT_EQ(csp_hash(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
 }
 

@@ -20,7 +20,7 @@ constexpr std::int64_t kBenchNumbers = 2048;  // of each of q, k and v, which th
 // Of a text of some forty tokens through thirty layers the file stays below 5 MB: with other models only where there is
 // room, and little of the pages Heads and Step, as the explanation shows all heads itself.
 constexpr std::size_t kMostBytes = 4'900'000;
-constexpr std::size_t kBesideExplain = std::size_t{224} << 10;
+constexpr std::size_t kBesideExplain = std::size_t{240} << 10;
 constexpr std::int64_t kTokensOfPages = 1024;   // of longer texts the file has the explanation alone
 constexpr std::int64_t kDrawnNumbers = 65'536;  // of a projection: each reply of the bench holds it
 

@@ -99,7 +99,7 @@ std::string studio_page(StudioPage page, const FillPage& fill) {
   fill(frozen, page);
   PageFile file{.title = page.title, .starts = page.starts, .live = live_engine()};
   if (file.live) {
-    const std::size_t bytes = page_file(built_pages(), file, Frozen(studio)).size() + base64_bytes(frozen.bytes());
+    const std::size_t bytes = page_file(built_pages(), file, Frozen(studio)).size() + base85_bytes(frozen.bytes());
     add_models(*file.live, frozen.values_of("model"), page.most_bytes - std::min(bytes, page.most_bytes));
   }
   keep_models(frozen, file);

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { canonical, Engine, type Transport } from "../src/engine/engine";
 import { EngineError, EngineGone } from "../src/engine/errors";
 import { FrameReader, frameBytes, frameKind } from "../src/engine/frames";
+import { base85, fromBase85 } from "../src/engine/base85";
 import { Frozen, frozenReplies, frozenText } from "../src/engine/frozen";
 import { InHost, type Host } from "../src/engine/in_host";
 import { InWorker } from "../src/engine/in_worker";
@@ -335,6 +336,18 @@ describe("in a frame", () => {
     expect(host.posted).toEqual([{ address: "/step?q=2" }]);
     host.say({ address: "/heads" });
     expect(gone).toEqual(["/heads"]);
+  });
+});
+
+describe("bytes in a page", () => {
+  it("are text of 85 digits, as apps/studio/file/encodings.cc writes it", () => {
+    expect(base85(Uint8Array.of(0x86, 0x4f, 0xd2, 0x6f, 0xb5, 0x59, 0xf7, 0x5b))).toBe("HelloWorld");
+    expect(base85(Uint8Array.of(0xff, 0xfe))).toBe("$nz");
+    for (let length = 0; length < 9; ++length) {
+      const bytes = Uint8Array.from({ length }, (_, at) => 255 - 31 * at);
+      expect(fromBase85(base85(bytes))).toEqual(bytes);
+    }
+    expect(() => fromBase85("Hello<orld")).toThrow("expected a digit of base 85, got “<”");
   });
 });
 

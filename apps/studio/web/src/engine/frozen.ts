@@ -1,7 +1,8 @@
-// Replies frozen into the page. The element #frozen holds, gzipped and in base64, of each reply: u32 little-endian the
+// Replies frozen into the page. The element #frozen holds, gzipped and in base 85, of each reply: u32 little-endian the
 // bytes of its name ("NAME {request}") and of its frame with JSON, the words of its packed blocks and their bytes; then
 // these three. What is packed is the frame of the blocks.
 
+import { base85, fromBase85 } from "./base85";
 import type { Transport } from "./engine";
 import { EngineError } from "./errors";
 import { frameKind, joined } from "./frames";
@@ -47,8 +48,7 @@ function blocksIn(frames: Uint8Array): number {
 
 /** The replies in the element's text. Throws if they are not whole. */
 export async function frozenReplies(text: string): Promise<Map<string, Uint8Array>> {
-  const packed = Uint8Array.from(atob(text.trim()), (character) => character.charCodeAt(0));
-  const bytes = await through(new DecompressionStream("gzip"), packed);
+  const bytes = await through(new DecompressionStream("gzip"), fromBase85(text.trim()));
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const replies = new Map<string, Uint8Array>();
   for (let at = 0; at < bytes.length; ) {
@@ -79,18 +79,11 @@ export async function frozenText(replies: Iterable<readonly [string, Uint8Array]
     });
     parts.push(head, name, frames.subarray(0, blocks), packed.bytes);
   }
-  return base64(await gzipped(...parts));
+  return base85(await gzipped(...parts));
 }
 
 export function gzipped(...parts: Uint8Array[]): Promise<Uint8Array> {
   return through(new CompressionStream("gzip"), ...parts);
-}
-
-export function base64(bytes: Uint8Array): string {
-  const part = 0x8000; // arguments that a function takes everywhere
-  let text = "";
-  for (let at = 0; at < bytes.length; at += part) text += String.fromCharCode(...bytes.subarray(at, at + part));
-  return btoa(text);
 }
 
 async function through(stream: GenericTransformStream, ...parts: Uint8Array[]): Promise<Uint8Array> {
