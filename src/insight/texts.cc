@@ -218,8 +218,8 @@ HeadTexts head_texts(const TextModel& trained, std::int64_t count) {
   for (std::int64_t n = 0; n < most; ++n) {
     Example example = examples.example(Split::test, n);
     all.push_back(insight::head_text_of(trained, example));
-    patterns.texts.push_back({.rows = std::move(example.patterns),
-                              .before = trained.traits().goes_on ? std::ssize(example.source) : 0});
+    patterns.texts.push_back(
+        {.rows = std::move(example.patterns), .before = trained.traits().goes_on ? std::ssize(example.source) : 0});
   }
   HeadTexts texts =
       collected(trained, std::move(all),

@@ -49,9 +49,7 @@ HeadsFound heads_of(const std::string& model, std::int64_t count) {
 constexpr std::int64_t kLayersOfGpt = 4;
 
 // One that shows the text, and one for each layer, without each of its heads side by side.
-TEST(Passes, OfExplain) {
-  EXPECT_EQ(passes_of("explain", of_text("gpt", "The cat sat")), 1 + kLayersOfGpt);
-}
+TEST(Passes, OfExplain) { EXPECT_EQ(passes_of("explain", of_text("gpt", "The cat sat")), 1 + kLayersOfGpt); }
 
 // Whatever the pages Heads and Step ask of one text.
 TEST(Passes, OfAllQuestionsAboutATextsHeads) {

@@ -150,19 +150,18 @@ void add_trained_pages(Frozen& frozen, StudioPage& page, const Request& request,
 }  // namespace
 
 std::string explain_page(const ExplainRequest& asked, const Explanation& explanation, const OpenedModel& model) {
-  return studio_page({.title = explanation.title,
-                      .opened = opened_text(asked, explanation, model),
-                      .most_bytes = kMostBytes},
-                     [&](Frozen& frozen, StudioPage& page) {
-                       const Request request = explain_request(asked);
-                       if (model == nullptr) {
-                         add_step_page(frozen, page, bench_request(asked, request, explanation));
-                       } else {
-                         add_trained_pages(frozen, page, request, explanation);
-                       }
-                       frozen.put("explain", request, studio_reply_of(explained(explanation, Explained::as_shown)));
-                       page.starts.push_back(explain_start(request));
-                     });
+  return studio_page(
+      {.title = explanation.title, .opened = opened_text(asked, explanation, model), .most_bytes = kMostBytes},
+      [&](Frozen& frozen, StudioPage& page) {
+        const Request request = explain_request(asked);
+        if (model == nullptr) {
+          add_step_page(frozen, page, bench_request(asked, request, explanation));
+        } else {
+          add_trained_pages(frozen, page, request, explanation);
+        }
+        frozen.put("explain", request, studio_reply_of(explained(explanation, Explained::as_shown)));
+        page.starts.push_back(explain_start(request));
+      });
 }
 
 std::string match_page(const std::string& model, const MatchQuestion& question, const Explanation& explanation) {

@@ -32,9 +32,8 @@ PackedBlocks packed_blocks(std::string_view blocks) {
   }
   std::vector<std::uint32_t> words;
   for (const auto& [word, count] : counts) words.push_back(word);
-  std::ranges::sort(words, [&](std::uint32_t a, std::uint32_t b) {
-    return counts[a] != counts[b] ? counts[a] > counts[b] : a < b;
-  });
+  std::ranges::sort(
+      words, [&](std::uint32_t a, std::uint32_t b) { return counts[a] != counts[b] ? counts[a] > counts[b] : a < b; });
   for (std::uint32_t n = 0; n < words.size(); ++n) counts[words[n]] = n;
   for (std::uint32_t& word : all) word = counts[word];
   packed.words = static_cast<std::uint32_t>(words.size());

@@ -14,8 +14,8 @@ struct HeadTexts {
   std::vector<HeadText> texts;
   RepeatedTokens repeats;   // for options.repeats: tokens of these texts or, of a model of no task, all but separators
   MaskedTokens masks = {};  // for options.masks: of an encoder that fills gaps and learnt no task
-  TaskPatterns patterns = {};  // for options.patterns: of examples of a task
-  std::string described;    // "64 held-out examples of induction"
+  TaskPatterns patterns = {};           // for options.patterns: of examples of a task
+  std::string described;                // "64 held-out examples of induction"
   std::vector<std::string> shown = {};  // the tokens of the first text, as shown_token() has them
 };
 

@@ -103,8 +103,7 @@ HeadsFound found_heads(const AnalyzeRequest& request, const Saying& saying) {
   const auto doing = [&](const std::string& what, std::int64_t, std::int64_t) {
     if (saying.doing) saying.doing(what);
   };
-  found.analysis = std::make_shared<const HeadAnalysis>(
-      analyzed(request, *found.model, found.texts, doing));
+  found.analysis = std::make_shared<const HeadAnalysis>(analyzed(request, *found.model, found.texts, doing));
   return found;
 }
 

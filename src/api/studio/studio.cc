@@ -96,8 +96,8 @@ void StudioState::keep(const std::string& name, OpenedModel model) {
 void StudioState::keep(const HeadsRequest& shown, const ModelPass& pass) {
   api_detail::ShownText key = api_detail::shown_text_of(shown);
   key.model = model_key(shown.model);
-  static_cast<void>(runs_.get(
-      key, [&] { return std::make_shared<const api_detail::ModelRun>(model(shown.model), pass); }));
+  static_cast<void>(
+      runs_.get(key, [&] { return std::make_shared<const api_detail::ModelRun>(model(shown.model), pass); }));
 }
 
 std::shared_ptr<const api_detail::ModelRun> StudioState::run(const api_detail::ShownText& shown,

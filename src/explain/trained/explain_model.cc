@@ -108,7 +108,8 @@ class ModelReader {
     auto left = std::make_shared<ModelPass>(ModelPass{.example = shown(), .trace = trace_, .said = {}});
     if (says_tokens()) {
       const Tensor scores = trace_[stack_of(trained_) + "logits"];
-      left->said = Tensor(scores.view().select(0, 0).select(0, insight::asked_row(trained_, shown(), batch_)), DType::f64);
+      left->said =
+          Tensor(scores.view().select(0, 0).select(0, insight::asked_row(trained_, shown(), batch_)), DType::f64);
     }
     trace_.record()->kept = {};
     return left;
