@@ -32,6 +32,7 @@ float shortest_shown(double value, double unit) {
   if (std::abs(value) < 0.5 * unit) return static_cast<float>(std::copysign(0.25 * unit, value));
   constexpr double kWithin = 0.45;  // of a unit, so that rounding leaves the digits alone
   const double digits = std::round(value / unit);
+  if (std::abs(value / unit - digits) == 0.5) return static_cast<float>(value);  // whoever writes it rounds it
   const double shown = digits * unit;
   int exponent = 0;
   std::frexp(shown, &exponent);
