@@ -7,7 +7,6 @@
 #include <numeric>
 #include <utility>
 
-#include "core/said_of.h"
 #include "insight/question.h"
 #include "insight/removed_heads.h"
 #include "insight/text_batch.h"
@@ -71,14 +70,13 @@ Tensor outcome_in(const Model& model, std::span<const Tensor> values, std::int64
   return pair;
 }
 
-Tensor run_outcome(const Model& model, const HeadText& text, Trace& trace) {
-  run_text(model, text, trace);
+Tensor outcome_left(const Model& model, const Trace& trace) {
   return outcome_in(model, values_in(trace, outcome_names(model)), 0);
 }
 
-Tensor plain_outcome(const Model& model, const HeadText& text, const char* argument) {
-  Trace trace(outcome_names(model));
-  return core::said_of(kQuestion, argument, [&] { return run_outcome(model, text, trace); });
+Tensor run_outcome(const Model& model, const HeadText& text, Trace& trace) {
+  run_text(model, text, trace);
+  return outcome_left(model, trace);
 }
 
 StateCosines cosines_of(const Tensor& before, const Tensor& after, const EmbedOptions& vectors) {

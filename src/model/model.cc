@@ -10,15 +10,12 @@
 #include "model/kinds/encoder_decoder.h"
 #include "model/kinds/two_tower.h"
 #include "model/next_token.h"
-#include "model/passes.h"
 #include "model/require_finite.h"
 
 namespace qkv {
 namespace {
 
 using kinds::Kind;
-
-thread_local std::int64_t passes = 0;  // NOLINT(*-avoid-non-const-global-variables): of a thread, for tests
 
 constexpr std::size_t kKinds = std::variant_size_v<Model::Network>;
 
@@ -63,8 +60,6 @@ Model::Network kinds::network_of(ModelKind kind, const Sizes& sizes, const Init&
       of_each_kind<MakeSized>([]<std::size_t n>() { return &made_sized<n>; }, std::make_index_sequence<kKinds>());
   return kMakers.at(static_cast<std::size_t>(kind))(sizes, init);
 }
-
-std::int64_t passes_of_thread() noexcept { return passes; }
 
 const KindTraits& traits_of(ModelKind kind) noexcept { return kTraits[static_cast<std::size_t>(kind)]; }
 
@@ -137,7 +132,6 @@ std::int64_t Model::parameter_count() const {
 DType Model::dtype() const { return parameters().front().value.dtype() == DType::f64 ? DType::f64 : DType::f32; }
 
 Variable Model::forward(const ModelInput& in, const ModelCall& call) const {
-  ++passes;
   return std::visit([&]<class N>(const N& network) { return Kind<N>::forward(network, in, call); }, network_);
 }
 
@@ -146,7 +140,6 @@ bool Model::scores_tokens() const {
 }
 
 Variable Model::states(const ModelInput& in, const ModelCall& call) const {
-  ++passes;
   return std::visit([&]<class N>(const N& network) { return Kind<N>::states(network, in, call); }, network_);
 }
 
@@ -163,7 +156,6 @@ NewTokens Model::generate(const ModelInput& in, const GenerateOptions& options) 
 }
 
 void Model::run(const ModelInput& in, Trace& trace) const {
-  ++passes;
   const NoGradient constant;
   const ModelCall call{.dtype = dtype(), .trace = &trace};
   std::visit([&]<class N>(const N& network) { Kind<N>::run(network, in, call); }, network_);

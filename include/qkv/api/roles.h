@@ -88,12 +88,9 @@ struct RolesReply {
 /// The texts that the request asks for. Throws InvalidArgument naming `model`.
 [[nodiscard]] HeadTexts analyzed_texts(const AnalyzeRequest& request, const TextModel& trained);
 
-/// Whose texts are read: only on examples of its task does a model show its task's patterns.
-enum class ReadTexts : std::uint8_t { of_task, own };
-
 /// What the heads do over these texts. Throws as analyze_heads(), naming `sites` or, of the texts, `text`.
 [[nodiscard]] HeadAnalysis analyzed(
-    const AnalyzeRequest& request, const TextModel& trained, const HeadTexts& texts, ReadTexts of,
+    const AnalyzeRequest& request, const TextModel& trained, const HeadTexts& texts,
     const std::function<void(const std::string& what, std::int64_t done, std::int64_t total)>& doing = {});
 
 /// The sentences that the request's `syntax` names. Throws Error naming a file that cannot be read, and InvalidArgument

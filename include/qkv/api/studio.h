@@ -18,6 +18,8 @@
 namespace qkv {
 
 class TextModel;
+struct HeadsRequest;
+struct ModelPass;
 
 /// Called now and then while a question is answered, with what is walked ("map", "top keys", …); `stop` ends it with
 /// Cancelled.
@@ -94,6 +96,8 @@ class Studio {
 
   /// Keeps a model that is open already: questions that name it do not open it again.
   void keep(const std::string& name, std::shared_ptr<const TextModel> model);
+  /// Keeps a pass of such a model over what it was shown: questions about its heads there do not run it again.
+  void keep(const HeadsRequest& shown, const ModelPass& pass);
 
   /// Whether an answer takes so little, some hundredths of a second, that it need not wait for those that take much.
   [[nodiscard]] static bool is_light(std::string_view name, std::string_view request);

@@ -47,8 +47,7 @@ Report heads_of(const LoadedModel& model, const Texts& texts, const Given& given
   request.model = model.name;
   return stoppably([&] {
     const HeadTexts read = texts ? head_texts(model.trained, *texts) : analyzed_texts(request, model.trained);
-    const ReadTexts whose = texts ? ReadTexts::own : ReadTexts::of_task;
-    const auto analysis = std::make_shared<HeadAnalysis>(analyzed(request, model.trained, read, whose));
+    const auto analysis = std::make_shared<HeadAnalysis>(analyzed(request, model.trained, read));
     return report_of(analysis, model.name, read.described);
   });
 }

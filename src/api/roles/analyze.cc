@@ -15,18 +15,12 @@ namespace {
 
 constexpr std::int64_t kTexts = 64;
 
-std::vector<PatternHead> patterns_at(const TextModel& trained, std::int64_t count,
-                                     const std::vector<AttentionSite>& sites) {
-  std::vector<PatternHead> patterns = pattern_heads(trained, count);
-  std::erase_if(patterns, [&](const PatternHead& one) { return std::ranges::find(sites, one.site) == sites.end(); });
-  return patterns;
-}
-
 HeadOptions head_options(const AnalyzeRequest& request, const HeadTexts& texts) {
   HeadOptions options;
   options.importance_texts = request.importance;
   options.repeats = texts.repeats;
   options.masks = texts.masks;
+  options.patterns = texts.patterns;
   options.repeats.seed = options.masks.seed = request.seed;
   const auto is_left_out = [&](AttentionSite site) {
     return std::ranges::find(request.sites, name_of(site)) == request.sites.end();
@@ -82,15 +76,11 @@ HeadTexts analyzed_texts(const AnalyzeRequest& request, const TextModel& trained
   return texts_to_look_at(trained, request.count.value_or(kTexts));
 }
 
-HeadAnalysis analyzed(const AnalyzeRequest& request, const TextModel& trained, const HeadTexts& texts, ReadTexts of,
+HeadAnalysis analyzed(const AnalyzeRequest& request, const TextModel& trained, const HeadTexts& texts,
                       const std::function<void(const std::string& what, std::int64_t, std::int64_t)>& doing) {
   HeadOptions options = head_options(request, texts);
   options.doing = doing;
-  HeadAnalysis analysis = analyze_heads(trained.model(), texts.texts, options);
-  if (of == ReadTexts::of_task) {
-    analysis.patterns = patterns_at(trained, request.count.value_or(kTexts), options.sites);
-  }
-  return analysis;
+  return analyze_heads(trained.model(), texts.texts, options);
 }
 
 std::vector<ParsedSentence> analyzed_trees(const AnalyzeRequest& request) {
@@ -113,8 +103,7 @@ HeadsFound found_heads(const AnalyzeRequest& request, const Saying& saying) {
   const auto doing = [&](const std::string& what, std::int64_t, std::int64_t) {
     if (saying.doing) saying.doing(what);
   };
-  found.analysis = std::make_shared<const HeadAnalysis>(
-      analyzed(request, *found.model, found.texts, has_own ? ReadTexts::own : ReadTexts::of_task, doing));
+  found.analysis = std::make_shared<const HeadAnalysis>(analyzed(request, *found.model, found.texts, doing));
   return found;
 }
 

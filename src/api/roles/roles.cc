@@ -17,12 +17,11 @@ RolesReply answer_roles(StudioState& state, const RolesRequest& request, const S
   HeadOptions options;
   options.importance_texts = request.importance;
   options.repeats = texts.repeats;
+  options.patterns = texts.patterns;
   options.doing = [&](const std::string& what, std::int64_t done, std::int64_t total) {
     if (watch && watch(what, {.done = done, .total = total}) == Proceed::stop) throw Cancelled("roles: stopped");
   };
-  HeadAnalysis analysis = analyze_heads(trained->model(), texts.texts, options);
-  if (lines.empty()) analysis.patterns = pattern_heads(*trained, request.count);
-  return roles_reply(analysis, request.model, texts.described);
+  return roles_reply(analyze_heads(trained->model(), texts.texts, options), request.model, texts.described);
 }
 
 }  // namespace

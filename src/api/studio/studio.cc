@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
+#include "api/heads/head_words.h"
 #include "api/models/models.h"
 #include "api/models/pass_bounds.h"
 #include "api/replies/reply_json.h"
@@ -92,6 +93,13 @@ std::shared_ptr<const TextModel> StudioState::model(const std::string& name) {
 
 void StudioState::keep(const std::string& name, OpenedModel model) {
   static_cast<void>(models_.get(model_key(name), [&] { return std::move(model); }));
+}
+
+void StudioState::keep(const HeadsRequest& shown, const ModelPass& pass) {
+  api_detail::ShownText key = api_detail::shown_text_of(shown);
+  key.model = model_key(shown.model);
+  static_cast<void>(
+      runs_.get(key, [&] { return std::make_shared<const api_detail::ModelRun>(model(shown.model), pass); }));
 }
 
 std::shared_ptr<const api_detail::ModelRun> StudioState::run(const api_detail::ShownText& shown,
@@ -227,6 +235,8 @@ Studio::~Studio() = default;
 void Studio::keep(const std::string& name, std::shared_ptr<const TextModel> model) {
   state_->keep(name, std::move(model));
 }
+
+void Studio::keep(const HeadsRequest& shown, const ModelPass& pass) { state_->keep(shown, pass); }
 
 StudioReply Studio::ask(std::string_view name, std::string_view request, const StudioWatch& watch) {
   const Answering answering(*state_, name, watch);

@@ -92,16 +92,7 @@ NamedHeatmap strengths(const std::string& id, const std::string& caption, const 
   return map;
 }
 
-}  // namespace
-
-Tensor covered_colours(const TextModel& trained, const Example& example) {
-  const Tensor colours = trained.colours_of(example.image);
-  const auto* towers = std::get_if<TwoTower>(&trained.model().network());
-  const std::int64_t side = colours.dim(1) - (towers == nullptr ? 0 : towers->options().image_margin);
-  return Tensor(colours.view().slice(1, 0, side).slice(2, 0, side));
-}
-
-Section pair_maps_step(const TextModel& trained, const std::vector<ShownPair>& pairs) {
+Section pairs_step(const TextModel& trained, const std::vector<ShownPair>& pairs, const CoveredImage& covered) {
   const auto& towers = std::get<TwoTower>(trained.model().network());
   Section step;
   step.id = "rests-on";
@@ -118,7 +109,7 @@ Section pair_maps_step(const TextModel& trained, const std::vector<ShownPair>& p
     const std::string called = pairs.size() > 1 ? fmt::format("{} ", n + 1) : "";  // captions are long
     const Tensor pixels = covered_colours(trained, example);
     PairRelevance relevance = pair_relevance(towers, example.image, example.tokens);
-    const Tensor lost = losses(pair_occlusion(towers, example.image, example.tokens));
+    const Tensor lost = losses(covered.losses(example.tokens));
     step.images.push_back(
         {.title = called + "attention", .pixels = pixels, .weights = relevance.patches, .marked = {}});
     step.images.push_back({.title = called + "covered", .pixels = pixels, .weights = lost, .marked = {}});
@@ -131,11 +122,10 @@ Section pair_maps_step(const TextModel& trained, const std::vector<ShownPair>& p
   return step;
 }
 
-Section word_maps_step(const TextModel& trained, const ShownPair& pair) {
+Section words_step(const TextModel& trained, const ShownPair& pair, const CoveredImage& covered) {
   const Example& example = pair.example;
   const std::vector<std::size_t> places = word_places(trained, pair);
-  const Tensor both = losses(pair_interaction(std::get<TwoTower>(trained.model().network()), example.image,
-                                              example.tokens, without_each(trained, example.tokens, places)));
+  const Tensor both = losses(covered.interaction(example.tokens, without_each(trained, example.tokens, places)));
   const std::vector<std::string> tokens = texts_of(trained.tokenizer(), example.tokens);
   Section step;
   step.id = "words";
@@ -159,6 +149,21 @@ Section word_maps_step(const TextModel& trained, const ShownPair& pair) {
   }
   if (has_marks) step.text += " Outlined (in a terminal: beside it) are the patches of what the word names.";
   return step;
+}
+
+}  // namespace
+
+Tensor covered_colours(const TextModel& trained, const Example& example) {
+  const Tensor colours = trained.colours_of(example.image);
+  const auto* towers = std::get_if<TwoTower>(&trained.model().network());
+  const std::int64_t side = colours.dim(1) - (towers == nullptr ? 0 : towers->options().image_margin);
+  return Tensor(colours.view().slice(1, 0, side).slice(2, 0, side));
+}
+
+std::vector<Section> pair_maps_steps(const TextModel& trained, const std::vector<ShownPair>& pairs,
+                                     std::size_t worded) {
+  const CoveredImage covered(std::get<TwoTower>(trained.model().network()), pairs.front().example.image);
+  return {pairs_step(trained, pairs, covered), words_step(trained, pairs[worded], covered)};
 }
 
 std::vector<Section> caption_maps_steps(const TextModel& trained, const SaidTokens& tokens) {
