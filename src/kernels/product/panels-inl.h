@@ -195,15 +195,14 @@ template <class T>
   std::memcpy(words, halves, static_cast<std::size_t>((count + 1) / 2) * sizeof(std::uint32_t));
 }
 
-// Words of lanes that stand side by side, at this depth.
-[[gnu::always_inline]] inline void read_row(const PanelSource& source, std::int64_t depth, std::int64_t width,
-                                            std::uint32_t* words) {
-  const auto bytes = static_cast<std::size_t>(source.lanes * bytes_of(source));
-  std::uint16_t first[kPanelColumns] = {};
-  std::uint16_t second[kPanelColumns] = {};
-  std::memcpy(first, element(source, 0, depth), bytes);
-  if (depth + 1 < source.depth) std::memcpy(second, element(source, 0, depth + 1), bytes);
-  for (std::int64_t n = 0; n < width; ++n) words[n] = first[n] | static_cast<std::uint32_t>(second[n]) << 16U;
+// Words of `kWidth` lanes that stand side by side, all of which are there, at this depth.
+template <std::int64_t kWidth>
+[[gnu::always_inline]] inline void read_row(const PanelSource& source, std::int64_t depth, std::uint32_t* words) {
+  std::uint16_t first[kWidth];
+  std::uint16_t second[kWidth] = {};
+  std::memcpy(first, element(source, 0, depth), sizeof(first));
+  if (depth + 1 < source.depth) std::memcpy(second, element(source, 0, depth + 1), sizeof(second));
+  for (std::int64_t n = 0; n < kWidth; ++n) words[n] = first[n] | static_cast<std::uint32_t>(second[n]) << 16U;
 }
 #else
 [[gnu::always_inline]] inline void read_lane(const PanelSource& source, const char* from, std::int64_t count,
@@ -217,16 +216,16 @@ template <class T>
   std::memcpy(words, numbers, static_cast<std::size_t>(count) * sizeof(float));
 }
 
-[[gnu::always_inline]] inline void read_row(const PanelSource& source, std::int64_t depth, std::int64_t width,
-                                            std::uint32_t* words) {
+template <std::int64_t kWidth>
+[[gnu::always_inline]] inline void read_row(const PanelSource& source, std::int64_t depth, std::uint32_t* words) {
   const char* const from = element(source, 0, depth);
-  float numbers[kPanelColumns] = {};
   if (source.dtype == DType::f32) {
-    std::memcpy(numbers, from, static_cast<std::size_t>(source.lanes) * sizeof(float));
-  } else {
-    widen(source.dtype, from, source.lanes, numbers);
+    std::memcpy(words, from, kWidth * sizeof(float));
+    return;
   }
-  std::memcpy(words, numbers, static_cast<std::size_t>(width) * sizeof(float));
+  float numbers[kWidth];
+  widen(source.dtype, from, kWidth, numbers);
+  std::memcpy(words, numbers, sizeof(numbers));
 }
 #endif
 
@@ -263,14 +262,43 @@ void lay_lane_by_lane(const PanelSource& source, std::int64_t width, std::uint32
   lay_strips<4>(source, width, panel);
 }
 
-void lay_row_by_row(const PanelSource& source, std::int64_t width, std::uint32_t* panel) {
+template <std::int64_t kWidth>
+void lay_row_by_row(const PanelSource& source, std::uint32_t* panel) {
   for (std::int64_t depth = 0; depth < source.depth; depth += kElements) {
-    read_row(source, depth, width, panel + depth / kElements * width);
+    read_row<kWidth>(source, depth, panel + depth / kElements * kWidth);
   }
 }
 
+// The same of fewer lanes, with zeros behind them.
+template <std::int64_t kWidth>
+void lay_narrow_rows(const PanelSource& source, std::uint32_t* panel) {
+  std::uint32_t rows[kNear * kWidth] = {};
+  const std::int64_t size = bytes_of(source);
+  for (std::int64_t depth = 0; depth < source.depth; depth += kNear) {
+    const std::int64_t left = source.depth - depth;
+    const std::int64_t count = left < kNear ? left : kNear;
+    for (std::int64_t d = 0; d < count; ++d) {
+      std::memcpy(reinterpret_cast<char*>(rows) + d * kWidth * size, element(source, 0, depth + d),
+                  static_cast<std::size_t>(source.lanes * size));
+    }
+    lay_row_by_row<kWidth>({.first = rows,
+                            .dtype = source.dtype,
+                            .lane_stride = 1,
+                            .depth_stride = kWidth,
+                            .lanes = kWidth,
+                            .depth = count},
+                           panel + depth / kElements * kWidth);
+  }
+}
+
+template <std::int64_t kWidth>
+void lay_panel_of(const PanelSource& source, std::uint32_t* panel) {
+  if (source.lane_stride != 1) return lay_lane_by_lane(source, kWidth, panel);
+  (source.lanes == kWidth ? lay_row_by_row<kWidth> : lay_narrow_rows<kWidth>)(source, panel);
+}
+
 void lay_panel(const PanelSource& source, std::int64_t width, std::uint32_t* panel) {
-  (source.lane_stride == 1 ? lay_row_by_row : lay_lane_by_lane)(source, width, panel);
+  (width == kPanelRows ? lay_panel_of<kPanelRows> : lay_panel_of<kPanelColumns>)(source, panel);
 }
 
 }  // namespace
