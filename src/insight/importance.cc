@@ -10,7 +10,7 @@
 #include "insight/outcome.h"
 #include "insight/removed_heads.h"
 #include "insight/token_losses.h"
-#include "kernels/product/onednn.h"
+#include "kernels/product/product.h"
 #include "model/require_finite.h"
 #include "nn/known_linears.h"
 #include "qkv/autograd/softmax.h"
