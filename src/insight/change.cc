@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/said_of.h"
 #include "core/watched.h"
 #include "insight/asked_text.h"
 #include "insight/outcome.h"
@@ -73,8 +72,7 @@ class Asked {
         question_(question),
         read_(insight::read_question(trained, question.of)),
         unchanged_(with_outcome(trained.model(), std::move(more))),
-        before_(core::said_of(insight::kQuestion, "text",
-                              [&] { return insight::run_outcome(trained.model(), read_.text, unchanged_); })),
+        before_(insight::run_outcome(trained.model(), read_.text, unchanged_)),
         outcome_(insight::outcome_of(trained.model())),
         other_(insight::read_other(trained, question)) {
     intervener_.emplace(trained.model(), read_.text, other_ ? &other_->text : nullptr);
@@ -98,7 +96,7 @@ class Asked {
   }
 
   /// Scores of the other text.
-  [[nodiscard]] Tensor of_other() const { return insight::plain_outcome(trained_.model(), other_->text, "from_text"); }
+  [[nodiscard]] Tensor of_other() const { return insight::plain_outcome(trained_.model(), other_->text); }
 
   /// The measure of sweeps, of what a pass came to.
   [[nodiscard]] double measure(const Tensor& scores) const {

@@ -68,7 +68,7 @@ LossChange change_texts(const TextModel& trained, std::span<const HeadText> text
   PairChange pair;
   for (const HeadText& text : texts) {
     if (says && text.targets.empty()) continue;
-    const Tensor before = insight::plain_outcome(model, text, "text");
+    const Tensor before = insight::plain_outcome(model, text);
     Intervener intervener(model, text, other ? &other->text : nullptr);
     Trace trace(insight::outcome_names(model));
     intervener.add(question.interventions, trace);

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <utility>
 
-#include "core/said_of.h"
 #include "insight/question.h"
 #include "insight/removed_heads.h"
 #include "insight/text_batch.h"
@@ -76,9 +75,9 @@ Tensor run_outcome(const Model& model, const HeadText& text, Trace& trace) {
   return outcome_in(model, values_in(trace, outcome_names(model)), 0);
 }
 
-Tensor plain_outcome(const Model& model, const HeadText& text, const char* argument) {
+Tensor plain_outcome(const Model& model, const HeadText& text) {
   Trace trace(outcome_names(model));
-  return core::said_of(kQuestion, argument, [&] { return run_outcome(model, text, trace); });
+  return run_outcome(model, text, trace);
 }
 
 StateCosines cosines_of(const Tensor& before, const Tensor& after, const EmbedOptions& vectors) {

@@ -24,8 +24,8 @@ enum class Outcome : std::uint8_t {
 [[nodiscard]] Tensor outcome_in(const Model& model, std::span<const Tensor> values, std::int64_t row);
 /// Runs the text with a trace that keeps them, in f64.
 [[nodiscard]] Tensor run_outcome(const Model& model, const HeadText& text, Trace& trace);
-/// The same with nothing changed; what the model says of its input is said of `argument`.
-[[nodiscard]] Tensor plain_outcome(const Model& model, const HeadText& text, const char* argument);
+/// The same with nothing changed.
+[[nodiscard]] Tensor plain_outcome(const Model& model, const HeadText& text);
 
 /// Of states before and after: of each token, and of the texts' vectors.
 struct StateCosines {

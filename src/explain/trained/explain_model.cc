@@ -56,7 +56,7 @@ class ModelReader {
     if (is_long()) {
       run_long();
     } else {
-      pass([&] { trained_.model().run(input_of(batch_), trace_); });
+      trained_.model().run(input_of(batch_), trace_);
     }
     run_.tokens = texts_of(trained_.tokenizer(), shown().tokens);
   }
@@ -92,12 +92,6 @@ class ModelReader {
  private:
   [[nodiscard]] const Example& shown() const { return asked_.shown; }
 
-  // A text may be longer than the model learnt vectors for.
-  template <class Run>
-  void pass(const Run& run) const {
-    said_of(question_.example ? "example" : "text", run);
-  }
-
   [[nodiscard]] bool is_long() const { return is_long_text(trained_, read_); }
 
   // From here on the text is that of the rows that are shown in full.
@@ -117,7 +111,7 @@ class ModelReader {
     }
     chosen_ = choose_head(trained_, tokens_heads(), question_);
     const LongQuestion rows{.first = first, .layer = chosen_.layer};
-    pass([&] { sites_.push_back(run_long_text(trained_, batch_, read_, rows, trace_)); });
+    sites_.push_back(run_long_text(trained_, batch_, read_, rows, trace_));
     asked_.shown = rows_of(read_, first);
     if (!run_.sources.empty())
       run_.sources = {run_.sources.begin() + first, run_.sources.begin() + first + kRowsInFull};
