@@ -93,37 +93,37 @@ void run_view(const Asked<ViewFlags>& asked, const Given& /*all*/) {
 
 Fields<ViewFlags> fields_of_view() {
   using A = ViewFlags;
-  const std::vector<std::string> not_served{"export", "frame", "describe"};
   Fields<A> fields;
   fields.add(&A::studio, studio_fields());
   fields.add(&A::host, {.name = "host",
                         .form = "HOST",
                         .meaning = "Address to listen at; 127.0.0.1 is this machine alone",
-                        .excludes = not_served,
                         .example = "0.0.0.0"});
   fields.add(&A::port, {.name = "port",
                         .form = "N",
                         .meaning = "Port to listen at",
                         .least = 0,
                         .most = 65535,
-                        .excludes = not_served,
                         .otherwise = "a free one"});
   FieldInfo page = Fields<PageRequest>(page_fields()).info("export");
   page.meaning += "; a long text is not in it";
   page.file = FileUse::written;
-  page.excludes = {"root", "file", "frame", "describe"};
   fields.add(&A::file, std::move(page));
   fields.add(&A::frame, {.name = "frame",
                          .form = "FILE.html",
                          .meaning = "Write the pages for a frame of another page, which answers what they ask "
                                     "(docs/studio.md)",
-                         .excludes = {"model", "text", "file", "mask", "root", "describe"},
                          .file = FileUse::written,
                          .example = "frame.html"});
-  fields.add(&A::stays_closed, {.name = "no_open", .meaning = "Open no browser", .excludes = not_served});
-  fields.add(&A::describes, {.name = "describe",
-                             .meaning = "Print all questions with their fields and replies as JSON",
-                             .excludes = {"model", "text", "file", "mask", "root"}});
+  fields.add(&A::stays_closed, {.name = "no_open", .meaning = "Open no browser"});
+  fields.add(&A::describes,
+             {.name = "describe", .meaning = "Print all questions with their fields and replies as JSON"});
+  fields.exclude({"host", "port", "no_open"}, {"export", "frame", "describe"}, "nothing is served");
+  fields.exclude({"root", "file"}, {"export"}, "a page by itself reads no files");
+  fields.exclude({"export"}, {"frame"}, "one page is written");
+  fields.exclude({"model", "text", "file", "mask", "root"}, {"frame"}, "the page around it brings them");
+  fields.exclude({"model", "text", "file", "mask", "root", "export", "frame"}, {"describe"},
+                 "all questions are printed");
   return fields;
 }
 

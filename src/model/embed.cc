@@ -83,7 +83,7 @@ std::vector<Encoding> encodings_of(const Model& model, const Tokenizer& tokenize
       if (options.cut) options.cut(n, tokens);
     }
     if (encoding.ids.empty()) throw InvalidArgument(kEmbed, text_number(n), "a token or more", "none");
-    encoding.ids = core::said_of(kEmbed, text_number(n), [&] { return model.padded(std::move(encoding.ids)); });
+    encoding.ids = model.padded(std::move(encoding.ids), text_number(n));
     encoding.types.resize(encoding.ids.size());
   }
   return encodings;
@@ -268,7 +268,7 @@ std::vector<FilledMask> fill_places(const Model& model, std::span<const std::int
   require_filler(model, count);
   const NoGradient constant;
   const Tensor ids(std::vector<std::int32_t>(tokens.begin(), tokens.end()), {1, std::ssize(tokens)});
-  const Variable scores = core::said_of(kFill, "text", [&] { return model.forward({.ids = ids}); });
+  const Variable scores = model.forward({.ids = ids});
   std::vector<FilledMask> filled;
   for (const std::int64_t place : places) {
     const Tensor row(scores.value().select(0, 0).select(0, place), DType::f64);

@@ -71,7 +71,7 @@ ModelKind model_kind_named(std::string_view name) {
     if (name == kTraits[n].name) return static_cast<ModelKind>(n);
     names += (names.empty() ? "" : ", ") + std::string(kTraits[n].name);
   }
-  throw InvalidArgument("model_kind_named", "name", "one of " + names, "\"" + std::string(name) + "\"");
+  throw InvalidArgument("model_kind_named", "model", "one of " + names, "\"" + std::string(name) + "\"");
 }
 
 Model::Model(Network network, ModelTokenizers tokenizers)
@@ -88,11 +88,11 @@ Parameters Model::parameters() const {
   return std::visit([](const auto& network) { return network.parameters(); }, network_);
 }
 
-std::vector<std::int32_t> Model::padded(std::vector<std::int32_t> tokens) const {
+std::vector<std::int32_t> Model::padded(std::vector<std::int32_t> tokens, std::string_view called) const {
   if (!tokenizers_.padding) return tokens;
   const std::int64_t length = std::visit([](const auto& network) { return network.options().length; }, network_);
   if (std::ssize(tokens) > length) {
-    throw InvalidArgument("Model::padded", "tokens", "at most " + std::to_string(length) + " tokens",
+    throw InvalidArgument("Model::padded", called, "at most " + std::to_string(length) + " tokens",
                           std::to_string(tokens.size()));
   }
   tokens.resize(static_cast<std::size_t>(length), static_cast<std::int32_t>(*tokenizers_.padding));

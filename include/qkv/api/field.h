@@ -112,7 +112,8 @@ using FieldValues = std::vector<std::pair<std::size_t, FieldValue>>;
 
 /// The one check of which fields go together. Throws InvalidArgument naming a field that is required and not there, one
 /// whose `needs`, or every one of `needs_one`, are not there, one beside what it `excludes`, or beside others without
-/// what it needs there, and one of whose `one_of` none is there, or several are. A flag that is off is not there.
+/// what it needs there, and all of `one_of` and their field where none of them is there, or those that are there where
+/// several are. A flag that is off is not there.
 void require_company(std::span<const FieldInfo> fields, const FieldValues& values);
 
 /// A field's name as a face has it.

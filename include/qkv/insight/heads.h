@@ -87,6 +87,8 @@ class LayerHeads {
  private:
   struct Row;
 
+  void sum_rows(std::int64_t first, const TensorView& weights, const PatternTokens& tokens, const TensorView& hidden,
+                const TensorView& cosines);
   void add_row(const Row& row);
   void add_distances(const Row& row);
   void add_similarities(const Row& row);

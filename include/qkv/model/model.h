@@ -86,8 +86,9 @@ class Model {
   [[nodiscard]] const std::vector<std::string>& cautions() const noexcept { return cautions_; }
   void add_caution(std::string what) { cautions_.push_back(std::move(what)); }
   /// The tokens of a text as the model reads them: filled up with tokenizers().padding, if it has one, to its length.
-  /// Throws InvalidArgument naming tokens if there are more than that already.
-  [[nodiscard]] std::vector<std::int32_t> padded(std::vector<std::int32_t> tokens) const;
+  /// Throws InvalidArgument of what they are `called` if there are more than that already.
+  [[nodiscard]] std::vector<std::int32_t> padded(std::vector<std::int32_t> tokens,
+                                                 std::string_view called = "tokens") const;
   /// How quantised parameters are computed with, for people: "weights of Q4_1 and Q8_0 as in the file, activations in
   /// 8 bits". Empty where all parameters are plain numbers.
   [[nodiscard]] std::string quantised_words() const;

@@ -73,7 +73,8 @@ void add_texts(Fields<ChangeRequest>& fields, std::int64_t last_example) {
              line_file_field(
                  {.name = "file", .form = "FILE", .meaning = "Instead of a text: one on each line, the mean loss"}));
   fields.give_examples({{"model", "induction"}, {"text", "abcxyzab"}, {"file", "texts.txt"}});
-  fields.tell_arguments({{"model", {"trained"}}, {"examples", {"count"}}, {"file", {"texts"}}});
+  fields.tell_arguments(
+      {{"model", {"trained"}}, {"text", {"ids"}}, {"example", {"ids"}}, {"examples", {"count"}}, {"file", {"texts"}}});
 }
 
 void add_interventions(Fields<ChangeRequest>& fields, std::int64_t last_example) {

@@ -281,6 +281,7 @@ void add_trained(Fields<ExplainRequest>& fields) {
   count(&R::answer, "answer", "Write N tokens after the text", 1, api_detail::kMostAnswer);
   fields.give_otherwise(
       {{"layer", "what the text calls for"}, {"head", "what the text calls for"}, {"answer", "as its task asks"}});
+  fields.tell_arguments({{"text", {"ids"}}, {"example", {"ids"}}});
   fields.give_examples({{"model", "induction"},
                         {"picture", "shapes.png"},
                         {"captions", "a red circle|a blue square"},

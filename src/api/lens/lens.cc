@@ -22,6 +22,7 @@ Fields<TextQuestion> text_fields() {
   token("against", &TextQuestion::against, "Its contrast: parts of the difference");
   fields.info("text").one_of = {"example"};
   fields.give_otherwise({{"query", "the last that is asked"}, {"token", "the expected token, or the likeliest"}});
+  fields.tell_arguments({{"text", {"ids"}}, {"example", {"ids"}}});
   fields.give_examples({{"text", "abcxyzab"}, {"query", "3"}, {"token", "b"}, {"against", "x"}});
   return fields;
 }

@@ -61,7 +61,7 @@ void add_model(Fields<Request>& fields) {
                             .group = group,
                             .needs = {"model"}});
   fields.give_otherwise({{"site", "cross, else tokens"}});
-  fields.tell_arguments({{"text_file", {"text"}}});
+  fields.tell_arguments({{"text", {"ids"}}, {"text_file", {"text", "ids"}}, {"example", {"ids"}}});
   fields.give_examples({{"model", "induction"},
                         {"text", "abcxyzab"},
                         {"text_file", "text.txt"},

@@ -106,7 +106,10 @@ Answerer answerer(const std::string& name, const std::string& meaning, const Fie
 [[nodiscard]] Answerer far_find_question();
 
 /// Those of commands that change nothing, each called as its command is; pages ask some of them, too.
-[[nodiscard]] std::vector<Answerer> questions_of_commands();
+[[nodiscard]] std::vector<Answerer> questions_of_attention();
+[[nodiscard]] std::vector<Answerer> questions_of_heads();
+[[nodiscard]] std::vector<Answerer> questions_of_texts();
+[[nodiscard]] std::vector<Answerer> questions_of_tasks();
 /// Those of commands that write files or use the network: whoever only reads is refused, but by `train`.
 [[nodiscard]] std::vector<Answerer> questions_that_write();
 

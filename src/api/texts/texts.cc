@@ -189,7 +189,7 @@ const Fields<GenerateRequest>& generate_fields() {
       fields.info(drawn).needs_one = {"temperature", "chat"};  // whose model may have one of its own
     }
     fields.info("samples").needs = {"temperature"};
-    fields.info("samples").excludes = {"beams"};
+    fields.exclude({"samples"}, {"beams"}, "beams draw nothing");
     fields.info("text").one_of = {"chat"};
     fields.info("chat").needs_one = {"user", "messages"};
     fields.info("dtype").words = {"file", "f32", "bf16"};
@@ -215,6 +215,7 @@ const Fields<FillRequest>& fill_fields() {
                           .required = true});
     fields.add(&R::count,
                {.name = "count", .form = "N", .meaning = "Pieces to show for each mask", .least = 1, .most = 1 << 20});
+    fields.tell_arguments({{"text", {"ids"}}});
     fields.give_examples({{"model", "english"}, {"text", "the cats <be> small"}});
     return fields;
   }();

@@ -59,7 +59,7 @@ class ModelReader {
     if (is_long()) {
       run_long();
     } else {
-      pass([&] { trained_.model().run(input_of(batch_), trace_); });
+      trained_.model().run(input_of(batch_), trace_);
     }
     run_.tokens = texts_of(trained_.tokenizer(), shown().tokens);
   }
@@ -97,12 +97,6 @@ class ModelReader {
  private:
   [[nodiscard]] const Example& shown() const { return asked_.shown; }
 
-  // A text may be longer than the model learnt vectors for.
-  template <class Run>
-  void pass(const Run& run) const {
-    said_of(question_.example ? "example" : "text", run);
-  }
-
   // For whoever asks more of this text. Values of the trace, of which there are many, are let go.
   std::shared_ptr<const ModelPass> pass_left() {
     auto left = std::make_shared<ModelPass>(ModelPass{.example = shown(), .trace = trace_, .said = {}});
@@ -134,7 +128,7 @@ class ModelReader {
     }
     chosen_ = choose_head(trained_, tokens_heads(), question_);
     const LongQuestion rows{.first = first, .layer = chosen_.layer};
-    pass([&] { sites_.push_back(run_long_text(trained_, batch_, read_, rows, trace_)); });
+    sites_.push_back(run_long_text(trained_, batch_, read_, rows, trace_));
     asked_.shown = rows_of(read_, first);
     if (!run_.sources.empty())
       run_.sources = {run_.sources.begin() + first, run_.sources.begin() + first + kRowsInFull};

@@ -114,7 +114,7 @@ ConfigFile config_in(const std::string& folder) {
   constexpr const char* kStart = "decoder_start_token_id";
   const fs::path own = fs::path(folder) / "config.json";
   if (!files::is_there(own.string())) {
-    throw Error(folder + ": expected a folder with config.json, got one without");
+    throw FileError(folder, "expected a folder with config.json, got one without");
   }
   const ConfigFile config(own.string());
   const fs::path path = fs::path(folder) / kGeneration;
@@ -164,7 +164,7 @@ Model open_folder(const std::string& folder, QuantisedWeights quantised) {
     try {
       return work();
     } catch (const InvalidArgument& unsound) {
-      throw Error(config.path() + ": " + unsound.what());
+      throw FileError(config.path(), unsound.what());
     }
   };
   FittedNetwork fitted =
