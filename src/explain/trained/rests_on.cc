@@ -96,13 +96,13 @@ NamedHeatmap strengths(const std::string& id, const std::string& caption, const 
 
 Tensor covered_colours(const TextModel& trained, const Example& example) {
   const Tensor colours = trained.colours_of(example.image);
-  const auto* towers = std::get_if<TwoTower>(&trained.model().network());
+  const TwoTower* towers = trained.model().parts().towers;
   const std::int64_t side = colours.dim(1) - (towers == nullptr ? 0 : towers->options().image_margin);
   return Tensor(colours.view().slice(1, 0, side).slice(2, 0, side));
 }
 
 Section pair_maps_step(const TextModel& trained, const std::vector<ShownPair>& pairs) {
-  const auto& towers = std::get<TwoTower>(trained.model().network());
+  const TwoTower& towers = *trained.model().parts().towers;
   Section step;
   step.id = "rests-on";
   step.title = "What the cosine rests on";
@@ -134,7 +134,7 @@ Section pair_maps_step(const TextModel& trained, const std::vector<ShownPair>& p
 Section word_maps_step(const TextModel& trained, const ShownPair& pair) {
   const Example& example = pair.example;
   const std::vector<std::size_t> places = word_places(trained, pair);
-  const Tensor both = losses(pair_interaction(std::get<TwoTower>(trained.model().network()), example.image,
+  const Tensor both = losses(pair_interaction(*trained.model().parts().towers, example.image,
                                               example.tokens, without_each(trained, example.tokens, places)));
   const std::vector<std::string> tokens = texts_of(trained.tokenizer(), example.tokens);
   Section step;
@@ -162,7 +162,7 @@ Section word_maps_step(const TextModel& trained, const ShownPair& pair) {
 }
 
 std::vector<Section> caption_maps_steps(const TextModel& trained, const SaidTokens& tokens) {
-  const auto& captioner = std::get<Captioner>(trained.model().network());
+  const Captioner& captioner = *trained.model().parts().captioner;
   const Example& example = tokens.example;
   Section covered;
   covered.id = "covered";
