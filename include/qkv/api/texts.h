@@ -90,8 +90,6 @@ struct EmbedReply {
 /// of a file.
 [[nodiscard]] EmbedReply embed(const EmbedRequest& request, const Saying& saying);
 
-/// The field of an argument of write_texts() that is no prompt: tokens of most.
-
 /// How the request has its model opened.
 [[nodiscard]] QuantisedWeights weights_for(const GenerateRequest& request);
 

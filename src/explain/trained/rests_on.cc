@@ -134,8 +134,8 @@ Section pair_maps_step(const TextModel& trained, const std::vector<ShownPair>& p
 Section word_maps_step(const TextModel& trained, const ShownPair& pair) {
   const Example& example = pair.example;
   const std::vector<std::size_t> places = word_places(trained, pair);
-  const Tensor both = losses(pair_interaction(*trained.model().parts().towers, example.image,
-                                              example.tokens, without_each(trained, example.tokens, places)));
+  const Tensor both = losses(pair_interaction(*trained.model().parts().towers, example.image, example.tokens,
+                                              without_each(trained, example.tokens, places)));
   const std::vector<std::string> tokens = texts_of(trained.tokenizer(), example.tokens);
   Section step;
   step.id = "words";
