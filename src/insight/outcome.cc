@@ -17,9 +17,8 @@ namespace {
 
 std::string last_state_name(const Model& model) {
   const SiteScope scope = *model.scope_of(AttentionSite::tokens);
-  const auto* encoder = std::get_if<Encoder>(&model.network());
-  const NormOrder order =
-      encoder != nullptr ? encoder->options().order : std::get<Decoder>(model.network()).options().order;
+  const NetworkParts parts = model.parts();
+  const NormOrder order = parts.decoder != nullptr ? parts.decoder->options().order : parts.encoder->options().order;
   if (order != NormOrder::post) return scope.stack + "ln_final";
   return fmt::format("{}blocks.{}", scope.stack, scope.layers - 1);
 }

@@ -61,6 +61,10 @@ Model::Network kinds::network_of(ModelKind kind, const Sizes& sizes, const Init&
   return kMakers.at(static_cast<std::size_t>(kind))(sizes, init);
 }
 
+NetworkParts parts_of(const Model::Network& network) {
+  return std::visit([]<class N>(const N& one) { return Kind<N>::parts(one); }, network);
+}
+
 const KindTraits& traits_of(ModelKind kind) noexcept { return kTraits[static_cast<std::size_t>(kind)]; }
 
 std::string_view name_of(ModelKind kind) noexcept { return traits_of(kind).name; }
@@ -141,6 +145,18 @@ bool Model::scores_tokens() const {
 
 Variable Model::states(const ModelInput& in, const ModelCall& call) const {
   return std::visit([&]<class N>(const N& network) { return Kind<N>::states(network, in, call); }, network_);
+}
+
+NetworkParts Model::parts() const { return parts_of(network_); }
+
+Variable Model::result(const ModelInput& in, const ModelCall& call) const {
+  ++passes;
+  return std::visit([&]<class N>(const N& network) { return Kind<N>::result(network, in, call); }, network_);
+}
+
+Variable Model::loss(const ModelInput& in, const TensorView& targets, const ModelCall& call) const {
+  ++passes;
+  return std::visit([&]<class N>(const N& network) { return Kind<N>::loss(network, in, targets, call); }, network_);
 }
 
 Variable Model::read_out(const Variable& stream, const ModelCall& call) const {

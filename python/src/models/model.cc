@@ -27,20 +27,12 @@ std::shared_ptr<LoadedModel> opened(const std::string& name) {
   return loaded;
 }
 
-// The text's or the image's vector.
-Tensor vector_of(const TwoTower& towers, const ModelInput& input, const ModelCall& call) {
-  const bool has_image = input.images.data() != nullptr;
-  if (has_image && input.ids.data() != nullptr) {
+// Scores, states, or the vector of a text or an image.
+Tensor said_by(const Model& model, const ModelInput& input, const ModelCall& call) {
+  if (model.traits().is_pair && input.images.data() != nullptr && input.ids.data() != nullptr) {
     throw InvalidArgument("Model", "image", "a text or an image: match() holds one against the other", "both");
   }
-  const Variable vector =
-      has_image ? towers.embed_images(input.images, call) : towers.embed_texts({input.ids, input.lengths}, call);
-  return Tensor(vector.value());
-}
-
-Tensor said_by(const Model& model, const ModelInput& input, const ModelCall& call) {
-  if (const auto* towers = std::get_if<TwoTower>(&model.network())) return vector_of(*towers, input, call);
-  return Tensor((model.scores_tokens() ? model.forward(input, call) : model.states(input, call)).value());
+  return Tensor(model.result(input, call).value());
 }
 
 nb::object call_of(const LoadedModel& self, const std::optional<std::string>& text, const nb::object& ids,

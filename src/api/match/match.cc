@@ -72,7 +72,7 @@ MatchFound found_match(const MatchRequest& request, const Saying& saying) {
   found.match =
       api_detail::of_places(place_of, [&] { return match_pairs(*model, question.pictures, question.captions); });
   found.explanation = explain_match(*model, question, found.match);
-  found.loss = std::get<TwoTower>(model->model().network()).options().loss;
+  found.loss = model->model().parts().towers->options().loss;
   return found;
 }
 

@@ -112,7 +112,7 @@ std::vector<Section> maps_steps(const TextModel& model, const MatchQuestion& que
 }  // namespace
 
 Explanation explain_match(const TextModel& model, const MatchQuestion& question, const PairMatch& match) {
-  const auto* towers = std::get_if<TwoTower>(&model.model().network());
+  const TwoTower* towers = model.model().parts().towers;
   if (towers == nullptr) {
     throw InvalidArgument(kExplainMatch, "model", "a two-tower model",
                           "one of kind " + std::string(name_of(model.kind())));

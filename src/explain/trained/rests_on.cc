@@ -93,7 +93,7 @@ NamedHeatmap strengths(const std::string& id, const std::string& caption, const 
 }
 
 Section pairs_step(const TextModel& trained, const std::vector<ShownPair>& pairs, const CoveredImage& covered) {
-  const auto& towers = std::get<TwoTower>(trained.model().network());
+  const TwoTower& towers = *trained.model().parts().towers;
   Section step;
   step.id = "rests-on";
   step.title = "What the cosine rests on";
@@ -155,19 +155,19 @@ Section words_step(const TextModel& trained, const ShownPair& pair, const Covere
 
 Tensor covered_colours(const TextModel& trained, const Example& example) {
   const Tensor colours = trained.colours_of(example.image);
-  const auto* towers = std::get_if<TwoTower>(&trained.model().network());
+  const TwoTower* towers = trained.model().parts().towers;
   const std::int64_t side = colours.dim(1) - (towers == nullptr ? 0 : towers->options().image_margin);
   return Tensor(colours.view().slice(1, 0, side).slice(2, 0, side));
 }
 
 std::vector<Section> pair_maps_steps(const TextModel& trained, const std::vector<ShownPair>& pairs,
                                      std::size_t worded) {
-  const CoveredImage covered(std::get<TwoTower>(trained.model().network()), pairs.front().example.image);
+  const CoveredImage covered(*trained.model().parts().towers, pairs.front().example.image);
   return {pairs_step(trained, pairs, covered), words_step(trained, pairs[worded], covered)};
 }
 
 std::vector<Section> caption_maps_steps(const TextModel& trained, const SaidTokens& tokens) {
-  const auto& captioner = std::get<Captioner>(trained.model().network());
+  const Captioner& captioner = *trained.model().parts().captioner;
   const Example& example = tokens.example;
   Section covered;
   covered.id = "covered";

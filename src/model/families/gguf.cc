@@ -166,7 +166,7 @@ class GgufReading {
     return named_.network(config_, Init::undrawn(), dtype_of_table(table_of(file_)));
   }
   void set_experts_of(const Model::Network& network) {
-    if (const auto* decoder = std::get_if<Decoder>(&network)) {
+    if (const Decoder* decoder = parts_of(network).decoder) {
       loading.set_experts(decoder->options().choices.experts.count);
     }
   }

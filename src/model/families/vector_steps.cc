@@ -42,7 +42,7 @@ Scalar scalar_in(const ConfigFile& config, EmbedOptions& options) {
   std::string name = type.substr(type.rfind('.') + 1);
   if (!type.starts_with("torch.")) {
     options.cautions.push_back(config.path() + ": activation_function " + type +
-                               " is none of torch: tanh is taken, as sentence-transformers does");
+                               " is not of torch: tanh is taken, as sentence-transformers does");
     name = "Tanh";
   }
   std::string names;

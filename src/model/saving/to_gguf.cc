@@ -27,7 +27,7 @@ using Json = nlohmann::json;
 
 // Scores of masked tokens have no place in a GGUF file: what is left gives states.
 Model without_head(const Model& model) {
-  const auto* encoder = std::get_if<Encoder>(&model.network());
+  const Encoder* encoder = model.traits().fills ? model.parts().encoder : nullptr;
   if (encoder == nullptr || encoder->options().head == EncoderHead::none) return model;
   EncoderOptions options = encoder->options();
   options.head = EncoderHead::none;
