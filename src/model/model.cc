@@ -150,12 +150,10 @@ Variable Model::states(const ModelInput& in, const ModelCall& call) const {
 NetworkParts Model::parts() const { return parts_of(network_); }
 
 Variable Model::result(const ModelInput& in, const ModelCall& call) const {
-  ++passes;
   return std::visit([&]<class N>(const N& network) { return Kind<N>::result(network, in, call); }, network_);
 }
 
 Variable Model::loss(const ModelInput& in, const TensorView& targets, const ModelCall& call) const {
-  ++passes;
   return std::visit([&]<class N>(const N& network) { return Kind<N>::loss(network, in, targets, call); }, network_);
 }
 

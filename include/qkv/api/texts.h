@@ -92,6 +92,9 @@ struct EmbedReply {
 /// of a file.
 [[nodiscard]] EmbedReply embed(const EmbedRequest& request, const Saying& saying);
 
+/// With ends and dtype as the model needs them.
+[[nodiscard]] WriteOptions write_options(const WriteRequest& request, const Model& model);
+
 /// A model that is open to write, how it does, and what whoever reads the text has to know; fields stand in backquotes.
 struct Writing {
   OpenedModel model;

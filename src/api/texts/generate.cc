@@ -33,14 +33,6 @@ std::string draw_in_words(const GenerateOptions& draw) {
   return text;
 }
 
-WriteOptions write_options(const WriteRequest& request, const Model& model) {
-  WriteOptions options{.draw = request.draw, .stops = request.stops};
-  options.draw.dtype = core::dtype_named(request.dtype).value_or(DType::f32);  // "file" is f32 as well
-  options.draw.cache_dtype = core::dtype_named(request.cache_type.value_or(""));
-  if (model.dtype() == DType::f64) options.draw.dtype = std::nullopt;
-  return options;
-}
-
 // The default is the likeliest text, also where the model's authors ask for a draw; in a conversation they have it.
 void add_what_authors_ask(const GenerateRequest& request, const std::string& path, Writing& writing) {
   const std::string asked = draw_in_words(request.draw);
@@ -65,6 +57,14 @@ GenerateFigures answer_in_chat(const GenerateRequest& request, const Given& give
 }
 
 }  // namespace
+
+WriteOptions write_options(const WriteRequest& request, const Model& model) {
+  WriteOptions options{.draw = request.draw, .stops = request.stops};
+  options.draw.dtype = core::dtype_named(request.dtype).value_or(DType::f32);  // "file" is f32 as well
+  options.draw.cache_dtype = core::dtype_named(request.cache_type.value_or(""));
+  if (model.dtype() == DType::f64) options.draw.dtype = std::nullopt;
+  return options;
+}
 
 void require_effect(const GenerateRequest& request, const Given& given) {
   const GenerateOptions& draw = request.draw;
