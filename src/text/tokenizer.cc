@@ -11,6 +11,7 @@
 #include "text/fitted_tokenizer.h"
 #include "text/marian.h"
 #include "text/pipeline_tokenizer.h"
+#include "text/require_piece.h"
 #include "text/saved_words.h"
 #include "text/sentence_piece.h"
 
@@ -48,14 +49,19 @@ std::string byte_in_brackets(char byte) {
 
 }  // namespace
 
-std::int32_t Tokenizer::id(std::string_view piece) const {
-  if (const auto found = find(piece)) return *found;
+std::int32_t text::require_piece(const Tokenizer& tokenizer, std::string_view piece, std::string_view function,
+                                 std::string_view argument) {
+  if (const auto found = tokenizer.find(piece)) return *found;
   std::vector<std::string_view> known;
-  for (std::int32_t id = 0; id < size(); ++id) known.emplace_back(this->piece(id));
+  for (std::int32_t id = 0; id < tokenizer.size(); ++id) known.emplace_back(tokenizer.piece(id));
   const auto near = nearest_word(piece, known);
-  throw InvalidArgument("Tokenizer::id", "piece",
+  throw InvalidArgument(function, argument,
                         "a piece of the vocabulary" + (near ? ", such as \"" + std::string(*near) + "\"" : ""),
                         "\"" + std::string(piece) + "\"");
+}
+
+std::int32_t Tokenizer::id(std::string_view piece) const {
+  return text::require_piece(*this, piece, "Tokenizer::id", "piece");
 }
 
 std::string shown_token(const Tokenizer& tokenizer, std::int32_t id) {

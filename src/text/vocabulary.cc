@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "qkv/error.h"
+#include "text/require_piece.h"
 
 namespace qkv {
 namespace {
@@ -65,7 +66,7 @@ std::int32_t Vocabulary::id_in_text(std::string_view piece) const {
   const std::optional<std::int32_t> found = find(piece);
   const std::optional<std::int32_t> unknown =
       form_ == TextForm::characters ? find("<unknown>") : std::optional<std::int32_t>();
-  return found || !unknown ? id(piece) : *unknown;
+  return found || !unknown ? text::require_piece(*this, piece, "Vocabulary::encode", "text") : *unknown;
 }
 
 Encoding Vocabulary::encode_text(std::string_view text, const EncodeOptions& options) const {

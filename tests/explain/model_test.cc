@@ -418,13 +418,13 @@ TEST(ExplainedModel, CountsTheTokensOfTheTextAlone) {
     return error_message([&] { static_cast<void>(explain_model(boxed(name), {.text = text})); });
   };
   EXPECT_EQ(refused("addition", "12345678+1234567="),
-            "explain_model: text: expected a text of at most 14 tokens, for which there are learned positions, got 17 "
+            "TextModel: text: expected a text of at most 14 tokens, for which there are learned positions, got 17 "
             "tokens");
   EXPECT_EQ(refused("addition", "123456+12345="),
             "explain_model: text: expected a text of at most 10 tokens, for which there are learned positions beside "
             "the 4 of its answer, got 13 tokens");
   EXPECT_EQ(refused("copy", "abcdefghijklmnopqrstuvwxyz"),
-            "explain_model: text: expected a text of at most 12 tokens, for which there are learned positions, got 26 "
+            "TextModel: text: expected a text of at most 12 tokens, for which there are learned positions, got 26 "
             "tokens");
 }
 

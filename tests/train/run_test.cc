@@ -232,8 +232,8 @@ TEST(Settings, ThatHaveNoMeaningAreNamed) {
   EXPECT_EQ(refused([](auto& s, auto&) { s.dtype = "f16"; }), "train: dtype: expected f32 or bf16, got \"f16\"");
   EXPECT_EQ(refused([](auto& s, auto&) { s.stored = "f64"; }), "train: store: expected f32, bf16 or f16, got \"f64\"");
   EXPECT_EQ(refused([](auto& s, auto&) { s.schedule = "linear"; }),
-            "train: schedule: expected constant or cosine, got \"linear\"");
-  EXPECT_THAT(refused([](auto& s, auto&) { s.model = "novel"; }), HasSubstr("train: model: expected one of decoder, "));
+            "schedule_named: schedule: expected constant or cosine, got \"linear\"");
+  EXPECT_THAT(refused([](auto& s, auto&) { s.model = "novel"; }), HasSubstr("model_kind_named: model: expected one of decoder, "));
 }
 
 TEST(Settings, WhoseTaskIsUnknownAreToldAllThatThereAre) {
@@ -252,7 +252,7 @@ TEST(Settings, ThatNoMachineCanHoldAreRefused) {
   settings = small(2);
   settings.model = "captioner";
   EXPECT_EQ(error_message([&] { static_cast<void>(model_of(settings, *task)); }),
-            "train: model: expected a task with images for a model of kind captioner, got previous");
+            "make_task_model: model: expected a task with images for a model of kind captioner, got previous");
 }
 
 }  // namespace

@@ -238,7 +238,7 @@ TEST_F(Runs, RefusesWhatItCannotGoOnFrom) {
   EXPECT_THAT(refused(longer), HasSubstr("train: length: expected at most the 24 positions of "));
   static_cast<void>(run_training(recipe_for_letters(), {.examples = 2}, {directory_ / "letters"}, TrainStart::anew));
   TrainSettings strange = settings("letters/model.safetensors");
-  EXPECT_THAT(refused(strange), HasSubstr("train: from: expected a piece of the vocabulary, got \"0\""));
+  EXPECT_THAT(refused(strange), HasSubstr("text: expected a piece of the vocabulary, got \"0\""));
   TrainSettings shapes = settings("encoder.safetensors");
   shapes.task = "shapes";
   EXPECT_THAT(refused(shapes), HasSubstr("train: from: expected none but for `train text`, got "));

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "api/probe/probe_parts.h"
 #include "api/replies/shown_image.h"
@@ -27,12 +28,17 @@ std::optional<Tensor> in_f64_if_any(const Tensor& tensor) {
 
 // Whatever has the same digits where it is shown: one number for all of them, with the fewest bits, which a page packs
 // into half the bytes. What is shown as ≈0 stays apart from 0.
-float shortest_shown(double value, double unit) {
+float shortest_shown(double value, int decimals) {
+  const double unit = std::pow(10.0, -decimals);
   if (!std::isfinite(value) || value == 0) return static_cast<float>(value);
   if (std::abs(value) < 0.5 * unit) return static_cast<float>(std::copysign(0.25 * unit, value));
   constexpr double kWithin = 0.45;  // of a unit, so that rounding leaves the digits alone
-  const double digits = std::round(value / unit);
-  if (std::abs(value / unit - digits) == 0.5) return static_cast<float>(value);  // whoever writes it rounds it
+  constexpr double kHalf = 0.5 - 1e-6;
+  double digits = std::round(value / unit);
+  if (std::abs(value / unit - digits) > kHalf) {  // between two digits; halfway, whoever writes it chooses
+    if (static_cast<float>(value) == value) return static_cast<float>(value);
+    digits = std::round(std::stod(fmt::format("{:.{}f}", value, decimals)) / unit);
+  }
   const double shown = digits * unit;
   int exponent = 0;
   std::frexp(shown, &exponent);
@@ -49,11 +55,10 @@ Tensor shown_values(const Heatmap& heatmap, const explain_detail::Ends& ends) {
   constexpr double kColours = 512;
   int decimals = heatmap.decimals;
   while (ends.high > ends.low && std::pow(10.0, -decimals) > (ends.high - ends.low) / kColours) ++decimals;
-  const double unit = std::pow(10.0, -decimals);
   Tensor values(DType::f32, heatmap.values.shape());
   const std::vector<double> all = heatmap.values.to_vector();
   std::ranges::transform(all, values.values<float>().begin(),
-                         [unit](double value) { return shortest_shown(value, unit); });
+                         [decimals](double value) { return shortest_shown(value, decimals); });
   return values;
 }
 
