@@ -48,11 +48,11 @@ void run_syntax(const AnalyzeFlags& flags) {
 }
 
 void run_analyze(AnalyzeFlags& flags, const Given& /*all*/) {
-  check_files({{"MODEL", flags.model}, {"--text", flags.texts.path}, {"--syntax", flags.syntax}},
+  check_files({{"MODEL", flags.model}, {"--text", flags.file.path}, {"--syntax", flags.syntax}},
               {{"--csv", flags.csv}});
   prepare(flags.folders);
   if (!flags.syntax.empty()) return run_syntax(flags);
-  read_input(flags.texts);
+  read_input(flags.file);
   const HeadsFound found = [&] {
     Progress line;
     return found_heads(flags, saying_of("qkv analyze", line));

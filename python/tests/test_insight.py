@@ -148,7 +148,7 @@ LONG = {
     "lens": lambda model: insight.lens(model, "([{}])" * 4000),
     "rollout": lambda model: insight.rollout(model, "([{}])" * 250),
     "ask": lambda model: qkv.ask("analyze", model="brackets", count=100_000),
-    "studio": lambda model: qkv.ask("roles", model="brackets", count=1000, importance=1000),
+    "studio": lambda model: qkv.ask("analyze", model="brackets", count=1000, importance=1000),
     "flow": lambda model: insight.rollout(model, "([{}])" * 50, way="flow"),
 }
 

@@ -256,7 +256,7 @@ TEST(StudioBounds, StopAPassOnceItsClientLeaves) {
            {"heads", {{"model", "gpt"}, {"text", words(300)}}},
            {"explain", {{"model", "induction"}, {"text", "abcxyzab"}}},
            {"change", {{"model", "induction"}, {"text", "abcxyzab"}, {"changes", {"remove 1.0"}}}},
-           {"roles", {{"model", "induction"}, {"count", 4}, {"importance", 2}}}}) {
+           {"analyze", {{"model", "induction"}, {"count", 4}, {"importance", 2}}}}) {
     asked = 0;
     EXPECT_THROW(static_cast<void>(studio.ask(question, request.dump(), leaves)), Cancelled) << question;
     EXPECT_EQ(asked, 4) << question;

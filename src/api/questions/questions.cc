@@ -19,7 +19,7 @@ std::vector<Answerer> questions_of_pages() {
   return {
       about_question(),    bench_question(),       number_question(),     heads_question(),
       head_question(),     head_parts_question(),  pair_question(),       positions_question(),
-      roles_question(),    far_open_question(),    far_tile_question(),   far_walk_question(),
+      far_open_question(),    far_tile_question(),   far_walk_question(),
       far_row_question(),  far_largest_question(), far_find_question(),   learn_question(),
       pictures_question(), operations_question(),  bottleneck_question(), bottleneck_lengths_question(),
   };
