@@ -32,6 +32,7 @@ Fields<TrainFlags> fields_of_train() {
   fields.add(train_run_fields());
   fields.add(threads_flag(kOfRun));
   fields.add(&TrainFlags::json, json_field("Print the result as JSON", kOfRun));
+  fields.exclude({"threads"}, {"task=tokenizer"}, "one thread trains it");
   return fields;
 }
 
@@ -86,7 +87,7 @@ void train_tokenizer_of(TokenizerRun run, bool as_json) {
 
 void run_train(TrainFlags& flags, const Given& given) {
   require_trained(flags.settings.task);
-  if (flags.settings.task == "tokenizer") return train_tokenizer_of(tokenizer_run(flags, given), flags.json);
+  if (flags.settings.task == "tokenizer") return train_tokenizer_of(tokenizer_run(flags), flags.json);
   const PlannedRun run = planned_run(flags, given, saying_of("qkv train"));
   const std::optional<TrainReport> report = report_of(run);
   if (report) return flags.json ? print(reply_as_json(train_reply(*report))) : print_text(as_text(*report, run.place));
