@@ -1,3 +1,4 @@
+#include "insight/text_batch.h"
 #include "qkv/insight/texts.h"
 #include "qkv/model/relation_scores.h"
 
@@ -11,11 +12,9 @@ std::vector<PatternHead> pattern_heads(const TextModel& trained, std::int64_t co
   for (std::size_t n = 0; n < scores.size(); ++n) {
     if (scores[n].layers.empty()) continue;
     const BestHead best = best_head(scores[n]);
-    // A decoder has one matrix, whatever it reads.
-    const bool is_one = trained.traits().goes_on;
     all.push_back({.pattern = examples.relations()[n].name,
                    .description = examples.relations()[n].description,
-                   .site = is_one ? AttentionSite::tokens : scores[n].site,
+                   .site = insight::own_site(trained.model(), scores[n].site),
                    .layer = static_cast<std::int64_t>(best.layer),
                    .head = static_cast<std::int64_t>(best.head),
                    .weight = best.score.mean_weight(),
