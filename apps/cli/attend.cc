@@ -112,11 +112,9 @@ void add_results(Fields<AttendFlags>& fields) {
   add(&AttendFlags::weights, {.name = "weights", .meaning = "The softmax, [B, Hq, Tq, Tk] or fewer axes, as of --lse"});
   add(&AttendFlags::scores,
       {.name = "scores", .meaning = "The scores at --stage, [B, Hq, Tq, Tk] or fewer axes, as of --lse"});
-  fields.add(&AttendFlags::stage, {.name = "stage",
-                                   .form = "STAGE",
-                                   .meaning = "raw, scaled, softcapped, biased, masked, weights or dropped",
-                                   .group = kResults,
-                                   .needs = {"scores"}});
+  FieldInfo stage = stage_field(kResults);
+  stage.needs = {"scores"};
+  fields.add(&AttendFlags::stage, std::move(stage));
   add(&AttendFlags::present_k, {.name = "present_k", .meaning = "--past-k and --k, one after the other"});
   add(&AttendFlags::present_v, {.name = "present_v", .meaning = "--past-v and --v, one after the other"});
   add(&AttendFlags::gradients, {.name = "gradients",

@@ -16,6 +16,8 @@ FieldInfo quiet_field(const std::string& meaning, const std::string& group) {
   return {.name = "quiet", .meaning = meaning, .group = group, .excludes = {"json"}, .reasons = {{"json", kOneThing}}};
 }
 
+FieldInfo no_progress_field() { return {.name = "quiet", .meaning = "Without progress on standard error"}; }
+
 Fields<TerminalLook> terminal_fields(const std::string& group) {
   Fields<TerminalLook> fields;
   fields.add(&TerminalLook::color, {.name = "color",

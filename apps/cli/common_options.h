@@ -20,6 +20,8 @@ inline constexpr const char* kOneThing = "standard output holds one of them";
 /// --json and --quiet.
 [[nodiscard]] FieldInfo json_field(const std::string& meaning = "Print JSON", const std::string& group = "");
 [[nodiscard]] FieldInfo quiet_field(const std::string& meaning = "Print nothing", const std::string& group = "");
+/// --quiet of a command that prints its result all the same.
+[[nodiscard]] FieldInfo no_progress_field();
 
 /// How what is drawn in the terminal looks; nothing is drawn beside --json.
 struct TerminalLook {

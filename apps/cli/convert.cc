@@ -33,7 +33,7 @@ Fields<ConvertArguments> fields_of_convert() {
   fields.add(convert_fields());
   fields.add(threads_flag());
   fields.add(&ConvertArguments::json, json_field());
-  fields.add(&ConvertArguments::quiet, quiet_field("Without progress"));
+  fields.add(&ConvertArguments::quiet, no_progress_field());
   return fields;
 }
 

@@ -39,6 +39,12 @@ void require_one_output(const ExplainFlags& flags) {
   if (flags.quiet) misuse("--quiet", "nothing else to be printed", "--html -");
 }
 
+void require_effect(const ExplainFlags& flags) {
+  if (flags.json && !flags.model.empty() && !flags.all.empty()) {
+    misuse("all", "none beside `json` and `model`: a model's JSON has every step", "one");
+  }
+}
+
 std::string worked_list(bool json) {
   if (json) return reply_as_json(worked_examples());
   std::string text;
@@ -87,6 +93,7 @@ void print_explanation(const ExplainFlags& flags, Explanation explanation) {
 void run_explain(ExplainFlags& flags, const Given& given) {
   require_one_output(flags);
   require_explain(flags, given);
+  require_effect(flags);
   if (flags.worked == "list") return print(worked_list(flags.json));
   flags.files.require_writable();
   if (!flags.text.empty()) flags.text = text_or_input(flags.text);
@@ -124,6 +131,7 @@ Fields<ExplainFlags> fields_of_explain() {
                                     .meaning = "Print nothing, not even what was written",
                                     .needs_one = files,
                                     .excludes = {"json", "print"}});
+  fields.exclude({"color", "width", "html", "svg", "png"}, {"worked=list"}, "it names the examples and no more");
   for (const char* const printed : {"color", "width"}) fields.info(printed).beside = {{files, {"print"}}};
   return fields;
 }

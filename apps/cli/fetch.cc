@@ -37,7 +37,8 @@ Fields<FetchFlags> fields_of_fetch() {
   Fields<FetchFlags> fields;
   fields.add(fetch_fields());
   fields.add(&FetchFlags::json, json_field());
-  fields.add(&FetchFlags::quiet, quiet_field("Without progress"));
+  fields.add(&FetchFlags::quiet, no_progress_field());
+  fields.exclude({"quiet"}, {"list"}, "nothing is fetched");
   return fields;
 }
 

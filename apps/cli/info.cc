@@ -31,6 +31,7 @@ Fields<InfoFlags> fields_of_info() {
   fields.add(&InfoFlags::tensors,
              {.name = "tensors", .meaning = "Each tensor in a line of its own", .needs = {"file"}});
   fields.add(&InfoFlags::json, json_field());
+  fields.exclude({"tensors"}, {"json"}, "it has every tensor");
   return fields;
 }
 

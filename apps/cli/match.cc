@@ -70,8 +70,7 @@ void run_match(MatchFlags& flags, const Given& /*all*/) {
   require_places(flags);
   read_input(flags.file);
   const MatchFound found = found_match(flags, saying_of("qkv match"));
-  const std::string page =
-      flags.files.html.empty() ? "" : studio::match_page(flags.model, found.question, found.explanation);
+  const std::string page = flags.files.html.empty() ? "" : studio::match_page(flags, found);
   flags.files.write(found.explanation, page);
   if (!flags.out.empty()) write_vectors(flags.out, found.match);
   if (flags.json) {
@@ -93,6 +92,7 @@ Fields<MatchFlags> fields_of_match() {
               .required = true});
   fields.add(match_fields());
   fields.remove(std::array<std::string_view, 1>{"images"});
+  fields.info("numbers").needs.emplace_back("json");
   fields.add(&MatchFlags::files, explain_file_fields("Write one self-contained page with the maps; `-` prints it"));
   fields.add(&MatchFlags::out,
              {.name = "out", .form = "FILE", .meaning = "Write the vectors, pictures first, as .npy"});

@@ -186,8 +186,7 @@ TEST(ExplainRules, HoldForTheQuestion) {
                                            {{"head", "1.0"}},
                                            {{"answer", 2}},
                                            {{"captions", "a|b"}},
-                                           {{"picture", "x.png"}},
-                                           {{"match", true}}}) {
+                                           {{"picture", "x.png"}}}) {
     EXPECT_EQ(refused({{"text", "a b"}}, one), name_of(one)) << one;
   }
   EXPECT_EQ(refused(model, {{"example", 1}}), "example");

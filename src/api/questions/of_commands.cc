@@ -135,12 +135,12 @@ std::vector<api_detail::Answerer> api_detail::questions_of_commands() {
            R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]"})",
            R"({"model": "induction", "text": "abcxyzab", "numbers": false})",
            R"({"text": "The cat sat down", "causal": true})", R"({"text": "The cat sat", "query": "cat"})"})),
-      asked_by_pages(of_command(
-          "analyze", "What the heads of a model do, over many texts.", analyze_fields(),
-          {printed<RolesReply>("qkv analyze --json"), printed<SyntaxReply>("qkv analyze --syntax --json")},
-          {R"({"model": "induction", "count": 4, "importance": 2})",
-           R"({"model": "english", "syntax": "english", "count": 4})"},
-          require_modest_analyze)),
+      asked_by_pages(
+          of_command("analyze", "What the heads of a model do, over many texts.", analyze_fields(),
+                     {printed<RolesReply>("qkv analyze --json"), printed<SyntaxReply>("qkv analyze --syntax --json")},
+                     {R"({"model": "induction", "count": 4, "importance": 2})",
+                      R"({"model": "english", "syntax": "english", "count": 4})"},
+                     require_modest_analyze)),
       asked_by_pages(of_command(
           "change", "What a model says when something inside it is changed.", change_fields(),
           {printed<ChangeFigures>("qkv change --json"), printed<ChangeOfTexts>("qkv change --examples --json"),
@@ -163,8 +163,8 @@ std::vector<api_detail::Answerer> api_detail::questions_of_commands() {
                  {printed_in_lines<EmbedFigures>("qkv embed"),
                   printed_in_lines<std::vector<EmbedFigures>>("qkv embed --file")},
                  {R"({"model": "english", "text": "the cats are small", "normalise": true})"}),
-      of_command("match", "Which caption belongs to which picture, by two towers.", match_fields(),
-                 {printed<MatchFigures>("qkv match --json")}, {}),
+      asked_by_pages(of_command("match", "Which caption belongs to which picture, by two towers.", match_fields(),
+                                {printed<MatchFigures>("qkv match --json")}, {})),
       of_command(
           "tokens", "A text as tokens: pieces, numbers, bytes; a vocabulary.", tokens_fields(),
           {printed<TokensFigures>("qkv tokens TEXT --json"),

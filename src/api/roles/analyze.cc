@@ -103,6 +103,7 @@ const Fields<AnalyzeRequest>& analyze_fields() {
                           {"sites", "source"},
                           {"text", "texts.txt"},
                           {"texts", "abcxyzab"},
+                          {"importance", "2"},
                           {"syntax", "english"}});
     fields.tell_arguments({{"model", {"trained", "texts", "count"}}, {"text", {"texts"}}});
     return fields;

@@ -3,7 +3,7 @@
 import type { Fields } from "../../app/address";
 import { orFirst } from "../../app/models";
 import type { AboutReply, AnalyzeRequest, ChangeRequest, HeadRequest } from "../../engine/messages";
-import { readingOf, headName, type HeadAt } from "../heads/state";
+import { readingOf, requested, headName, type HeadAt } from "../heads/state";
 import { changesIn, withoutPlaces, written } from "./changes";
 
 /** Fields of a request whose errors stand at the model and its text. */
@@ -54,7 +54,7 @@ export function analyzeRequest({ model }: Inputs, fields: Fields): AnalyzeReques
 }
 
 export function headRequest(inputs: Inputs, head: HeadAt): HeadRequest {
-  return { ...inputs, ...head };
+  return { ...inputs, ...requested(head) };
 }
 
 /** The head in the model as it is changed; null where nothing is. */
@@ -62,7 +62,7 @@ export function changedHeadRequest(inputs: Inputs, fields: Fields, head: HeadAt)
   const changes = written(changesIn(fields["changes"]));
   if (changes === "") return null;
   const from = fields["from_text"];
-  return { ...inputs, ...head, changes, ...(from ? { from_text: from } : {}) };
+  return { ...inputs, ...requested(head), changes, ...(from ? { from_text: from } : {}) };
 }
 
 export function changeRequest(inputs: Inputs, fields: Fields): ChangeRequest {
