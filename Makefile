@@ -10,6 +10,8 @@ INTERPRETERS = python3
 # What exercises the kernels of a target.
 TILE_TESTS = kernels attention cache cases fuzz
 QKV = build/release/apps/cli/qkv
+# Why the command has no pages; empty where it has them.
+WITHOUT_PAGES = build/release/apps/studio/pages/why
 PYTHON = $(CURDIR)/build/python-environment/bin/python
 
 demo:
@@ -22,10 +24,11 @@ demo:
 	$(QKV) explain "The cat sat down" --causal --quiet --svg build/demo/svg --png build/demo/png
 	$(QKV) generate gpt "The cat sat down" --tokens 12 --repetition-penalty 1.3
 	@echo
-	@$(QKV) explain "The cat sat down" --causal --query cat --quiet --html build/demo/explain.html && \
-	  echo "The same in the browser, step by step, every number with its sum: build/demo/explain.html (open it)" || true
 	@echo "Its pictures: build/demo/svg, build/demo/png"
-	@echo "The rest, to be edited, models and long texts too: $(QKV) view"
+	@if [ -s $(WITHOUT_PAGES) ]; then echo "The pages in the browser are left out: $$(cat $(WITHOUT_PAGES))"; else \
+	  $(QKV) explain "The cat sat down" --causal --query cat --quiet --html build/demo/explain.html && \
+	  echo "The same in the browser, step by step, every number with its sum: build/demo/explain.html (open it)" && \
+	  echo "The rest, to be edited, models and long texts too: $(QKV) view"; fi
 
 test:
 	scripts/install-packages build test python studio

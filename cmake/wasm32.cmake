@@ -9,5 +9,3 @@ set(CMAKE_CXX_FLAGS_INIT "-fwasm-exceptions -msimd128 -isystem ${CMAKE_CURRENT_L
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)  # before the runtime is compiled, nothing links
 # What the rooms look for: headers alone where there are some, and nothing to link.
 list(PREPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR}/wasm32)
-set(dnnl_library dnnl)
-set(dnnl_headers none)

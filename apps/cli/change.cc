@@ -3,81 +3,52 @@
 
 #include <fmt/format.h>
 
-#include <string>
-#include <variant>
-
 #include "commands.h"
-#include "common_options.h"
-#include "file_places.h"
 #include "lines.h"
-#include "output.h"
-#include "pictures.h"
-#include "qkv/picture/terminal.h"
-#include "saying.h"
-#include "terminal.h"
 
 namespace qkv::cli {
 namespace {
 
-struct ChangeFlags : ChangeRequest, ThreadsFlag {
-  PicturePaths pictures;
-  TerminalLook look;
-  bool json = false;
-};
-
-void show(const ChangeFlags& flags, const Sweep& sweep) {
-  const Panel panel = sweep_panel(sweep, flags);
-  write_pictures(flags.pictures, panel);
-  if (flags.json) return;
+void show(const Asked<ChangeRequest>& asked, const Sweep& sweep) {
+  const Panel panel = sweep_panel(sweep, asked);
+  write_pictures(asked.how.pictures, panel);
+  if (asked.how.json) return;
   std::string text = fmt::format("{}: {:.4f} before", sweep.measure, sweep.before);
   if (sweep.other) text += fmt::format(", {:.4f} of the other text", *sweep.other);
-  print(text + "; its change:\n\n" + to_terminal(panel, terminal_options(flags.look.color, flags.look.width)));
+  print(text + "; its change:\n\n" + to_terminal(panel, asked.how.terminal()));
   print_text("\n" + sweep_table(sweep));
-  print(pictures_report(flags.pictures));
+  print(pictures_report(asked.how.pictures));
 }
 
-void run_change(ChangeFlags& flags, const Given& /*all*/) {
-  check_files({{"MODEL", flags.model}}, places_of(flags.pictures));
-  read_input(flags.file);
-  const ChangeFound found = [&] {
-    Progress line;
-    return found_change(flags, saying_of("qkv change", line));
-  }();
-  if (const auto* sweep = std::get_if<Sweep>(&found.change)) show(flags, *sweep);
-  if (flags.json) return print(written_as_json(change_reply(found, flags.model)));
+void run_change(Asked<ChangeRequest>& asked, const Given& /*all*/) {
+  read_input(asked.file);
+  const ChangeFound found = found_change(asked, asked.how.saying());
+  if (const auto* sweep = std::get_if<Sweep>(&found.change)) show(asked, *sweep);
+  if (asked.how.json) return print(written_as_json(change_reply(found, asked.model)));
   if (const auto* one = std::get_if<TextChange>(&found.change)) {
-    print_text(change_table(*one, found.question, flags.model));
+    print_text(change_table(*one, found.question, asked.model));
   } else if (const auto* many = std::get_if<LossChange>(&found.change)) {
-    print_text(change_table(*many, found.question, flags.model));
+    print_text(change_table(*many, found.question, asked.model));
   }
-}
-
-Fields<ChangeFlags> fields_of_change() {
-  const std::string pictures = "Pictures of a sweep";
-  Fields<ChangeFlags> fields;
-  fields.add(change_fields());
-  fields.add(&ChangeFlags::json, json_field());
-  fields.add(threads_flag());
-  fields.add(&ChangeFlags::pictures, picture_fields(pictures));
-  fields.add(&ChangeFlags::look, terminal_fields(pictures));
-  for (const char* const drawn : {"png", "svg", "pdf", "color", "width"}) fields.info(drawn).needs = {"sweep"};
-  return fields;
 }
 
 }  // namespace
 
 void add_change(Commands& commands) {
+  auto fields = asked(change_fields(), {"json", "threads", "pictures", "color", "width"}, "Pictures of a sweep");
+  for (const char* const general : {"json", "threads"}) fields.info(general).group.clear();
+  for (const char* const drawn : {"png", "svg", "pdf", "color", "width"}) fields.info(drawn).needs = {"sweep"};
   commands.add({.name = "change",
                 .group = "Look inside",
-                .footer = "MODEL is one of the box, a model file of your own, or a folder as models are\n"
-                          "published. Heads are LAYER.HEAD, after source: or cross: of another site. Each\n"
+                .footer = std::string(kModelIs) +
+                          "Heads are LAYER.HEAD, after source: or cross: of another site. Each\n"
                           "option of a change may be given again. docs/interventions.md has them all.\n"
                           "Examples:\n  qkv change induction abcxyzab --remove 1.0\n"
                           "  qkv change induction --examples 64 --remove 1.0\n"
                           "  qkv change gpt \"The cat sat on\" --pattern 1.4=uniform --freeze-norms\n"
                           "  qkv change gpt \"The cats\" --from-text \"The cat\" --sweep places --png a.png",
                 .places = {"model", "text"}},
-               fields_of_change(), run_change);
+               std::move(fields), run_change);
 }
 
 }  // namespace qkv::cli

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "misuse.h"
 #include "qkv/api/questions.h"
 #include "qkv/nearest_word.h"
 
@@ -15,6 +14,10 @@ std::string_view family_of(std::string_view name) {
 }
 
 }  // namespace
+
+void misuse(const std::string& option, const std::string& expected, const std::string& got) {
+  throw InvalidArgument("request", option, expected, got.empty() ? "\"\"" : got);
+}
 
 std::string option_named(std::string_view field) {
   std::string option = "--" + std::string(field);
@@ -50,6 +53,15 @@ std::string Command::option_of(std::string_view field) const {
   std::string place = word;
   for (char& letter : place) letter = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
   return place;
+}
+
+std::string Command::in_options(const std::string& message) const {
+  const std::size_t begin = message.find('`');
+  const std::size_t end = begin == std::string::npos ? begin : message.find('`', begin + 1);
+  if (end == std::string::npos) return message;
+  const std::string name = message.substr(begin + 1, end - begin - 1);
+  const std::string option = option_of(name);
+  return message.substr(0, begin) + (option == name ? "`" + name + "`" : option) + in_options(message.substr(end + 1));
 }
 
 std::vector<const Command*> Commands::of_family(std::string_view family) const {

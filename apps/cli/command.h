@@ -4,16 +4,14 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "common_options.h"
-#include "qkv/api/field.h"
-#include "qkv/api/given.h"
-#include "qkv/api/refusal.h"
+#include "asked.h"
 #include "qkv/threads.h"
 
 namespace qkv::cli {
@@ -25,10 +23,20 @@ inline constexpr int kMisuse = 2;         // the request has no meaning
 inline constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells have it
 inline constexpr int kTerminated = 143;   // 128 + SIGTERM
 
-/// Thrown by a command that has already said all there is to say, and whose answer is an exit code.
+/// Thrown by a command whose answer is an exit code, behind what it has said.
 struct Exit {
   int code = kSuccess;
+  std::string said = {};  // a last line on standard error
 };
+
+/// What ends the command with kMisuse and its text.
+class Misuse : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws InvalidArgument naming an option, or a field, which is said as its option.
+[[noreturn]] void misuse(const std::string& option, const std::string& expected, const std::string& got);
 
 struct CommandHelp {
   std::string name;                      // "mask", or "bench positions"
@@ -41,7 +49,7 @@ struct CommandHelp {
 struct Command {
   CommandHelp help;
   std::shared_ptr<const FieldTable> fields;  // nullptr of a family such as "bench", whose commands have them
-  std::function<void(const FieldValues&)> run;
+  std::function<void(const Command&, const FieldValues&)> run;
 
   [[nodiscard]] std::string full_name() const { return "qkv " + help.name; }
   /// The first sentence of what its question means, without a full stop.
@@ -51,6 +59,8 @@ struct Command {
   /// "--key-totals" for key_totals, or TEXT for one that is taken by its place; of a name that is none of a field, that
   /// of the field which has it as an argument, or the name itself.
   [[nodiscard]] std::string option_of(std::string_view field) const;
+  /// A message that names fields in backquotes, with options.
+  [[nodiscard]] std::string in_options(const std::string& message) const;
 };
 
 /// "--key-totals" for "key_totals".
@@ -59,17 +69,16 @@ struct Command {
 class Commands {
  public:
   template <class Request>
-  void add(CommandHelp help, Fields<Request> fields,
-           std::type_identity_t<std::function<void(Request&, const Given&)>> run) {
-    const auto table = std::make_shared<const Fields<Request>>(std::move(fields));
-    all_.push_back({.help = std::move(help), .fields = table, .run = [table, run](const FieldValues& values) {
-                      Request request;
-                      for (const auto& [n, value] : values) table->set(&request, n, value);
-                      if constexpr (std::is_base_of_v<ThreadsFlag, Request>) {
-                        if (request.threads) set_threads(*request.threads);
-                      }
-                      answered_for(table->infos(), values, [&] { run(request, Given(table->infos(), values)); });
-                    }});
+  void add(CommandHelp help, Fields<Asked<Request>> fields,
+           std::type_identity_t<std::function<void(Asked<Request>&, const Given&)>> run) {
+    const auto table = std::make_shared<const Fields<Asked<Request>>>(std::move(fields));
+    const auto answer = [table, run](const Command& command, const FieldValues& values) {
+      Asked<Request> asked = table->from_values(values);
+      asked.how.command = &command;
+      if (asked.how.threads) set_threads(*asked.how.threads);
+      run(asked, Given(table->infos(), values));
+    };
+    all_.push_back({.help = std::move(help), .fields = table, .run = answer});
   }
 
   /// What only has commands.

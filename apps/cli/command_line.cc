@@ -5,8 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "misuse.h"
-
 namespace qkv::cli {
 namespace {
 
@@ -114,7 +112,7 @@ void refuse_value(const Command& command, std::span<const std::string> words, co
   if (text != nullptr && !text->empty()) {  // words that the shell parted, where the command takes one text
     std::string whole = text->results().front();
     for (const std::string& word : rest) whole += " " + word;
-    refuse("TEXT", "put a text of several words in quotes: " + command.full_name() + " \"" + whole + "\"");
+    throw Misuse("TEXT: put a text of several words in quotes: " + command.full_name() + " \"" + whole + "\"");
   }
   throw Misuse("there is no place for " + rest.front());
 }

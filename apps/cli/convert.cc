@@ -1,40 +1,20 @@
 // qkv convert: a model in another file or type.
 #include "qkv/api/convert.h"
 
-#include <string>
-
 #include "commands.h"
-#include "common_options.h"
-#include "output.h"
-#include "terminal.h"
-#include "walk_progress.h"
+#include "progress.h"
 
 namespace qkv::cli {
 namespace {
 
-struct ConvertArguments : ConvertRequest, ThreadsFlag {
-  bool json = false;
-  bool quiet = false;
-};
-
-void run_convert(ConvertArguments& arguments, const Given& /*all*/) {
+void run_convert(const Asked<ConvertRequest>& asked, const Given& /*all*/) {
   const ConvertFigures figures = [&] {
-    StagedProgress progress(arguments.quiet ? Speech::off : Speech::on, WalkUnit::bytes);
-    return convert(arguments, [&](std::string_view stage, std::int64_t done, std::int64_t all) {
-      progress.show(stage, done, all);
-    });
+    WalkProgress progress(asked.how.speech(), WalkUnit::bytes);
+    return convert(
+        asked, [&](std::string_view stage, std::int64_t done, std::int64_t all) { progress.show(stage, done, all); });
   }();
-  for (const std::string& what : figures.cautions) complain("qkv convert", "careful: " + what);
-  print(arguments.json ? reply_as_json(figures) : convert_as_text(figures, terminal_width()));
-}
-
-Fields<ConvertArguments> fields_of_convert() {
-  Fields<ConvertArguments> fields;
-  fields.add(convert_fields());
-  fields.add(threads_flag());
-  fields.add(&ConvertArguments::json, json_field());
-  fields.add(&ConvertArguments::quiet, no_progress_field());
-  return fields;
+  for (const std::string& what : figures.cautions) asked.how.careful(what);
+  asked.how.tell(figures, [&] { return convert_as_text(figures, terminal_width()); });
 }
 
 }  // namespace
@@ -48,7 +28,7 @@ void add_convert(Commands& commands) {
                           "  qkv convert smollm2.gguf smollm2\n"
                           "  qkv convert gpt2 gpt2-f16 --type f16",
                 .places = {"model", "out"}},
-               fields_of_convert(), run_convert);
+               asked(convert_fields(), {"threads", "json", "no_progress"}), run_convert);
 }
 
 }  // namespace qkv::cli

@@ -1,52 +1,30 @@
 // qkv cost: what attention costs, each figure with its arithmetic.
 #include "qkv/api/cost.h"
 
-#include <optional>
-
 #include "commands.h"
-#include "common_options.h"
-#include "file_places.h"
-#include "output.h"
-#include "pictures.h"
-#include "terminal.h"
 
 namespace qkv::cli {
 namespace {
 
-struct CostFlags : CostRequest {
-  PicturePaths pictures;
-  bool plot = false;
-  bool json = false;
-};
-
-Fields<CostFlags> fields_of_cost() {
-  Fields<CostFlags> fields;
-  fields.add(cost_fields());
-  for (const FieldInfo& one : cost_range_fields().infos()) {
-    fields.info(one.name).needs_one = {"plot", "svg", "png", "pdf", "json"};
-  }
-  fields.add(&CostFlags::json, json_field());
+Fields<Asked<CostRequest>> fields_of_cost() {
+  const std::span<const FieldInfo> range = cost_range_fields().infos();
+  Fields<Asked<CostRequest>> fields = asked(cost_fields(), {"json", "plot", "pictures"}, range.front().group);
+  fields.info("json").group.clear();
+  fields.info("plot").meaning = "Draw it in the terminal instead of the table";
+  for (const FieldInfo& one : range) fields.info(one.name).needs_one = {"plot", "svg", "png", "pdf", "json"};
   fields.info("tokens").excludes = {"plot"};  // a chart is over their number
   fields.info("tile").beside = {{{"plot"}, {"of=traffic"}}};
-  const std::string chart = cost_range_fields().infos().front().group;
-  fields.add(&CostFlags::plot, {.name = "plot",
-                                .meaning = "Draw it in the terminal instead of the table",
-                                .group = chart,
-                                .excludes = {"json"},
-                                .reasons = {{"json", kOneThing}}});
-  fields.add(&CostFlags::pictures, picture_fields(chart));
   return fields;
 }
 
-void run_cost(CostFlags& flags, const Given& /*all*/) {
-  check_files({}, places_of(flags.pictures));
-  const CostConfig config = cost_config(flags);
-  if (flags.plot || !flags.pictures.empty()) {
-    const Chart chart = cost_chart(config, flags.range);
-    write_pictures(flags.pictures, chart);
-    if (flags.plot) return print(to_terminal(chart, terminal_options("auto", std::nullopt)));
+void run_cost(const Asked<CostRequest>& asked, const Given& /*all*/) {
+  const CostConfig config = cost_config(asked);
+  if (asked.how.plot || !asked.how.pictures.empty()) {
+    const Chart chart = cost_chart(config, asked.range);
+    write_pictures(asked.how.pictures, chart);
+    if (asked.how.plot) return print(to_terminal(chart, asked.how.terminal()));
   }
-  if (flags.json) return print(reply_as_json(answer(flags)));
+  if (asked.how.json) return print(reply_as_json(answer(asked)));
   print_text(as_text(cost(config), terminal_width()));
 }
 

@@ -1,56 +1,39 @@
 // qkv embed: texts as vectors; qkv fill: what masked tokens may be.
-#include <string>
-
 #include "commands.h"
-#include "common_options.h"
-#include "file_places.h"
 #include "lines.h"
-#include "output.h"
 #include "qkv/api/texts.h"
 #include "qkv/files.h"
-#include "saying.h"
 
 namespace qkv::cli {
 namespace {
 
-struct EmbedFlags : EmbedRequest, ThreadsFlag {
+struct EmbedFlags : EmbedRequest {
   std::string out;
 };
 
-void run_embed(EmbedFlags& flags, const Given& /*all*/) {
-  check_files({{"MODEL", flags.model}, {"--file", flags.file.path}}, {{"--out", file_of_tensor("--out", flags.out)}});
-  read_input(flags.text, flags.file);
-  const EmbedReply reply = embed(flags, saying_of("qkv embed"));
-  if (!flags.out.empty()) return write_tensor(flags.out, reply.embedded.rows);
+void run_embed(Asked<EmbedFlags>& asked, const Given& /*all*/) {
+  read_input(asked.text, asked.file);
+  const EmbedReply reply = embed(asked, asked.how.saying());
+  if (!asked.out.empty()) return write_tensor(asked.out, reply.embedded.rows);
   for (std::size_t n = 0; n < reply.texts.size(); ++n) print(reply_as_line(embed_figures(reply, n)));
 }
 
-struct FillFlags : FillRequest {
-  bool json = false;
-};
-
-void run_fill(FillFlags& flags, const Given& /*all*/) {
-  flags.text = text_or_input(flags.text);
-  const FillFigures figures = answer(flags, saying_of("qkv fill"));
-  print(flags.json ? reply_as_json(figures) : as_text(figures));
+void run_fill(Asked<FillRequest>& asked, const Given& /*all*/) {
+  asked.text = text_or_input(asked.text);
+  const FillFigures figures = answer(asked, asked.how.saying());
+  asked.how.tell(figures, [&] { return as_text(figures); });
 }
 
 Fields<EmbedFlags> fields_of_embed() {
   Fields<EmbedFlags> fields;
   fields.add(embed_fields());
   fields.info("text").meaning = "What to embed; - reads it from standard input";
-  fields.add(
-      &EmbedFlags::out,
-      {.name = "out", .form = "FILE", .meaning = "Write [texts, width] as .npy", .otherwise = "JSON, a line each"});
-  fields.add(threads_flag());
-  fields.give_examples({{"out", "vectors.npy"}});
-  return fields;
-}
-
-Fields<FillFlags> fields_of_fill() {
-  Fields<FillFlags> fields;
-  fields.add(fill_fields());
-  fields.add(&FillFlags::json, json_field());
+  fields.add(&EmbedFlags::out, {.name = "out",
+                                .form = "FILE",
+                                .meaning = "Write [texts, width] as .npy",
+                                .otherwise = "JSON, a line each",
+                                .file = FileUse::tensor,
+                                .example = "vectors.npy"});
   return fields;
 }
 
@@ -66,7 +49,7 @@ void add_embed(Commands& commands) {
                           "  qkv embed minilm --file sentences.txt --out vectors.npy\n"
                           "  qkv embed e5 --prompt-name query \"where do cats sit\"",
                 .places = {"model", "text"}},
-               fields_of_embed(), run_embed);
+               asked(fields_of_embed(), {"threads"}), run_embed);
 }
 
 void add_fill(Commands& commands) {
@@ -76,7 +59,7 @@ void add_fill(Commands& commands) {
                           "  qkv fill bert \"The cat [MASK] down.\"\n"
                           "  qkv fill roberta \"The cat <mask> down.\" --count 10",
                 .places = {"model", "text"}},
-               fields_of_fill(), run_fill);
+               asked(fill_fields(), {"json"}), run_fill);
 }
 
 }  // namespace qkv::cli

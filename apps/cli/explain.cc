@@ -4,49 +4,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "commands.h"
-#include "common_options.h"
 #include "explain_files.h"
 #include "file/explain_page.h"
+#include "file/page_file.h"
 #include "lines.h"
-#include "misuse.h"
-#include "output.h"
 #include "qkv/api/explain.h"
 #include "qkv/explain/model.h"
-#include "terminal.h"
 
 namespace qkv::cli {
 namespace {
 
 struct ExplainFlags : ExplainRequest {
-  bool json = false;
   bool prints = false;
-  bool quiet = false;
-  TerminalLook look;
-  ExplainFiles files;
 };
 
-// Standard output holds one thing.
-void require_one_output(const ExplainFlags& flags) {
-  if (!flags.files.prints_page()) return;
-  if (flags.json || flags.prints) {
-    misuse("--html", "a file beside --json or --print, for standard output holds one of them", "-");
-  }
-  if (flags.quiet) misuse("--quiet", "nothing else to be printed", "--html -");
-}
-
-void require_effect(const ExplainFlags& flags) {
-  if (flags.json && !flags.model.empty() && !flags.all.empty()) {
-    misuse("all", "none beside `json` and `model`: a model's JSON has every step", "one");
-  }
-}
-
-std::string worked_list(bool json) {
-  if (json) return reply_as_json(worked_examples());
+std::string worked_list() {
   std::string text;
   for (const WorkedExample& example : worked_examples()) {
     text += fmt::format("{:<22} {}\n", example.name, example.title);
@@ -72,65 +50,60 @@ std::string rest_of(const Explanation& whole, const Explanation& part, std::stri
       ids + line);
 }
 
-void print_explanation(const ExplainFlags& flags, Explanation explanation) {
+std::string text_of(const Asked<ExplainFlags>& asked, Explanation explanation) {
   std::string rest;
-  const bool is_trained = !flags.model.empty();
-  const bool asks_why = !flags.why.empty();
-  const bool is_whole = flags.all == "full" || !flags.steps.empty();
-  if (is_trained && asks_why && !is_whole && flags.all.empty()) {
+  const bool is_trained = !asked.model.empty();
+  const bool asks_why = !asked.why.empty();
+  const bool is_whole = asked.all == "full" || !asked.steps.empty();
+  if (is_trained && asks_why && !is_whole && asked.all.empty()) {
     explanation.steps.clear();
   } else if (is_trained && !is_whole) {
-    Explanation part = flags.all.empty() ? in_short(explanation) : with_known_heads(explanation);
-    if (flags.query.empty()) rest = rest_of(explanation, part, flags.all);
+    Explanation part = asked.all.empty() ? in_short(explanation) : with_known_heads(explanation);
+    if (asked.query.empty()) rest = rest_of(explanation, part, asked.all);
     explanation = std::move(part);
   }
-  ExplainTextOptions text;
-  text.terminal = terminal_options(flags.look.color, flags.look.width);
-  text.whys_in_full = asks_why;
-  print(to_text(explanation, text) + rest);
+  return to_text(explanation, {.terminal = asked.how.terminal(), .whys_in_full = asks_why}) + rest;
 }
 
-void run_explain(ExplainFlags& flags, const Given& given) {
-  require_one_output(flags);
-  require_explain(flags, given);
-  require_effect(flags);
-  if (flags.worked == "list") return print(worked_list(flags.json));
-  flags.files.require_writable();
-  if (!flags.text.empty()) flags.text = text_or_input(flags.text);
-  const OpenedModel model = flags.model.empty() ? nullptr : open_model(flags.model);
-  const bool has_page = !flags.files.html.empty();  // which shows all
-  Explanation explanation =
-      explanation_of(flags, model, has_page ? ExplainedParts{.removal = asks_for_removal(flags)} : parts_of(flags));
-  const std::string page = has_page ? studio::explain_page(flags, explanation, model) : "";
-  keep_asked(explanation, flags);
-  flags.files.write(explanation, page);
-  if (flags.json) {
-    const Explained how = flags.numbers.value_or(true) ? Explained::in_numbers : Explained::as_shown;
-    print(reply_as_json(explained(explanation, how)));
-  } else if (flags.files.prints_page()) {
-    print(page);
-  } else {
-    if (!flags.files.wants_any() || flags.prints) print_explanation(flags, explanation);
-    if (!flags.quiet) print((flags.prints ? "\n" : "") + flags.files.report());
+void run_explain(Asked<ExplainFlags>& asked, const Given& given) {
+  const Manner& how = asked.how;
+  require_explain(asked, given);
+  if (how.json && !asked.model.empty() && !asked.all.empty()) {
+    misuse("all", "none beside `json` and `model`: a model's JSON has every step", "one");
   }
+  if (asked.worked == "list") return how.tell(worked_examples(), worked_list);
+  const bool has_page = !how.page.empty();  // which shows all
+  if (has_page) studio::require_pages();
+  if (!asked.text.empty()) asked.text = text_or_input(asked.text);
+  const OpenedModel model = asked.model.empty() ? nullptr : open_model(asked.model);
+  Explanation explanation =
+      explanation_of(asked, model, has_page ? ExplainedParts{.removal = asks_for_removal(asked)} : parts_of(asked));
+  const std::string page = has_page ? studio::explain_page(asked, explanation, model) : "";
+  keep_asked(explanation, asked);
+  const Explained form = asked.numbers.value_or(true) ? Explained::in_numbers : Explained::as_shown;
+  give(
+      how, explanation, page, [&] { return reply_as_json(explained(explanation, form)); },
+      [&] { return how.wants_files() && !asked.prints ? "" : text_of(asked, explanation); });
 }
 
-Fields<ExplainFlags> fields_of_explain() {
-  Fields<ExplainFlags> fields;
-  fields.add(explain_fields());
-  fields.info("numbers").needs = {"json"};
-  fields.add(&ExplainFlags::look, terminal_fields());
-  fields.add(&ExplainFlags::json, json_field("Print it as JSON, every cell with all its digits"));
-  fields.add(&ExplainFlags::files, explain_file_fields("Write one self-contained page; `-` prints it"));
+Fields<Asked<ExplainFlags>> fields_of_explain() {
   const std::vector<std::string> files{"html", "svg", "png"};
-  fields.add(&ExplainFlags::prints, {.name = "print",
-                                     .meaning = "Print the explanation beside these files, too",
-                                     .needs_one = files,
-                                     .excludes = {"json"}});
-  fields.add(&ExplainFlags::quiet, {.name = "quiet",
-                                    .meaning = "Print nothing, not even what was written",
-                                    .needs_one = files,
-                                    .excludes = {"json", "print"}});
+  Fields<ExplainFlags> own;
+  own.add(explain_fields());
+  own.info("numbers").needs = {"json"};
+  own.add(&ExplainFlags::prints, {.name = "print",
+                                  .meaning = "Print the explanation, too",
+                                  .needs_one = files,
+                                  .excludes = {"json", "html=-"},
+                                  .reasons = {{"html=-", kOneThing}}});
+  auto fields = asked(own, {"json", "quiet", "html", "folders", "color", "width"});
+  fields.remove(std::array<std::string_view, 1>{"pdf"});
+  fields.info("json").meaning = "Print it as JSON, every cell with all its digits";
+  FieldInfo& quiet = fields.info("quiet");
+  quiet.meaning = "Print nothing, not even what was written";
+  quiet.needs_one = files;
+  quiet.excludes = {"json", "print", "html=-"};
+  quiet.reasons.clear();
   fields.exclude({"color", "width", "html", "svg", "png"}, {"worked=list"}, "it names the examples and no more");
   for (const char* const printed : {"color", "width"}) fields.info(printed).beside = {{files, {"print"}}};
   return fields;

@@ -4,47 +4,33 @@
 #include <optional>
 
 #include "commands.h"
-#include "common_options.h"
-#include "output.h"
-#include "walk_progress.h"
+#include "interrupts.h"
+#include "progress.h"
 
 namespace qkv::cli {
 namespace {
 
-struct FetchFlags : FetchRequest {
-  bool json = false;
-  bool quiet = false;
-};
-
-void run_fetch(FetchFlags& flags, const Given& /*all*/) {
+void run_fetch(const Asked<FetchRequest>& asked, const Given& /*all*/) {
   std::optional<InterruptWatch> interrupts;  // only fetching asks it
-  if (!flags.list) interrupts.emplace();
-  WalkProgress progress(flags.name, flags.quiet ? Speech::off : Speech::on, WalkUnit::bytes);
+  if (!asked.list) interrupts.emplace();
+  WalkProgress progress(asked.how.speech(), WalkUnit::bytes);
   const FetchWatch watch = [&](const FetchProgress& at) {
-    progress.show(at.done, at.total);
+    progress.show(asked.name, at.done, at.total);
     return !InterruptWatch::interrupted();
   };
   try {
-    const FetchFigures figures = answer(flags, watch);
-    print(flags.json ? reply_as_json(figures) : as_text(figures));
+    const FetchFigures figures = answer(asked, watch);
+    asked.how.tell(figures, [&] { return as_text(figures); });
   } catch (const FetchStopped& stopped) {
-    complain("qkv fetch", stopped.what());
-    throw Exit{kInterrupted};
+    throw Exit{kInterrupted, stopped.what()};
   }
-}
-
-Fields<FetchFlags> fields_of_fetch() {
-  Fields<FetchFlags> fields;
-  fields.add(fetch_fields());
-  fields.add(&FetchFlags::json, json_field());
-  fields.add(&FetchFlags::quiet, no_progress_field());
-  fields.exclude({"quiet"}, {"list"}, "nothing is fetched");
-  return fields;
 }
 
 }  // namespace
 
 void add_fetch(Commands& commands) {
+  auto fields = asked(fetch_fields(), {"json", "no_progress"});
+  fields.exclude({"quiet"}, {"list"}, "nothing is fetched");
   commands.add({.name = "fetch",
                 .group = "Models",
                 .footer = "Files that are there are left alone; a download that was cut off is resumed.\n"
@@ -53,7 +39,7 @@ void add_fetch(Commands& commands) {
                           "  qkv fetch openai-community/gpt2 --out models/gpt2\n"
                           "  qkv fetch Qwen/Qwen3-0.6B --list",
                 .places = {"name"}},
-               fields_of_fetch(), run_fetch);
+               std::move(fields), run_fetch);
 }
 
 }  // namespace qkv::cli

@@ -3,7 +3,6 @@
 
 #include "commands.h"
 #include "help_text.h"
-#include "output.h"
 
 namespace qkv::cli {
 namespace {
@@ -21,16 +20,16 @@ void add_help(Commands& commands) {
              {.name = "command", .form = "NAME", .meaning = "The command to explain", .example = "attend"});
   fields.add(&HelpFlags::describes,
              {.name = "describe", .meaning = "Print all commands with their options, as Markdown"});
-  commands.add<HelpFlags>({.name = "help",
-                           .summary = "How to use qkv, or one of its commands",
-                           .group = "About",
-                           .footer = "Examples:\n  qkv help attend\n  qkv help bench positions",
-                           .places = {"command"}},
-                          std::move(fields), [&commands](HelpFlags& flags, const Given& /*all*/) {
-                            if (flags.describes) return print(commands_as_markdown(commands));
-                            const Command* const subject = commands.find_whole(flags.command);
-                            print(subject == nullptr ? help_text(commands) : help_text(commands, *subject));
-                          });
+  commands.add({.name = "help",
+                .summary = "How to use qkv, or one of its commands",
+                .group = "About",
+                .footer = "Examples:\n  qkv help attend\n  qkv help bench positions",
+                .places = {"command"}},
+               asked(fields, {}), [&commands](const Asked<HelpFlags>& asked, const Given& /*all*/) {
+                 if (asked.describes) return print(commands_as_markdown(commands));
+                 const Command* const subject = commands.find_whole(asked.command);
+                 print(subject == nullptr ? help_text(commands) : help_text(commands, *subject));
+               });
 }
 
 }  // namespace qkv::cli

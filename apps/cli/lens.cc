@@ -1,65 +1,34 @@
 // qkv lens: what a model would say after each layer, and what adds up to a logit.
-
 #include "qkv/api/lens.h"
 
-#include <optional>
-
 #include "commands.h"
-#include "common_options.h"
-#include "file_places.h"
-#include "output.h"
-#include "pictures.h"
-#include "saying.h"
-#include "terminal.h"
 
 namespace qkv::cli {
 namespace {
 
-struct LensArguments : LensRequest, ThreadsFlag {
-  PicturePaths pictures;
-  std::optional<int> width;
-  bool json = false;
-};
-
-void run_lens(LensArguments& arguments, const Given& /*all*/) {
-  check_files({{"MODEL", arguments.model}}, places_of(arguments.pictures));
-  const LensReport report = found_lens(arguments, saying_of("qkv lens"));
-  if (!arguments.pictures.empty()) write_pictures(arguments.pictures, lens_panel(report, arguments.model));
-  if (arguments.json) return print(reply_as_json(lens_figures(report, arguments.model)));
-  const int width = arguments.width.value_or(terminal_width());
-  print(narrowed(lens_table(report, arguments.model, width), width));
-  print(pictures_report(arguments.pictures));
-}
-
-Fields<LensArguments> fields_of_lens() {
-  Fields<LensArguments> fields;
-  fields.add(lens_fields());
-  fields.add(&LensArguments::json, json_field());
-  fields.add(&LensArguments::pictures, picture_fields());
-  fields.add(&LensArguments::width, {.name = "width",
-                                     .form = "N",
-                                     .meaning = "Columns to use",
-                                     .least = 40,
-                                     .most = 1000,
-                                     .excludes = {"json"},
-                                     .otherwise = "the terminal's, or 80",
-                                     .example = "60"});
-  fields.add(threads_flag());
-  return fields;
+void run_lens(const Asked<LensRequest>& asked, const Given& /*all*/) {
+  const Pictures& pictures = asked.how.pictures;
+  const LensReport report = found_lens(asked, asked.how.saying());
+  if (!pictures.empty()) write_pictures(pictures, lens_panel(report, asked.model));
+  if (asked.how.json) return print(reply_as_json(lens_figures(report, asked.model)));
+  const int width = asked.how.terminal().width;
+  print(narrowed(lens_table(report, asked.model, width), width) + pictures_report(pictures));
 }
 
 }  // namespace
 
 void add_lens(Commands& commands) {
+  auto fields = asked(lens_fields(), {"json", "pictures", "width", "threads"});
+  fields.give_bounds({{"width", 40, 1000}});
+  fields.give_examples({{"width", "60"}});
   commands.add({.name = "lens",
                 .group = "Look inside",
-                .footer = "MODEL is one of the box, a model file of your own, or a folder as models are\n"
-                          "published. docs/interventions.md says what the numbers are.\n"
-                          "Examples:\n  qkv lens induction abcxyzb\n"
-                          "  qkv lens gpt \"The cat sat on the\" --png lens.png\n"
-                          "  qkv lens gpt \"The cats\" --token \" are\" --against \" is\"",
+                .footer = std::string(kModelIs) + "docs/interventions.md says what the numbers are.\n"
+                                                  "Examples:\n  qkv lens induction abcxyzb\n"
+                                                  "  qkv lens gpt \"The cat sat on the\" --png lens.png\n"
+                                                  "  qkv lens gpt \"The cats\" --token \" are\" --against \" is\"",
                 .places = {"model", "text"}},
-               fields_of_lens(), run_lens);
+               std::move(fields), run_lens);
 }
 
 }  // namespace qkv::cli

@@ -66,9 +66,4 @@ void read_input(std::optional<std::string>& text, FileOfTexts& file) {
   read_input(file);
 }
 
-Texts texts_from(std::optional<std::string> text, FileOfTexts file) {
-  read_input(text, file);
-  return given_texts(text, file);
-}
-
 }  // namespace qkv::cli

@@ -20,7 +20,4 @@ void read_input(std::optional<std::string>& text, FileOfTexts& file);
 /// The next line of standard input, without its end; nullopt behind the last. Throws as text_or_input().
 [[nodiscard]] std::optional<std::string> line_of_input();
 
-/// given_texts() of a text and a file, each of which may be "-".
-[[nodiscard]] Texts texts_from(std::optional<std::string> text, FileOfTexts file);
-
 }  // namespace qkv::cli

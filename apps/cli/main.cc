@@ -14,15 +14,15 @@
 
 #include "command_line.h"
 #include "commands.h"
+#include "file_places.h"
 #include "help_text.h"
-#include "misuse.h"
+#include "interrupts.h"
 #include "output.h"
 #include "qkv/api/refusal.h"
 #include "qkv/cancel.h"
 #include "qkv/error.h"
 #include "qkv/info.h"
 #include "qkv/threads.h"
-#include "walk_progress.h"
 
 namespace qkv::cli {
 namespace {
@@ -49,17 +49,6 @@ Commands all_commands() {
   return commands;
 }
 
-// A request names its other fields in backquotes.
-std::string with_options(const Command& command, const std::string& message) {
-  const std::size_t begin = message.find('`');
-  const std::size_t end = begin == std::string::npos ? begin : message.find('`', begin + 1);
-  if (end == std::string::npos) return message;
-  const std::string name = message.substr(begin + 1, end - begin - 1);
-  const std::string option = command.option_of(name);
-  return message.substr(0, begin) + (option == name ? "`" + name + "`" : option) +
-         with_options(command, message.substr(end + 1));
-}
-
 // "q, k" as "--q, --k".
 std::string options_of(const Command& command, const std::string& names) {
   const std::size_t comma = names.find(", ");
@@ -68,12 +57,12 @@ std::string options_of(const Command& command, const std::string& names) {
 }
 
 // The user is told of options.
-std::string in_options(const Command* command, const Error& error) {
+std::string in_options(const Command* command, const std::exception& error) {
   if (command == nullptr) return error.what();
   const Refusal refusal = refusal_of(error);
   const bool is_language = refusal.column > 0;  // whose words stand in backquotes
-  return options_of(*command, refusal.field) + ": " +
-         (is_language ? refusal.message : with_options(*command, refusal.message));
+  const std::string field = refusal.field.empty() ? "" : options_of(*command, refusal.field) + ": ";
+  return field + (is_language ? refusal.message : command->in_options(refusal.message));
 }
 
 // What qkv itself was asked for; nothing is an asking for help.
@@ -108,7 +97,10 @@ void run_command(const Commands& commands, const Command& command, std::span<con
     static_cast<void>(threads());  // a QKV_THREADS without meaning is an error of every command
     say_box_that_is_missing(command);
   }
-  command.run(line.values);
+  answered_for(command.infos(), line.values, [&] {
+    check_files(command, line.values);
+    command.run(command, line.values);
+  });
 }
 
 int report(const Command* command, std::string_view message, int code) {
@@ -128,21 +120,19 @@ int run(std::span<const std::string> words) {
     return kSuccess;
   } catch (const Exit& exit) {
     flush_output();
-    return exit.code;
+    return exit.said.empty() ? exit.code : report(command, exit.said, exit.code);
   } catch (const Misuse& error) {
     return report(command, error.what(), kMisuse);
   } catch (const Cancelled&) {
-    return report(command, "stopped", kInterrupted);
+    return report(command, "stopped; nothing was written", kInterrupted);
   } catch (const InvalidArgument& error) {
     return report(command, in_options(command, error), kMisuse);
-  } catch (const NotThere& error) {
-    return report(command, in_options(command, error), kFailure);
   } catch (const std::bad_alloc&) {
     return report(command, "there is not enough memory for this", kFailure);
   } catch (const std::filesystem::filesystem_error& error) {
     return report(command, "cannot read " + error.path1().string() + ": " + error.code().message(), kFailure);
   } catch (const std::exception& error) {
-    return report(command, error.what(), kFailure);
+    return report(command, in_options(command, error), kFailure);
   }
 }
 

@@ -2,70 +2,48 @@
 #include "qkv/api/mask.h"
 
 #include "commands.h"
-#include "common_options.h"
-#include "file_places.h"
-#include "output.h"
-#include "pictures.h"
-#include "terminal.h"
 
 namespace qkv::cli {
 namespace {
 
-struct MaskFlags : MaskRequest {
-  bool json = false;
-  PicturePaths pictures;
-  TerminalLook look;
-};
-
-Fields<MaskFlags> fields_of_mask() {
-  Fields<MaskFlags> fields;
-  fields.add(mask_fields());
-  fields.info("mask").option = "expr";
-  fields.add(&MaskFlags::json, json_field());
-  fields.add(&MaskFlags::pictures, picture_fields());
-  for (const char* const drawn : {"head", "batch_entry", "cells"}) {
-    fields.info(drawn).needs = {"mask"};
-    fields.info(drawn).beside = {{{"json"}, {"map", "png", "svg", "pdf"}}};
-  }
-  for (const char* const picture : {"png", "svg", "pdf"}) fields.info(picture).needs = {"mask"};
-  fields.add(&MaskFlags::look, terminal_fields());
-  fields.info("color").needs = {"mask"};
-  return fields;
-}
-
-void show_mask(const MaskFlags& flags) {
-  check_files({}, places_of(flags.pictures));
-  const MaskReply reply = mask(flags);
-  const MaskFigures figures = mask_figures(reply, flags);
-  const Panel panel = picture_of(reply, flags);
-  write_pictures(flags.pictures, panel);
-  if (flags.json) return print(reply_as_json(figures));
-  const TerminalOptions terminal = terminal_options(flags.look.color, flags.look.width);
+void show_mask(const Asked<MaskRequest>& asked) {
+  const MaskReply reply = mask(asked);
+  const MaskFigures figures = mask_figures(reply, asked);
+  const Panel panel = picture_of(reply, asked);
+  write_pictures(asked.how.pictures, panel);
+  if (asked.how.json) return print(reply_as_json(figures));
+  const TerminalOptions terminal = asked.how.terminal();
   print(narrowed(as_text(reply, terminal.width), terminal.width));
   if (figures.map) print(narrowed(figures.map->sentence + "\n", terminal.width));
   print("\n" + to_terminal(panel, terminal));
-  if (!flags.pictures.empty()) print("\n" + pictures_report(flags.pictures));
+  if (!asked.how.pictures.empty()) print("\n" + pictures_report(asked.how.pictures));
 }
 
-void list_words(const MaskFlags& flags) {
-  const MaskWordList list = mask_word_list(flags);
-  if (flags.json) return print(reply_as_json(list));
-  const int width = terminal_options(flags.look.color, flags.look.width).width;
-  print(narrowed(as_text(list, width), width));
+void run_mask(const Asked<MaskRequest>& asked, const Given& given) {
+  if (given.has("mask")) return show_mask(asked);
+  const MaskWordList list = mask_word_list(asked);
+  const int width = asked.how.terminal().width;
+  print(asked.how.json ? reply_as_json(list) : narrowed(as_text(list, width), width));
 }
-
-void run_mask(MaskFlags& flags, const Given& given) { given.has("mask") ? show_mask(flags) : list_words(flags); }
 
 }  // namespace
 
 void add_mask(Commands& commands) {
+  auto fields = asked(mask_fields(), {"json", "pictures", "color", "width"});
+  fields.info("mask").option = "expr";
+  for (const char* const drawn : {"head", "batch_entry", "cells"}) {
+    fields.info(drawn).beside = {{{"json"}, {"map", "png", "svg", "pdf"}}};
+  }
+  for (const char* const drawn : {"head", "batch_entry", "cells", "png", "svg", "pdf", "color"}) {
+    fields.info(drawn).needs = {"mask"};
+  }
   commands.add(
       {.name = "mask",
        .group = "Attention",
        .footer = "Without EXPR: every word of the language with its coverage and cost.\n"
                  "Example:\n  qkv mask \"causal & window(128) | global(4)\" --tq 1024 --tk 1024 --svg mask.svg",
        .places = {"mask"}},
-      fields_of_mask(), run_mask);
+      std::move(fields), run_mask);
 }
 
 }  // namespace qkv::cli

@@ -2,64 +2,54 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-#include <vector>
+#include <array>
 
 namespace qkv::cli {
 namespace {
 
-template <class Drawn>
-void write(const PicturePaths& paths, const Drawn& drawn) {
-  std::vector<FileContent> files;
-  const auto add = [&](const std::string& path, const auto& draw) {
-    if (!path.empty()) files.push_back(file_of(path, draw()));
-  };
-  add(paths.png, [&] { return to_png(drawn); });
-  add(paths.svg, [&] { return to_svg(drawn); });
-  add(paths.pdf, [&] { return to_pdf(drawn); });
-  write_files(files);
+// By their names, which their files' names end in.
+constexpr std::array kKinds = {std::pair("png", &Pictures::png), std::pair("svg", &Pictures::svg),
+                               std::pair("pdf", &Pictures::pdf)};
+
+std::string in_folder(const std::string& folder, std::string_view name, const char* kind) {
+  return fmt::format("{}/{}.{}", folder, name, kind);
 }
 
 }  // namespace
 
-Fields<PicturePaths> picture_fields(const std::string& group) {
-  Fields<PicturePaths> fields;
-  const auto add = [&](const char* name, std::string PicturePaths::* path, const char* meaning) {
+Fields<Pictures> picture_fields(const std::string& group) {
+  Fields<Pictures> fields;
+  const auto add = [&](const char* name, std::string Pictures::* path, const char* meaning) {
     fields.add(path, {.name = name,
                       .form = "FILE",
                       .meaning = meaning,
                       .group = group,
                       .ending = std::string(".") + name,
+                      .file = FileUse::written,
                       .example = std::string("picture.") + name});
   };
-  add("png", &PicturePaths::png, "Write a PNG");
-  add("svg", &PicturePaths::svg, "Write an SVG");
-  add("pdf", &PicturePaths::pdf, "Write a PDF");
+  add("png", &Pictures::png, "Write a PNG");
+  add("svg", &Pictures::svg, "Write an SVG");
+  add("pdf", &Pictures::pdf, "Write a PDF");
   return fields;
 }
 
-std::string pictures_report(const PicturePaths& paths) {
-  std::string text;
-  for (const std::string& path : {paths.png, paths.svg, paths.pdf}) {
-    if (!path.empty()) text += fmt::format("picture   {}\n", path);
-  }
-  return text;
-}
-
-Fields<PictureFolders> picture_folder_fields(const char* svg, const char* png) {
-  Fields<PictureFolders> fields;
-  fields.add(&PictureFolders::svg, {.name = "svg", .form = "DIR", .meaning = svg});
-  fields.add(&PictureFolders::png, {.name = "png", .form = "DIR", .meaning = png});
-  fields.give_examples({{"svg", "pictures"}, {"png", "pictures"}});
+Fields<Pictures> folder_fields(const std::string& group) {
+  Fields<Pictures> fields;
+  const auto add = [&](const char* name, std::string Pictures::* path, const char* meaning) {
+    fields.add(path, {.name = name, .form = "DIR", .meaning = meaning, .group = group, .example = "pictures"});
+  };
+  add("svg", &Pictures::svg, "Write the pictures into a folder, as SVG");
+  add("png", &Pictures::png, "Likewise as PNG");
+  add("pdf", &Pictures::pdf, "Likewise as PDF");
   return fields;
 }
 
-void prepare(const PictureFolders& folders, std::initializer_list<std::string_view> names) {
-  for (const auto& [folder, ending] :
-       {std::pair(&folders.svg, ".svg"), {&folders.png, ".png"}, {&folders.pdf, ".pdf"}}) {
-    if (folder->empty()) continue;
-    make_directory(*folder);
-    for (const std::string_view name : names) require_writable(fmt::format("{}/{}{}", *folder, name, ending));
+void make_folders(const Pictures& folders, std::initializer_list<std::string_view> names) {
+  for (const auto& [kind, folder] : kKinds) {
+    if ((folders.*folder).empty()) continue;
+    make_directory(folders.*folder);
+    for (const std::string_view name : names) require_writable(in_folder(folders.*folder, name, kind));
   }
 }
 
@@ -68,20 +58,26 @@ FileContent file_of(const std::string& path, const std::string& text) {
   return {path, {bytes.begin(), bytes.end()}};
 }
 
-std::vector<FileContent> drawn(const PictureFolders& folders, std::span<const Drawing> drawings) {
+std::vector<FileContent> drawn(const Pictures& to, std::span<const Drawing> drawings) {
   std::vector<FileContent> files;
-  const auto add = [&](const std::string& folder, const char* ending, const Drawing& drawing, const auto& draw) {
-    if (!folder.empty()) files.push_back(file_of(folder + "/" + drawing.name + ending, draw()));
-  };
   for (const Drawing& one : drawings) {
-    add(folders.svg, ".svg", one, one.svg);
-    add(folders.png, ".png", one, one.png);
-    add(folders.pdf, ".pdf", one, one.pdf);
+    const auto add = [&](const std::string& place, const char* kind, const auto& draw) {
+      if (place.empty()) return;
+      files.push_back(file_of(one.name.empty() ? place : in_folder(place, one.name, kind), draw()));
+    };
+    add(to.png, "png", one.png);
+    add(to.svg, "svg", one.svg);
+    add(to.pdf, "pdf", one.pdf);
   }
   return files;
 }
 
-void write_pictures(const PicturePaths& paths, const Panel& panel) { write(paths, panel); }
-void write_pictures(const PicturePaths& paths, const Chart& chart) { write(paths, chart); }
+std::string pictures_report(const Pictures& files) {
+  std::string text;
+  for (const auto& [kind, file] : kKinds) {
+    if (!(files.*file).empty()) text += fmt::format("picture   {}\n", files.*file);
+  }
+  return text;
+}
 
 }  // namespace qkv::cli

@@ -1,4 +1,4 @@
-// --png, --svg and --pdf of commands that draw.
+// Pictures that a command draws into files.
 #pragma once
 
 #include <initializer_list>
@@ -15,36 +15,33 @@
 
 namespace qkv::cli {
 
-struct PicturePaths {
-  std::string png, svg, pdf;  // empty: not written
+/// Where those of each kind go, a file or a folder of several; empty: nowhere.
+struct Pictures {
+  std::string png, svg, pdf;
 
   [[nodiscard]] bool empty() const { return png.empty() && svg.empty() && pdf.empty(); }
 };
 
-/// Their fields, in a group. A path that ends as files of another format do is refused.
-[[nodiscard]] Fields<PicturePaths> picture_fields(const std::string& group = "");
-
-/// A line for each picture written.
-[[nodiscard]] std::string pictures_report(const PicturePaths& paths);
-
-/// Folders for several pictures; empty: none.
-struct PictureFolders {
-  std::string svg, png, pdf;
-};
-
-/// `svg` and `png`, with what they say.
-[[nodiscard]] Fields<PictureFolders> picture_folder_fields(const char* svg, const char* png);
+/// Of files. A path that ends as files of another format do is refused.
+[[nodiscard]] Fields<Pictures> picture_fields(const std::string& group);
+[[nodiscard]] Fields<Pictures> folder_fields(const std::string& group);
 
 /// Makes the folders. Throws Error, also if a drawing of one of these names could not be written into them.
-void prepare(const PictureFolders& folders, std::initializer_list<std::string_view> names = {});
+void make_folders(const Pictures& folders, std::initializer_list<std::string_view> names = {});
 
 [[nodiscard]] FileContent file_of(const std::string& path, const std::string& text);
 
-/// Each drawing in each folder, by its name.
-[[nodiscard]] std::vector<FileContent> drawn(const PictureFolders& folders, std::span<const Drawing> drawings);
+/// Each drawing in each folder, by its name; one without a name in each file.
+[[nodiscard]] std::vector<FileContent> drawn(const Pictures& to, std::span<const Drawing> drawings);
 
 /// Writes what was asked for of a panel or a chart, all or none.
-void write_pictures(const PicturePaths& paths, const Panel& panel);
-void write_pictures(const PicturePaths& paths, const Chart& chart);
+template <class Drawn>
+void write_pictures(const Pictures& to, const Drawn& picture) {
+  const Drawing one = drawing("", [&]() -> const Drawn& { return picture; });
+  write_files(drawn(to, {&one, 1}));
+}
+
+/// A line for each file.
+[[nodiscard]] std::string pictures_report(const Pictures& files);
 
 }  // namespace qkv::cli

@@ -64,20 +64,18 @@ void add_narrowed(std::string_view line, int width, std::string& out) {
   out += (is_first ? "" : begin) + std::string(line);
 }
 
-int detected_width() {
+}  // namespace
+
+TerminalOptions terminal_options(const std::string& color, std::optional<int> width) {
+  return {.colour = colour_named(color), .width = width.value_or(terminal_width()), .ground = detected_ground()};
+}
+
+int terminal_width() {
   winsize size{};
   if (is_terminal() && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= kNarrowest) return size.ws_col;
   const int columns = number_from<int>(environment("COLUMNS")).value_or(0);
   return columns >= kNarrowest ? columns : kDefaultWidth;
 }
-
-}  // namespace
-
-TerminalOptions terminal_options(const std::string& color, std::optional<int> width) {
-  return {.colour = colour_named(color), .width = width.value_or(detected_width()), .ground = detected_ground()};
-}
-
-int terminal_width() { return detected_width(); }
 
 std::string narrowed(std::string_view text, int width) {
   if (width >= kDefaultWidth) return std::string(text);
@@ -91,6 +89,6 @@ std::string narrowed(std::string_view text, int width) {
   return out;
 }
 
-void print_text(std::string_view text) { print(narrowed(text, detected_width())); }
+void print_text(std::string_view text) { print(narrowed(text, terminal_width())); }
 
 }  // namespace qkv::cli

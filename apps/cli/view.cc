@@ -5,36 +5,26 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
-#include <string>
 #include <thread>
-#include <utility>
 
 #include "browser.h"
 #include "commands.h"
 #include "file/live_engine.h"
 #include "file/view_page.h"
-#include "file_places.h"
-#include "misuse.h"
-#include "output.h"
-#include "qkv/api/models.h"
+#include "interrupts.h"
 #include "qkv/api/questions.h"
 #include "qkv/api/studio.h"
-#include "qkv/error.h"
 #include "qkv/files.h"
-#include "qkv/mask.h"
 #include "server/access.h"
 #include "server/pages.h"
 #include "server/studio_server.h"
-#include "walk_progress.h"
 
 namespace qkv::cli {
 namespace {
 
-constexpr std::string_view kCommand = "qkv view";
 constexpr double kLongestAnswer = 600;  // seconds
 
-struct ViewArguments {
+struct ViewFlags {
   StudioOptions studio;
   std::string host = "127.0.0.1";
   int port = 0;
@@ -43,27 +33,6 @@ struct ViewArguments {
   bool stays_closed = false;
   bool describes = false;
 };
-
-// The studio reads plain files alone, and a pipe that nobody writes to would hold the command up.
-void require_file(const std::string& file) {
-  std::error_code none;
-  const auto found = std::filesystem::status(file, none);
-  if (std::filesystem::exists(found) && !std::filesystem::is_regular_file(found) &&
-      !std::filesystem::is_directory(found)) {
-    throw Error("cannot read " + file + ": expected a file, got a pipe or a device");
-  }
-  require_readable(file);
-}
-
-void check(const StudioOptions& options) {
-  // Quantised weights stay as they lie in the file, so that the address comes at once.
-  if (!options.model.empty()) static_cast<void>(open_model(options.model, {}, QuantisedWeights::as_stored));
-  if (!options.file.empty()) require_file(options.file);
-  if (!options.root.empty() && !std::filesystem::is_directory(options.root)) {
-    misuse("--root", "a folder", "\"" + options.root + "\"");
-  }
-  if (!options.mask.empty()) static_cast<void>(parse_mask(options.mask));
-}
 
 void wait_for_interrupt() {
   constexpr int kMilliseconds = 100;  // where another thread took the signal
@@ -79,89 +48,82 @@ void end_soon() {
   }).detach();
 }
 
-void serve(const ViewArguments& arguments) {
-  StudioOptions opened = arguments.studio;
+void serve(const Asked<ViewFlags>& asked) {
+  StudioOptions opened = asked.studio;
   opened.limits.seconds = kLongestAnswer;
   Studio studio(opened);
   const auto ask = [&studio](std::string_view name, std::string_view request, const StudioWatch& watch) {
     return studio.ask(name, request, watch);
   };
-  studio::StudioServerOptions options{.host = arguments.host, .port = arguments.port};
+  studio::StudioServerOptions options{.host = asked.host, .port = asked.port};
   options.is_light = Studio::is_light;
   options.read_model = studio::box_model;
   studio::StudioServer server(ask, studio::built_pages(), options);
-  if (!studio::is_loopback(arguments.host)) {
-    complain(kCommand, arguments.studio.root.empty()
-                           ? "careful: other machines reach this too. Whoever has the address reads the files that you "
-                             "can; --root DIR keeps them to one folder."
-                           : "careful: other machines reach this too. Whoever has the address reads what is below " +
-                                 arguments.studio.root + ".");
+  if (!studio::is_loopback(asked.host)) {
+    const std::string& root = opened.root;
+    asked.how.careful("other machines reach this too. Whoever has the address reads " +
+                      (root.empty() ? "the files that you can; --root DIR keeps them to one folder."
+                                    : "what is below " + root + "."));
   }
   const InterruptWatch watch;
   server.start();
   print(server.url() + "\n");
   flush_output();
   if (reader_is_gone()) throw Error("nobody reads the address: standard output is closed");
-  if (::isatty(STDERR_FILENO) == 1) complain(kCommand, "Ctrl-C ends it");
-  if (!arguments.stays_closed) open_in_browser(server.url());
+  if (::isatty(STDERR_FILENO) == 1) asked.how.say("Ctrl-C ends it");
+  if (!asked.stays_closed) open_in_browser(server.url());
   wait_for_interrupt();
   end_soon();
   server.stop();
 }
 
-void export_to(const ViewArguments& arguments) {
-  check_files({{"--model", arguments.studio.model}}, {{"--export", arguments.file}});
-  const std::string page = studio::view_page(arguments.studio);
-  write_file(arguments.file, page);
-  print(fmt::format("page      {}, {:.1f} MB\n", arguments.file, static_cast<double>(page.size()) / 1e6));
+void write_page(const char* kind, const std::string& file, const std::string& page) {
+  write_file(file, page);
+  print(fmt::format("{:<10}{}, {:.1f} MB\n", kind, file, static_cast<double>(page.size()) / 1e6));
 }
 
-void write_frame(const std::string& path) {
-  qkv::require_writable(path);
-  const std::string page = studio::frame_page();
-  write_file(path, page);
-  print(fmt::format("frame     {}, {:.1f} MB\n", path, static_cast<double>(page.size()) / 1e6));
-}
-
-void run_view(ViewArguments& arguments, const Given& /*all*/) {
-  if (arguments.describes) return print(questions_as_json());
-  check(arguments.studio);
+void run_view(const Asked<ViewFlags>& asked, const Given& /*all*/) {
+  if (asked.describes) return print(questions_as_json());
+  require_sound(asked.studio);
   studio::require_pages();
-  if (!arguments.frame.empty()) return write_frame(arguments.frame);
-  arguments.file.empty() ? serve(arguments) : export_to(arguments);
+  if (!asked.frame.empty()) return write_page("frame", asked.frame, studio::frame_page());
+  if (!asked.file.empty()) return write_page("page", asked.file, studio::view_page(asked.studio));
+  serve(asked);
 }
 
-Fields<ViewArguments> fields_of_view() {
-  using A = ViewArguments;
-  const std::vector<std::string> not_served{"export", "frame", "describe"};
+Fields<ViewFlags> fields_of_view() {
+  using A = ViewFlags;
   Fields<A> fields;
   fields.add(&A::studio, studio_fields());
   fields.add(&A::host, {.name = "host",
                         .form = "HOST",
                         .meaning = "Address to listen at; 127.0.0.1 is this machine alone",
-                        .excludes = not_served});
+                        .example = "0.0.0.0"});
   fields.add(&A::port, {.name = "port",
                         .form = "N",
                         .meaning = "Port to listen at",
                         .least = 0,
                         .most = 65535,
-                        .excludes = not_served,
                         .otherwise = "a free one"});
-  Fields<PageRequest> of_page = page_fields();
-  FieldInfo page = of_page.info("export");
+  FieldInfo page = Fields<PageRequest>(page_fields()).info("export");
   page.meaning += "; a long text is not in it";
-  page.excludes = {"root", "file", "frame", "describe"};
+  page.file = FileUse::written;
   fields.add(&A::file, std::move(page));
   fields.add(&A::frame, {.name = "frame",
                          .form = "FILE.html",
                          .meaning = "Write the pages for a frame of another page, which answers what they ask "
                                     "(docs/studio.md)",
-                         .excludes = {"model", "text", "file", "mask", "root", "describe"}});
-  fields.add(&A::stays_closed, {.name = "no_open", .meaning = "Open no browser", .excludes = not_served});
-  fields.add(&A::describes, {.name = "describe",
-                             .meaning = "Print all questions with their fields and replies as JSON",
-                             .excludes = {"model", "text", "file", "mask", "root"}});
-  fields.give_examples({{"host", "0.0.0.0"}, {"frame", "frame.html"}});
+                         .file = FileUse::written,
+                         .example = "frame.html"});
+  fields.add(&A::stays_closed, {.name = "no_open", .meaning = "Open no browser"});
+  fields.add(&A::describes,
+             {.name = "describe", .meaning = "Print all questions with their fields and replies as JSON"});
+  fields.exclude({"host", "port", "no_open"}, {"export", "frame", "describe"}, "nothing is served");
+  fields.exclude({"root", "file"}, {"export"}, "a page by itself reads no files");
+  fields.exclude({"export"}, {"frame"}, "one page is written");
+  fields.exclude({"model", "text", "file", "mask", "root"}, {"frame"}, "the page around it brings them");
+  fields.exclude({"model", "text", "file", "mask", "root", "export", "frame"}, {"describe"},
+                 "all questions are printed");
   return fields;
 }
 
@@ -175,7 +137,7 @@ void add_view(Commands& commands) {
                           "  qkv view --mask \"causal & window(512)\"\n"
                           "  qkv view induction --text abcxyzab --export induction.html",
                 .places = {"model"}},
-               fields_of_view(), run_view);
+               asked(fields_of_view(), {}), run_view);
 }
 
 }  // namespace qkv::cli

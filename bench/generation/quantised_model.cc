@@ -98,8 +98,8 @@ void answer(int argc, char** argv) {
   Times of_numbers;
   const std::int64_t rounds = std::stoll(argv[3]);
   for (std::int64_t n = 0; n <= rounds; ++n) {
-    if (has_f32) measure(std::get<Decoder>(numbers.network()), std::stoll(argv[4]), std::stoll(argv[5]), of_numbers);
-    measure(std::get<Decoder>(blocks.network()), std::stoll(argv[4]), std::stoll(argv[5]), of_blocks);
+    if (has_f32) measure(*numbers.parts().decoder, std::stoll(argv[4]), std::stoll(argv[5]), of_numbers);
+    measure(*blocks.parts().decoder, std::stoll(argv[4]), std::stoll(argv[5]), of_blocks);
     if (n == 0) of_numbers = of_blocks = {};  // in the first calls weights in f32 are laid out, and files read
   }
   print("prompt", &Times::prompt, of_blocks, of_numbers);

@@ -66,7 +66,7 @@ Round embedding(const std::shared_ptr<const Model>& model, DType dtype, const st
   return [=, texts = lines_of(path)] { return embed_texts(*model, texts, options); };
 }
 
-const Decoder& decoder_of(const Model& model) { return std::get<Decoder>(model.network()); }
+const Decoder& decoder_of(const Model& model) { return *model.parts().decoder; }
 
 Tensor prompt_of(std::int64_t tokens, std::int64_t vocabulary) {
   return {model_rounds::prompt_ids(tokens, vocabulary), {1, tokens}};

@@ -21,14 +21,14 @@ DType dtype_named(const std::string& name) {
   for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
     if (name_of(dtype) == name) return dtype;
   }
-  throw std::invalid_argument("dtype " + name + " is none of f32, bf16, f16, i8");
+  throw std::invalid_argument("dtype " + name + ": expected one of f32, bf16, f16, i8");
 }
 
 Call call_named(const std::string& name) {
   if (name == "forward") return Call::forward;
   if (name == "backward") return Call::backward;
   if (name == "both") return Call::both;
-  throw std::invalid_argument("call " + name + " is none of forward, backward, both");
+  throw std::invalid_argument("call " + name + ": expected one of forward, backward, both");
 }
 
 // A line of /proc/self/status in bytes.

@@ -63,8 +63,9 @@ struct AttentionGradients {
 /// shapes of the whole call.
 ///
 /// f64 runs on the reference: sums in f64 in a fixed order, each gradient rounded once. Other dtypes run on a fused
-/// target: sums in f32 in a fixed order, so the same bits for any number of threads. The gradients of sinks
-/// and of each term of the bias take a separate pass over tiles that are recomputed in f32, and are summed in f64.
+/// target: sums in f32 in a fixed order, so the same bits for any number of threads. The gradients of sinks and biases
+/// are summed in f64, in passes of their own over tiles that are recomputed in f32; terms of a bias share a pass if the
+/// same tasks can own their elements.
 /// options.plan and options.plans are used, options.scratch is not: backward.scratch is.
 ///
 /// Allocates the gradients, the plan of the mask and scratch, unless they are given or kept: for each thread, d_q of

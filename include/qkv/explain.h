@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -130,6 +131,8 @@ struct KeptTensor {
   Tensor tensor;
 };
 
+struct ModelPass;  // explain/model.h
+
 struct Explanation {
   std::string title;
   std::vector<std::string> tokens;  // of the queries
@@ -145,6 +148,8 @@ struct Explanation {
   /// What the pictures are drawn from, whole: x [T, d_model]; q, k, v, out [H, T, D]; raw, scaled, … weights
   /// [H, Tq, Tk] (of texts over 1024 tokens the weights alone); concat and output.
   std::vector<KeptTensor> tensors;
+  /// Of a trained model's text the pass that it is told from; null elsewhere, and of a text of over 1024 tokens.
+  std::shared_ptr<const ModelPass> pass = nullptr;
 
   /// Throws InvalidArgument listing the names there are.
   [[nodiscard]] const Tensor& tensor(std::string_view name) const;

@@ -87,8 +87,4 @@ struct NamedView {
 void write_tensors(std::span<const NamedView> tensors);
 void write_tensor(const std::string& path, const TensorView& view);
 
-/// Throws what write_tensors() would throw for these paths with any tensors.
-/// Call it before a long computation.
-void require_writable_tensors(std::span<const std::string> paths);
-
 }  // namespace qkv

@@ -2,6 +2,7 @@
 
 #include "arrays.h"
 #include "options.h"
+#include "said_as.h"
 
 namespace qkv::python {
 namespace {
@@ -33,8 +34,8 @@ Bias alibi_of(const nb::args& slopes, const std::string& align) {
 Bias t5_of(nb::handle table, std::int64_t max_distance, bool bidirectional, const std::string& align) {
   const Tensor elements = tensor_of(table, {"t5", "table"});
   if (elements.rank() != 2) throw InvalidArgument("t5", "table", "[buckets, H]", elements.shape().to_string());
-  return t5_bias(elements, {.buckets = elements.dim(0), .max_distance = max_distance, .bidirectional = bidirectional},
-                 align_of("t5", align));
+  const T5Buckets buckets{.buckets = elements.dim(0), .max_distance = max_distance, .bidirectional = bidirectional};
+  return said_as("t5", [&] { return t5_bias(elements, buckets, align_of("t5", align)); });
 }
 
 }  // namespace
@@ -88,7 +89,10 @@ void add_bias(nb::module_& module) {
                           "align: qkv._types.Align = \"bottom_right\") -> Bias"),
                   "table[bucket(j - p), h], a float array [buckets, H] (Raffel et al. 2020).")
       .def_static(
-          "dense", [](nb::handle values) { return dense_bias(tensor_of(values, {"dense", "values"})); },
+          "dense",
+          [](nb::handle values) {
+            return said_as("dense", [&] { return dense_bias(tensor_of(values, {"dense", "values"})); });
+          },
           nb::arg("values"), nb::sig("def dense(values: qkv._types.AnyArray) -> Bias"),
           "A float array that broadcasts to [B, H, Tq, Tk]; -inf hides a pair. The elements are copied.")
       .def_static(

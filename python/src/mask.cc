@@ -5,6 +5,7 @@
 #include "arrays.h"
 #include "options.h"
 #include "qkv/tile_plan.h"
+#include "said_as.h"
 
 namespace qkv::python {
 namespace {
@@ -19,7 +20,8 @@ Lengths lengths_of(std::string_view function, const nb::args& lengths) {
 Mask causal_of(const nb::object& offset, const std::string& align) {
   std::int64_t one = 0;
   if (nb::try_cast(offset, one)) return causal(align_of("causal", align), one);
-  return causal_offsets(whole_numbers_of(offset, {"causal", "offset"}), align_of("causal", align));
+  const Lengths offsets = whole_numbers_of(offset, {"causal", "offset"});
+  return said_as("causal", [&] { return causal_offsets(offsets, align_of("causal", align)); }, {{"offsets", "offset"}});
 }
 
 Mask window_of(std::optional<std::int64_t> width, std::optional<std::int64_t> left, std::optional<std::int64_t> right,
@@ -34,7 +36,9 @@ Mask global_of(std::optional<std::int64_t> count, const nb::object& at, const st
     throw InvalidArgument("global_tokens", "count", "either a count or positions (at=…)", count ? "both" : "neither");
   }
   if (count) return global_tokens(*count, align_of("global_tokens", align));
-  return global_tokens_at(whole_numbers_of(at, {"global_tokens", "at"}), align_of("global_tokens", align));
+  const Lengths positions = whole_numbers_of(at, {"global_tokens", "at"});
+  return said_as("global_tokens", [&] { return global_tokens_at(positions, align_of("global_tokens", align)); },
+                 {{"positions", "at"}});
 }
 
 // An operand of & and |: NotImplemented for what is no mask, so that Python asks the other side.
@@ -70,8 +74,11 @@ void add_words(nb::class_<Mask>& mask) {
                   "-> Mask"),
           "Query and key lie in the same document; the lengths sum to Tk.")
       .def_static(
-          "keys", [](const nb::args& lengths) { return key_lengths(lengths_of("keys", lengths)); }, nb::arg("lengths"),
-          nb::sig("def keys(*lengths: int | qkv._types.WholeNumbers) -> Mask"),
+          "keys",
+          [](const nb::args& lengths) {
+            return said_as("keys", [&] { return key_lengths(lengths_of("keys", lengths)); });
+          },
+          nb::arg("lengths"), nb::sig("def keys(*lengths: int | qkv._types.WholeNumbers) -> Mask"),
           "j < length: padding at the end. One length, or one for each batch entry.")
       .def_static(
           "strided",
@@ -95,7 +102,9 @@ void add_words(nb::class_<Mask>& mask) {
                   "and are seen by all.")
       .def_static(
           "blocks",
-          [](std::int64_t size, nb::handle kept) { return block_sparse(size, tensor_of(kept, {"blocks", "kept"})); },
+          [](std::int64_t size, nb::handle kept) {
+            return said_as("blocks", [&] { return block_sparse(size, tensor_of(kept, {"blocks", "kept"})); });
+          },
           nb::arg("size"), nb::arg("kept"), nb::sig("def blocks(size: int, kept: qkv._types.AnyArray) -> Mask"),
           "Block (i / size, j / size) of the bool array [ceil(Tq / size), ceil(Tk / size)], or with leading [H] or [B, "
           "H].")

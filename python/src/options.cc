@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "arrays.h"
+#include "said_as.h"
 
 namespace qkv::python {
 namespace {
@@ -85,7 +86,7 @@ std::string_view target_of(std::string_view function, const nb::object& target) 
 Mask mask_of(std::string_view function, nb::handle mask, const MaskShape* shape) {
   if (mask.is_none()) return {};
   if (nb::isinstance<Mask>(mask)) return nb::cast<Mask>(mask);
-  if (nb::isinstance<nb::str>(mask)) return parse_mask(text_of(mask));
+  if (nb::isinstance<nb::str>(mask)) return said_as("Mask", [&] { return parse_mask(text_of(mask)); });
   if (is_array(mask)) return dense(tensor_of(mask, {function, "mask"}));
   if (PyCallable_Check(mask.ptr()) == 0) refuse_type(function, "mask", "a Mask, a text, an array or a function", mask);
   return dense(tensor_of(evaluated("mask", function, mask, shape), {function, "mask"}));
@@ -94,8 +95,8 @@ Mask mask_of(std::string_view function, nb::handle mask, const MaskShape* shape)
 Bias bias_of(std::string_view function, nb::handle bias, const MaskShape* shape) {
   if (bias.is_none()) return {};
   if (nb::isinstance<Bias>(bias)) return nb::cast<Bias>(bias);
-  if (nb::isinstance<nb::str>(bias)) return parse_bias(text_of(bias));
-  if (is_array(bias)) return dense_bias(tensor_of(bias, {function, "bias"}));
+  if (nb::isinstance<nb::str>(bias)) return said_as("Bias", [&] { return parse_bias(text_of(bias)); });
+  if (is_array(bias)) return said_as("Bias", [&] { return dense_bias(tensor_of(bias, {function, "bias"})); });
   if (PyCallable_Check(bias.ptr()) == 0) refuse_type(function, "bias", "a Bias, a text, an array or a function", bias);
   return dense_bias(tensor_of(evaluated("bias", function, bias, shape), {function, "bias"}));
 }

@@ -134,7 +134,7 @@ def test_errors_of_the_engine_have_the_names_of_python(gpt):
         (lambda: attention(bias="x"), "Bias: column 1: expected a bias"),
         (lambda: qkv.Bias.dense(X > 0), "dense: values: expected dtype"),
         (lambda: qkv.Mask.keys([]), "keys: lengths: expected one length or more, got none"),
-        (lambda: gpt.trace(ids=[10**6]), "Model: ids: expected ids from 0 to 7999, got 1000000"),
+        (lambda: gpt.trace(ids=[10**6]), "trace: ids: expected ids from 0 to 7999, got 1000000"),
         (lambda: gpt.generate(""), "generate: prompt"),
     ]:
         with pytest.raises(ValueError) as caught:

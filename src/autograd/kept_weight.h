@@ -14,17 +14,13 @@ class KeptWeight {
 
  public:
   /// A dense weight [N, K] packed for products in this dtype, which its storage keeps. Packing takes as long as a few
-  /// products, so it is done when a weight is asked for the second time since it was written. Null the first time, and
-  /// where there is no such product.
+  /// products, so it is done when a weight is asked for the second time since it was written. Null the first time.
   [[nodiscard]] static std::shared_ptr<const kernels::PackedWeight> of(const Value& weight, DType dtype);
 
   KeptWeight(Secret /*secret*/, const Value& weight, DType dtype)
       : version_(weight.storage->version()), dtype_(dtype) {}
 
  private:
-  enum class State : std::uint8_t { met, packed, impossible };
-
-  State state_ = State::met;
   std::uint64_t version_;  // of the weight's storage
   DType dtype_;
   std::shared_ptr<const kernels::PackedWeight> packed_;

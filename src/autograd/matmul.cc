@@ -8,7 +8,6 @@
 #include "autograd/node.h"
 #include "autograd/reduce.h"
 #include "kernels/product/few_rows.h"
-#include "kernels/product/onednn.h"
 #include "kernels/product/product.h"
 #include "kernels/product/quantised_back.h"
 #include "qkv/autograd/shape.h"

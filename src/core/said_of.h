@@ -1,4 +1,4 @@
-// What a call says of its own argument, said of the caller's.
+// An error of a function that was called, named after the function and the argument of its caller.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace qkv::core {
 
-/// Runs `body`. An InvalidArgument of any function and argument becomes one of these, with the same expected and got;
-/// but that of threads(), whose value is of the environment.
+/// Runs `body`. An InvalidArgument that it throws is thrown again with this function and argument; expected and got
+/// stay. One of threads() stays as it is, since its value comes from the environment.
 template <class Body>
 auto said_of(std::string_view function, std::string_view argument, const Body& body) {
   try {

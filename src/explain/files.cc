@@ -41,8 +41,8 @@ Tensor member(const std::string& path, const std::vector<std::string>& names, co
   for (const std::string& name : {letter, std::string(1, core::small_letter(letter.front()))}) {
     if (std::find(names.begin(), names.end(), name) != names.end()) return read_npz(path, name);
   }
-  throw Error(fmt::format("{}: expected members Q, K and V (or q, k and v), found {}", path,
-                          names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+  throw FileError(path, fmt::format("expected members Q, K and V (or q, k and v), found {}",
+                                    names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "files/descriptor.h"
 #include "files/place.h"
 #include "qkv/files.h"
 
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr const char* kList = "metadata.jsonl";
 
 [[noreturn]] void fail_captions(const std::string& where, const std::string& expected, const std::string& got) {
-  throw Error(where + ": expected " + expected + ", got " + got);
+  throw FileError(where, "expected " + expected + ", got " + got);
 }
 
 std::string text_of(const fs::path& path) {
@@ -57,7 +58,7 @@ bool is_png(const fs::path& file) {
 std::set<fs::path> pictures_in(const fs::path& directory) {
   std::error_code error;
   fs::directory_iterator entries(directory, error);
-  if (error) throw Error("cannot read " + directory.string() + ": " + error.message());
+  if (error) files::fail("cannot read", directory.string(), error.message());
   std::set<fs::path> pictures;
   for (const fs::directory_entry& entry : entries) {
     if (entry.path().filename().string().starts_with('.') || !is_png(entry.path())) continue;

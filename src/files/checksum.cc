@@ -7,7 +7,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "files/fail.h"
 #include "files/mapped_file.h"
 #include "qkv/safetensors.h"
 
@@ -65,7 +64,7 @@ void require_sound(const std::string& path) {
   const bool is_sound = has_kind && digits != std::string_view::npos &&
                         std::string_view(reinterpret_cast<const char*>(whole.bytes.data()) + digits, kNone.size()) ==
                             checksum_of(whole.bytes, digits);
-  if (!is_sound) fail(path, "damaged: its bytes do not give the checksum that was written with them");
+  if (!is_sound) throw FileError(path, "damaged: its bytes do not give the checksum that was written with them");
 }
 
 }  // namespace qkv::files

@@ -9,7 +9,7 @@
 
 namespace qkv::files {
 
-/// Throws Error "<action> <path>: <reason>".
+/// Throws FileError "<action> <path>: <reason>".
 [[noreturn]] void fail(std::string_view action, const std::string& path, const std::string& reason);
 /// The system's text for an errno.
 [[nodiscard]] std::string system_reason(int code);

@@ -67,7 +67,7 @@ std::string_view kind_of(std::string_view bytes) noexcept {
 void refuse_other_kind(std::string_view bytes, const std::string& source, std::string_view wanted) {
   require_fetched(bytes, source);
   const std::string_view kind = kind_of(bytes);
-  if (!kind.empty()) throw Error(source + ": expected " + std::string(wanted) + ", got " + std::string(kind));
+  if (!kind.empty()) throw FileError(source, "expected " + std::string(wanted) + ", got " + std::string(kind));
 }
 
 }  // namespace qkv::files

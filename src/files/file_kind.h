@@ -9,7 +9,7 @@ namespace qkv::files {
 /// The first bytes of a file, as many as kinds need; none of one that cannot be read.
 [[nodiscard]] std::string beginning_of(const std::string& path);
 
-/// "a PNG picture", "a GGUF file"; empty for bytes that are none of the kinds that are known.
+/// "a PNG picture", "a GGUF file"; empty for bytes of an unknown kind.
 [[nodiscard]] std::string_view kind_of(std::string_view bytes) noexcept;
 
 /// For a reader whose format begins in another way. Throws Error "<source>: expected <wanted>, got <kind>" if the kind

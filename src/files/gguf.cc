@@ -12,7 +12,7 @@ namespace qkv {
 namespace {
 
 [[noreturn]] void fail_part(const std::string& source, std::string_view what, const std::string& fault) {
-  throw Error(source + ": " + std::string(what) + ": " + fault);
+  throw FileError(source, std::string(what) + ": " + fault);
 }
 
 bool lies_aligned(std::span<const std::byte> data, DType dtype) {

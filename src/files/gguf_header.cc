@@ -70,7 +70,7 @@ class Cursor {
   Cursor(std::span<const std::byte> bytes, const std::string& source) : bytes_(bytes), source_(source) {}
 
   [[noreturn]] void fail(const std::string& what, const std::string& fault) const {
-    throw Error(source_ + ": " + what + ": " + fault);
+    throw FileError(source_, what + ": " + fault);
   }
   [[nodiscard]] std::size_t at() const noexcept { return at_; }
   [[nodiscard]] std::size_t left() const noexcept { return bytes_.size() - at_; }

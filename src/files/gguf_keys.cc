@@ -57,8 +57,8 @@ const GgufValue* GgufKeys::find(std::string_view key) const {
 
 void GgufKeys::refuse(std::string_view key, const std::string& expected) const {
   const GgufValue* value = find(key);
-  throw Error(file_->source() + ": " + std::string(key) + ": expected " + expected + ", got " +
-              (value == nullptr ? "nothing" : gguf_value_text(*value)));
+  throw FileError(file_->source(), std::string(key) + ": expected " + expected + ", got " +
+                                       (value == nullptr ? "nothing" : gguf_value_text(*value)));
 }
 
 template <class Type>

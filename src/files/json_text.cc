@@ -155,9 +155,9 @@ Json parse_json(std::string_view text, const std::string& source) {
   } catch (const Json::parse_error& error) {
     const auto longer = std::ranges::count_if(plain.longer, [&](std::size_t place) { return place < error.byte; });
     const std::size_t place = error.byte - static_cast<std::size_t>(longer);
-    throw Error(source + ": expected JSON, got " + mistake_at(text, place, said_by(error)));
+    throw FileError(source, "expected JSON, got " + mistake_at(text, place, said_by(error)));
   } catch (const Json::exception& error) {
-    throw Error(source + ": expected JSON, got " + beyond_range(error));
+    throw FileError(source, "expected JSON, got " + beyond_range(error));
   }
 }
 
@@ -175,14 +175,14 @@ std::string mistake_in_json(std::string_view text) {
 Json read_json(const std::string& path) {
   require_file_or_folder(path);
   std::error_code none;
-  if (std::filesystem::is_directory(path, none)) throw Error(path + ": expected a file, got a directory");
+  if (std::filesystem::is_directory(path, none)) throw FileError(path, "expected a file, got a directory");
   constexpr std::uintmax_t kMost = std::uintmax_t{1} << 30U;
   const std::uintmax_t size = std::filesystem::file_size(path, none);
-  if (!none && size > kMost) throw Error(path + ": expected at most " + std::to_string(kMost) + " bytes, got more");
+  if (!none && size > kMost) throw FileError(path, "expected at most " + std::to_string(kMost) + " bytes, got more");
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(path + ": expected a file, got none that can be read");
+  if (!file) throw FileError(path, "expected a file, got none that can be read");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) throw Error(path + ": expected a file, got none that can be read");
+  if (file.bad()) throw FileError(path, "expected a file, got none that can be read");
   refuse_other_kind(text, path, "a JSON file");
   return parse_json(text, path);
 }

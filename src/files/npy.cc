@@ -5,7 +5,6 @@
 
 #include "core/bytes.h"
 #include "files/elements.h"
-#include "files/fail.h"
 #include "files/file_kind.h"
 #include "files/npy_header.h"
 
@@ -47,26 +46,26 @@ Parts cut(std::span<const std::byte> bytes, std::string_view source) {
   const std::string_view text = as_text(bytes);
   if (!text.starts_with(kMagic)) {
     files::refuse_other_kind(text, std::string(source), "a .npy file");
-    files::fail(source, "not a .npy file: it does not begin with \\x93NUMPY");
+    throw FileError(source, "not a .npy file: it does not begin with \\x93NUMPY");
   }
-  if (bytes.size() < kVersionEnd) files::fail(source, "truncated: the .npy version is missing");
+  if (bytes.size() < kVersionEnd) throw FileError(source, "truncated: the .npy version is missing");
   const auto major = std::to_integer<unsigned>(bytes[kMagic.size()]);
   const auto minor = std::to_integer<unsigned>(bytes[kMagic.size() + 1]);
   if (major < 1 || major > 3 || minor != 0) {
-    files::fail(source,
-                "expected .npy version 1.0, 2.0 or 3.0, got " + std::to_string(major) + "." + std::to_string(minor));
+    throw FileError(
+        source, "expected .npy version 1.0, 2.0 or 3.0, got " + std::to_string(major) + "." + std::to_string(minor));
   }
   const std::size_t length_size = major == 1 ? 2 : 4;
   const std::size_t header_begin = kVersionEnd + length_size;
-  if (bytes.size() < header_begin) files::fail(source, "truncated: the length of the .npy header is missing");
+  if (bytes.size() < header_begin) throw FileError(source, "truncated: the length of the .npy header is missing");
   const std::size_t length = little_endian(bytes.subspan(kVersionEnd, length_size));
   if (length > bytes.size() - header_begin) {
-    files::fail(source, "truncated: the .npy header has " + std::to_string(length) + " bytes, of which " +
-                            std::to_string(bytes.size() - header_begin) + " are there");
+    throw FileError(source, "truncated: the .npy header has " + std::to_string(length) + " bytes, of which " +
+                                std::to_string(bytes.size() - header_begin) + " are there");
   }
   if (length > files::kLongestNpyHeader) {
-    files::fail(source, "expected a .npy header of at most " + std::to_string(files::kLongestNpyHeader) +
-                            " bytes, got one of " + std::to_string(length));
+    throw FileError(source, "expected a .npy header of at most " + std::to_string(files::kLongestNpyHeader) +
+                                " bytes, got one of " + std::to_string(length));
   }
   return {text.substr(header_begin, length), bytes.subspan(header_begin + length)};
 }
@@ -85,22 +84,23 @@ Element element_of(const std::string& descr, std::string_view source) {
     if (native) return {type.dtype, type.code == "V2" ? std::endian::little : std::endian::native};
     return {type.dtype, order == "<" ? std::endian::little : std::endian::big};
   }
-  files::fail(source, "qkv has no element type for the .npy descr '" + descr +
-                          "'; it reads f8, f4, f2, i8, i4, i1, u1, b1 and bf16 as V2");
+  throw FileError(source, "qkv has no element type for the .npy descr '" + descr +
+                              "'; it reads f8, f4, f2, i8, i4, i1, u1, b1 and bf16 as V2");
 }
 
 Shape shape_of(const NpyHeader& header, DType dtype, std::uint64_t bytes_there, std::string_view source) {
   constexpr std::uint64_t kBitsInByte = 8;
   if (header.shape.size() > kMaxRank) {
-    files::fail(source, "expected at most 8 axes, got " + std::to_string(header.shape.size()));
+    throw FileError(source, "expected at most 8 axes, got " + std::to_string(header.shape.size()));
   }
   Shape shape{std::span<const std::int64_t>(header.shape)};
   const auto bits = files::checked_bits(header.shape, size_of(dtype) * kBitsInByte);
-  if (!bits) files::fail(source, "the shape " + shape.to_string() + " is too large to be addressed");
+  if (!bits) throw FileError(source, "the shape " + shape.to_string() + " is too large to be addressed");
   if (*bits / kBitsInByte != bytes_there) {
-    files::fail(source, std::string(*bits / kBitsInByte > bytes_there ? "truncated: " : "") + "the shape " +
-                            shape.to_string() + " of " + std::string(name_of(dtype)) + " needs " +
-                            std::to_string(*bits / kBitsInByte) + " bytes of data, got " + std::to_string(bytes_there));
+    throw FileError(source, std::string(*bits / kBitsInByte > bytes_there ? "truncated: " : "") + "the shape " +
+                                shape.to_string() + " of " + std::string(name_of(dtype)) + " needs " +
+                                std::to_string(*bits / kBitsInByte) + " bytes of data, got " +
+                                std::to_string(bytes_there));
   }
   return shape;
 }

@@ -113,7 +113,7 @@ class HeaderReader {
   }
 
   [[noreturn]] void fail(const std::string& reason) const {
-    throw Error(std::string(source_) + ": malformed .npy header at byte " + std::to_string(at_) + ": " + reason);
+    throw FileError(source_, "malformed .npy header at byte " + std::to_string(at_) + ": " + reason);
   }
 
   std::string_view text_;

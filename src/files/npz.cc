@@ -7,7 +7,6 @@
 #include <memory>
 #include <set>
 
-#include "files/fail.h"
 #include "files/file_kind.h"
 #include "files/npy_header.h"
 #include "qkv/npy.h"
@@ -45,7 +44,7 @@ OpenArchive open_archive(const std::string& path) {
   if (archive == nullptr) {
     const std::string begin = files::beginning_of(path);
     if (!begin.starts_with("PK")) files::refuse_other_kind(begin, path, "an .npz file");
-    files::fail(path, "not a readable .npz (zip) file: " + reason_of(code));
+    throw FileError(path, "not a readable .npz (zip) file: " + reason_of(code));
   }
   return archive;
 }
@@ -60,7 +59,7 @@ zip_stat_t stat_of(zip_t* archive, zip_uint64_t index, const std::string& source
   zip_stat_t stat;
   zip_stat_init(&stat);
   if (zip_stat_index(archive, index, 0, &stat) != 0 || (stat.valid & kNeeded) != kNeeded) {
-    files::fail(source, std::string("its size is unreadable: ") + zip_strerror(archive));
+    throw FileError(source, std::string("its size is unreadable: ") + zip_strerror(archive));
   }
   return stat;
 }
@@ -75,15 +74,15 @@ std::uint64_t declared_size(zip_t* archive, zip_uint64_t index, const std::strin
   constexpr std::uint64_t kBestRatio = 1032;
   const zip_stat_t stat = stat_of(archive, index, source);
   if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) {
-    files::fail(source, "expected a stored or deflated member, got zip method " + std::to_string(stat.comp_method));
+    throw FileError(source, "expected a stored or deflated member, got zip method " + std::to_string(stat.comp_method));
   }
   if (stat.size / kBestRatio > stat.comp_size) {
-    files::fail(source, "declares " + std::to_string(stat.size) + " bytes, more than its " +
-                            std::to_string(stat.comp_size) + " compressed ones can hold");
+    throw FileError(source, "declares " + std::to_string(stat.size) + " bytes, more than its " +
+                                std::to_string(stat.comp_size) + " compressed ones can hold");
   }
   if (stat.size > memory_of_machine()) {
-    files::fail(source, "declares " + std::to_string(stat.size) + " bytes, more than the " +
-                            std::to_string(memory_of_machine()) + " bytes of memory of this machine");
+    throw FileError(source, "declares " + std::to_string(stat.size) + " bytes, more than the " +
+                                std::to_string(memory_of_machine()) + " bytes of memory of this machine");
   }
   return stat.size;
 }
@@ -94,7 +93,7 @@ void read_up_to(zip_file_t* member, std::uint64_t end, std::vector<std::byte>& b
   bytes.resize(end);
   while (filled < end) {
     const zip_int64_t got = zip_fread(member, bytes.data() + filled, end - filled);
-    if (got < 0) files::fail(source, std::string("unreadable: ") + zip_error_strerror(zip_file_get_error(member)));
+    if (got < 0) throw FileError(source, std::string("unreadable: ") + zip_error_strerror(zip_file_get_error(member)));
     if (got == 0) break;
     filled += static_cast<std::uint64_t>(got);
   }
@@ -105,17 +104,18 @@ std::vector<std::byte> member_bytes(zip_t* archive, zip_uint64_t index, const st
   constexpr std::uint64_t kBegin = files::kLongestNpyHeader + 64;
   const std::uint64_t size = declared_size(archive, index, source);
   const Member member(zip_fopen_index(archive, index, 0));
-  if (member == nullptr) files::fail(source, std::string("unreadable: ") + zip_strerror(archive));
+  if (member == nullptr) throw FileError(source, std::string("unreadable: ") + zip_strerror(archive));
   std::vector<std::byte> bytes;
   read_up_to(member.get(), std::min(kBegin, size), bytes, source);
   files::require_npy_size(bytes, size, source);
   // One byte more than declared, so that the end of the data, where the checksum is compared, is reached.
   read_up_to(member.get(), size + 1, bytes, source);
   if (bytes.size() > size) {
-    files::fail(source, "holds more than the " + std::to_string(size) + " bytes that it declares");
+    throw FileError(source, "holds more than the " + std::to_string(size) + " bytes that it declares");
   }
   if (bytes.size() < size) {
-    files::fail(source, "truncated: declares " + std::to_string(size) + " bytes, got " + std::to_string(bytes.size()));
+    throw FileError(source,
+                    "truncated: declares " + std::to_string(size) + " bytes, got " + std::to_string(bytes.size()));
   }
   return bytes;
 }
@@ -144,15 +144,15 @@ void require_member_names(std::span<const NamedView> members) {
 void add_member(zip_t* archive, const std::string& name, std::span<const std::byte> bytes) {
   constexpr time_t kFirstTimeOfZip = 315532800;  // 1980-01-01 00:00 UTC
   Source source(zip_source_buffer(archive, bytes.data(), bytes.size(), 0));
-  if (source == nullptr) files::fail("encode_npz", zip_strerror(archive));
+  if (source == nullptr) throw Error("encode_npz: " + std::string(zip_strerror(archive)));
   const zip_int64_t index =
       zip_file_add(archive, (name + std::string(kSuffix)).c_str(), source.get(), ZIP_FL_ENC_UTF_8);
-  if (index < 0) files::fail("encode_npz", "\"" + name + "\": " + zip_strerror(archive));
+  if (index < 0) throw Error("encode_npz: \"" + name + "\": " + zip_strerror(archive));
   static_cast<void>(source.release());  // the archive's now
   const auto place = static_cast<zip_uint64_t>(index);
   if (zip_set_file_compression(archive, place, ZIP_CM_STORE, 0) != 0 ||
       zip_file_set_mtime(archive, place, kFirstTimeOfZip, 0) != 0) {
-    files::fail("encode_npz", "\"" + name + "\": " + zip_strerror(archive));
+    throw Error("encode_npz: \"" + name + "\": " + zip_strerror(archive));
   }
 }
 
@@ -160,12 +160,12 @@ std::vector<std::byte> bytes_of(zip_source_t* source) {
   zip_stat_t stat;
   zip_stat_init(&stat);
   if (zip_source_stat(source, &stat) != 0 || zip_source_open(source) != 0) {
-    files::fail("encode_npz", zip_error_strerror(zip_source_error(source)));
+    throw Error("encode_npz: " + std::string(zip_error_strerror(zip_source_error(source))));
   }
   std::vector<std::byte> bytes(stat.size);
   const zip_int64_t got = zip_source_read(source, bytes.data(), bytes.size());
   zip_source_close(source);
-  if (got != static_cast<zip_int64_t>(bytes.size())) files::fail("encode_npz", "the archive could not be read back");
+  if (got != static_cast<zip_int64_t>(bytes.size())) throw Error("encode_npz: the archive could not be read back");
   return bytes;
 }
 
@@ -180,15 +180,16 @@ Npz::Npz(const std::string& path) : archive_(open_archive(path)), path_(path) {
   std::uint64_t stored = 0;
   for (zip_uint64_t i = 0; i < count; ++i) {
     const char* name = zip_get_name(zip, i, ZIP_FL_ENC_RAW);
-    if (name == nullptr) files::fail(path, "member " + std::to_string(i) + " has no readable name");
+    if (name == nullptr) throw FileError(path, "member " + std::to_string(i) + " has no readable name");
     names_.push_back(name_without_suffix(name));
-    if (!places_.emplace(names_.back(), i).second) files::fail(path, "two members are named \"" + names_.back() + "\"");
+    if (!places_.emplace(names_.back(), i).second)
+      throw FileError(path, "two members are named \"" + names_.back() + "\"");
     const zip_stat_t stat = stat_of(zip, i, path + ":" + names_.back());
     stored += kLocalHeader + stat.comp_size;
     bytes_ += stat.size;
     if (stored > there) {
-      files::fail(path, "its members overlap: the first " + std::to_string(i + 1) + " are said to take " +
-                            std::to_string(stored) + " bytes, the file has " + std::to_string(there));
+      throw FileError(path, "its members overlap: the first " + std::to_string(i + 1) + " are said to take " +
+                                std::to_string(stored) + " bytes, the file has " + std::to_string(there));
     }
   }
 }
@@ -196,7 +197,7 @@ Npz::Npz(const std::string& path) : archive_(open_archive(path)), path_(path) {
 Tensor Npz::load(std::string_view name) const {
   const auto found = places_.find(name_without_suffix(std::string(name)));
   if (found == places_.end()) {
-    files::fail(path_, "there is no member \"" + std::string(name) + "\"; it holds " + listed(names_));
+    throw FileError(path_, "there is no member \"" + std::string(name) + "\"; it holds " + listed(names_));
   }
   const std::string source = path_ + ":" + found->first;
   return decode_npy(member_bytes(static_cast<zip_t*>(archive_.get()), found->second, source), source);
@@ -213,12 +214,12 @@ std::vector<std::byte> encode_npz(std::span<const NamedView> members) {
   zip_error_t error;
   zip_error_init(&error);
   Source source(zip_source_buffer_create(nullptr, 0, 0, &error));
-  if (source == nullptr) files::fail("encode_npz", zip_error_strerror(&error));
+  if (source == nullptr) throw Error("encode_npz: " + std::string(zip_error_strerror(&error)));
   zip_source_keep(source.get());  // closing the archive gives one hold on it back
   OpenArchive archive(zip_open_from_source(source.get(), ZIP_TRUNCATE, &error));
-  if (archive == nullptr) files::fail("encode_npz", zip_error_strerror(&error));
+  if (archive == nullptr) throw Error("encode_npz: " + std::string(zip_error_strerror(&error)));
   for (std::size_t i = 0; i < members.size(); ++i) add_member(archive.get(), members[i].name, contents[i]);
-  if (zip_close(archive.get()) != 0) files::fail("encode_npz", zip_strerror(archive.get()));
+  if (zip_close(archive.get()) != 0) throw Error("encode_npz: " + std::string(zip_strerror(archive.get())));
   static_cast<void>(archive.release());
   return bytes_of(source.get());
 }

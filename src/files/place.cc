@@ -26,7 +26,7 @@ bool is_folder(const std::string& path) { return std::filesystem::is_directory(s
 
 void require_fetched(std::string_view bytes, const std::string& path) {
   if (!bytes.starts_with("version https://git-lfs.github.com/spec/")) return;
-  throw Error(path + ": a Git LFS pointer in place of the file itself: fetch it by `git lfs pull`");
+  throw FileError(path, "a Git LFS pointer in place of the file itself: fetch it by `git lfs pull`");
 }
 
 std::string_view other_than_safetensors(const std::string& path) {
@@ -42,7 +42,7 @@ std::string_view other_than_safetensors(const std::string& path) {
 
 void require_safetensors(const std::string& path) {
   const std::string_view other = other_than_safetensors(path);
-  if (!other.empty()) throw Error(path + ": expected a safetensors file, got " + std::string(other));
+  if (!other.empty()) throw FileError(path, "expected a safetensors file, got " + std::string(other));
 }
 
 std::string read_text(const std::string& path) {

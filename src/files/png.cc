@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "files/fail.h"
 #include "files/file_kind.h"
 
 namespace qkv {
@@ -124,25 +123,25 @@ class PngImage {
 }  // namespace
 
 Tensor decode_png(std::span<const std::byte> bytes, std::string_view source) {
-  if (bytes.empty()) files::fail(source, "expected a PNG file: it is empty");
+  if (bytes.empty()) throw FileError(source, "expected a PNG file: it is empty");
   PngReader reader(bytes);
   if (!reader.read_header()) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (!text.starts_with("\x89PNG")) files::refuse_other_kind(text, std::string(source), "a PNG file");
-    files::fail(source, "expected a PNG file: " + reader.error());
+    throw FileError(source, "expected a PNG file: " + reader.error());
   }
   const std::int64_t width = reader.width();
   const std::int64_t height = reader.height();
   if (width * height > kMostPixels) {
-    files::fail(source, "expected at most " + std::to_string(kMostPixels) + " pixels, got " + std::to_string(width) +
-                            " x " + std::to_string(height));
+    throw FileError(source, "expected at most " + std::to_string(kMostPixels) + " pixels, got " +
+                                std::to_string(width) + " x " + std::to_string(height));
   }
   Tensor picture(DType::u8, {height, width, kPngChannels});
   const std::span<std::uint8_t> rgb = picture.values<std::uint8_t>();
   const bool is_opaque = reader.channels() == kPngChannels;
   std::vector<std::uint8_t> rgba(is_opaque ? 0 : static_cast<std::size_t>(4 * width * height));
   std::vector<png_bytep> rows = rows_of(is_opaque ? rgb.data() : rgba.data(), height, width, reader.channels());
-  if (!reader.read_rows(rows)) files::fail(source, "damaged or truncated PNG: " + reader.error());
+  if (!reader.read_rows(rows)) throw FileError(source, "damaged or truncated PNG: " + reader.error());
   if (!is_opaque) lay_on_white(rgba, rgb);
   return picture;
 }
@@ -161,7 +160,7 @@ std::vector<std::byte> encode_png(const TensorView& picture) {
   png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
   std::vector<std::byte> bytes(size);
   if (png_image_write_to_memory(&image, bytes.data(), &size, 0, dense.data(), 0, nullptr) == 0) {
-    files::fail("encode_png", image.message);
+    throw Error("encode_png: " + std::string(image.message));
   }
   bytes.resize(size);
   return bytes;

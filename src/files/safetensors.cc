@@ -12,7 +12,7 @@ namespace qkv {
 namespace {
 
 [[noreturn]] void fail_tensor(const std::string& source, std::string_view name, const std::string& what) {
-  throw Error(source + ": " + std::string(name) + ": " + what);
+  throw FileError(source, std::string(name) + ": " + what);
 }
 
 std::string listed(const std::vector<SafetensorsEntry>& entries) {

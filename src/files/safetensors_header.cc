@@ -69,7 +69,7 @@ class Reader {
 
  private:
   [[noreturn]] void fail(std::string_view name, const std::string& what) const {
-    throw Error(source_ + ": " + std::string(name) + ": " + what);
+    throw FileError(source_, std::string(name) + ": " + what);
   }
   [[noreturn]] void malformed(const std::string& what) const { fail("InvalidHeaderDeserialization", what); }
 

@@ -139,12 +139,6 @@ void write_tensors(std::span<const NamedView> tensors) {
   write_files(contents);
 }
 
-void require_writable_tensors(std::span<const std::string> paths) {
-  std::vector<NamedView> places;
-  for (const std::string& path : paths) places.push_back({.name = path, .view = {}});
-  for (const Group& group : grouped(places)) require_writable(group.path.file);
-}
-
 void write_tensor(const std::string& path, const TensorView& view) {
   write_tensors(std::vector<NamedView>{{.name = path, .view = view}});
 }

@@ -120,7 +120,9 @@ void require_writable(const std::string& path) {
   const WriteTarget target = write_target_of(path);
   const std::string place = target.in_place ? target.file : directory_of(target.file);
   struct stat state{};
-  if (::stat(place.c_str(), &state) != 0) fail("cannot write", path, system_reason(errno));
+  if (::stat(place.c_str(), &state) != 0) {
+    fail("cannot write", path, errno == ENOENT ? "there is no directory " + place : system_reason(errno));
+  }
   if (!target.in_place && !S_ISDIR(state.st_mode)) fail("cannot write", path, system_reason(ENOTDIR));
   if (::access(place.c_str(), W_OK) != 0) fail("cannot write", path, system_reason(errno));
 }

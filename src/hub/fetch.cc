@@ -98,7 +98,7 @@ class Fetch {
   static void make_folder(const fs::path& path) {
     std::error_code failed;
     fs::create_directories(path, failed);
-    if (failed) throw Error("cannot write " + path.string() + ": " + failed.message());
+    if (failed) throw FileError::saying(path.string(), "cannot write " + path.string() + ": " + failed.message());
   }
 
   void tell(const HubFile& file, std::int64_t done) const {

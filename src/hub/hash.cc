@@ -52,7 +52,7 @@ bool is_whole(const std::string& path, std::int64_t size, const std::string& has
   const auto there = std::filesystem::file_size(path, missing);
   if (missing || static_cast<std::int64_t>(there) != size) return false;
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("cannot read " + path);
+  if (!file) throw FileError::saying(path, "cannot read " + path);
   FileHash found(hash, size);
   std::vector<char> part(kPart);
   while (file) {

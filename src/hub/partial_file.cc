@@ -12,8 +12,8 @@
 namespace qkv::hub {
 namespace {
 
-[[noreturn]] void fail_with(const std::string& what, int number) {
-  throw Error(what + ": " + std::generic_category().message(number));
+[[noreturn]] void cannot_write(const std::string& path, int number) {
+  throw FileError::saying(path, "cannot write " + path + ": " + std::generic_category().message(number));
 }
 
 std::string partial_name(const HubFile& file) {
@@ -26,10 +26,10 @@ std::string partial_name(const HubFile& file) {
 
 PartialFile::PartialFile(const std::string& folder, const HubFile& file)
     : path_(folder + "/" + partial_name(file)), file_(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-  if (file_ < 0) fail_with("cannot write " + path_, errno);
+  if (file_ < 0) cannot_write(path_, errno);
   if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     ::close(file_);
-    throw Error("another qkv fetch is at work in " + folder);
+    throw FileError::saying(folder, "another qkv fetch is at work in " + folder);
   }
   size_ = ::lseek(file_, 0, SEEK_END);
   if (size_ > file.size) clear();
@@ -41,21 +41,21 @@ void PartialFile::append(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail_with("cannot write " + path_, errno);
+    if (written < 0) cannot_write(path_, errno);
     size_ += written;
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
 }
 
 void PartialFile::clear() {
-  if (::ftruncate(file_, 0) != 0 || ::lseek(file_, 0, SEEK_SET) != 0) fail_with("cannot write " + path_, errno);
+  if (::ftruncate(file_, 0) != 0 || ::lseek(file_, 0, SEEK_SET) != 0) cannot_write(path_, errno);
   size_ = 0;
 }
 
 void PartialFile::remove() { ::unlink(path_.c_str()); }
 
 void PartialFile::finish(const std::string& path) {
-  if (::fsync(file_) != 0 || std::rename(path_.c_str(), path.c_str()) != 0) fail_with("cannot write " + path, errno);
+  if (::fsync(file_) != 0 || std::rename(path_.c_str(), path.c_str()) != 0) cannot_write(path, errno);
 }
 
 }  // namespace qkv::hub

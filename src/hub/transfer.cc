@@ -36,7 +36,7 @@ long status_of(CURL* handle) {
   return status;
 }
 
-// What a refusal says in its body is none of the file.
+// The body of a refusal is not part of the file.
 std::size_t take(char* bytes, std::size_t one, std::size_t count, void* from) {
   auto& call = *static_cast<Call*>(from);
   const long status = status_of(call.handle);

@@ -9,6 +9,7 @@
 #include "insight/call_places.h"
 #include "insight/importance.h"
 #include "insight/likeness.h"
+#include "insight/pattern_tally.h"
 #include "insight/read_layers.h"
 #include "insight/text_batch.h"
 #include "model/require_finite.h"
@@ -74,7 +75,10 @@ Tensor weights_of_rows(const Probe& probe, std::int64_t b, std::int64_t begin, s
 // A pass over a batch, of which each layer is read when it has run.
 class Measuring {
  public:
-  Measuring(const TextBatch& batch, std::vector<MeasuredSite>& sites) : batch_(batch), sites_(sites) {
+  // `texts` are all of them, whose patterns are tallied where there is a tally.
+  Measuring(const TextBatch& batch, std::vector<MeasuredSite>& sites, std::span<const HeadText> texts,
+            insight::PatternTally* tally)
+      : batch_(batch), sites_(sites), texts_(texts), tally_(tally) {
     cosines_.resize(sites.size());
   }
 
@@ -122,24 +126,28 @@ class Measuring {
       for (std::int64_t first = 0; first < shape.Tq; first += step) {
         const std::int64_t end = std::min(first + step, shape.Tq);
         const Tensor hidden = insight::hidden_places(call, at, first, end);
-        site.layers[layer].add_rows(first, weights_of_rows(probe, at, first, end), tokens,
-                                    hidden.empty() ? TensorView() : hidden.view(),
+        const Tensor weights = weights_of_rows(probe, at, first, end);
+        site.layers[layer].add_rows(first, weights, tokens, hidden.empty() ? TensorView() : hidden.view(),
                                     cosines_[s].empty() ? TensorView() : cosines_[s][b].view().slice(0, first, end));
+        if (tally_ == nullptr) continue;
+        tally_->add(static_cast<std::size_t>(batch_.texts[b] - texts_.data()), site.site, layer, first, weights);
       }
     }
   }
 
   const TextBatch& batch_;
   std::vector<MeasuredSite>& sites_;
+  std::span<const HeadText> texts_;
+  insight::PatternTally* tally_;
   std::vector<std::vector<Tensor>> cosines_;  // of each site: [T, T] a text, or none
 };
 
 void measure_all(const Model& model, std::span<const HeadText> texts, const HeadOptions& options,
-                 std::vector<MeasuredSite>& sites) {
+                 std::vector<MeasuredSite>& sites, insight::PatternTally* tally) {
   constexpr std::int64_t kHeads = 16;  // as many as weights are usually kept of
   std::size_t done = 0;
   for (const TextBatch& batch : insight::batches_of(texts, kHeads)) {
-    Measuring(batch, sites).run(model);
+    Measuring(batch, sites, texts, tally).run(model);
     done += batch.texts.size();
     if (!options.doing) continue;
     options.doing(fmt::format("{} of {} texts", done, texts.size()), static_cast<std::int64_t>(done),
@@ -168,7 +176,7 @@ void add_repeats(const Model& model, const HeadOptions& options, HeadAnalysis& a
   if (options.repeats.tokens.empty() || !model.traits().goes_on) return;
   const std::vector<HeadText> texts = repeated_texts(options.repeats);
   std::vector<MeasuredSite> sites = sites_to_measure(model, texts, options);
-  measure_all(model, texts, {}, sites);
+  measure_all(model, texts, {}, sites, nullptr);
   const std::size_t induction = text_pattern_named("induction");
   const std::size_t duplicate = text_pattern_named("duplicate");
   for (std::size_t s = 0; s < sites.size(); ++s) {
@@ -207,8 +215,15 @@ SiteHeads heads_of(const MeasuredSite& measured) {
 HeadAnalysis analyze_heads(const Model& model, std::span<const HeadText> texts, const HeadOptions& options) {
   if (texts.empty()) throw InvalidArgument("analyze_heads", "texts", "one or more", "none");
   std::vector<MeasuredSite> sites = sites_to_measure(model, texts, options);
-  measure_all(model, texts, options, sites);
+  const TaskPatterns& patterns = options.patterns;
+  if (!patterns.relations.empty() && patterns.texts.size() != texts.size()) {
+    throw InvalidArgument("analyze_heads", "patterns", fmt::format("those of {} texts", texts.size()),
+                          fmt::format("of {}", patterns.texts.size()));
+  }
+  insight::PatternTally tally(model, patterns);
+  measure_all(model, texts, options, sites, &tally);
   HeadAnalysis analysis{.texts = static_cast<std::int64_t>(texts.size())};
+  analysis.patterns = tally.heads();
   for (const HeadText& text : texts) analysis.tokens += static_cast<std::int64_t>(text.ids.size() + text.source.size());
   for (const MeasuredSite& site : sites) {
     analysis.sites.push_back(heads_of(site));

@@ -49,4 +49,9 @@ std::size_t asked_place(const TextModel& trained, const Example& example) {
   return example.tokens.size() - 1;
 }
 
+std::int64_t asked_row(const TextModel& trained, const Example& example, const Batch& batch) {
+  const auto place = static_cast<std::int64_t>(asked_place(trained, example));
+  return batch.lengths[0] - std::ssize(example.tokens) + place;
+}
+
 }  // namespace qkv::insight

@@ -25,6 +25,10 @@ void write_answers(const TextModel& trained, std::int64_t most, std::span<Exampl
 /// The last place of the example's tokens where the task asks for something, answered or not; else the last.
 [[nodiscard]] std::size_t asked_place(const TextModel& trained, const Example& example);
 
+/// The row of asked_place() in what a pass over the example gives: a joined text has its source's places before its
+/// own.
+[[nodiscard]] std::int64_t asked_row(const TextModel& trained, const Example& example, const Batch& batch);
+
 /// Of each token. Those of a joined text's source may be numbered after the others.
 [[nodiscard]] std::vector<TokenRole> roles_of(const TextModel& trained, const std::vector<std::int64_t>& ids,
                                               const Tokenizer& tokenizer);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/said_of.h"
 #include "core/watched.h"
 #include "insight/asked_text.h"
 #include "insight/outcome.h"
@@ -64,20 +63,27 @@ double divergence_of(const TensorView& before, const TensorView& after) {
   return std::max(sum, 0.0);  // rounding
 }
 
-// The question, read, with what the model does before anything is changed.
+// What is asked beside the question's own interventions.
+struct Beside {
+  std::vector<std::string> names = {};     // that the pass of the text as it is leaves
+  std::vector<Intervention> patches = {};  // from the other text
+};
+
+// The question, read, with what the model does before anything is changed: a pass over the text, and one over the other
+// text where anything is asked of it.
 class Asked {
  public:
-  // The pass of the text as it is leaves `more` beside its outcome.
-  Asked(const TextModel& trained, const ChangeQuestion& question, std::vector<std::string> more = {})
+  explicit Asked(const TextModel& trained, const ChangeQuestion& question, const Beside& beside = {})
       : trained_(trained),
         question_(question),
         read_(insight::read_question(trained, question.of)),
-        unchanged_(with_outcome(trained.model(), std::move(more))),
-        before_(core::said_of(insight::kQuestion, "text",
-                              [&] { return insight::run_outcome(trained.model(), read_.text, unchanged_); })),
         outcome_(insight::outcome_of(trained.model())),
-        other_(insight::read_other(trained, question)) {
-    intervener_.emplace(trained.model(), read_.text, other_ ? &other_->text : nullptr);
+        other_(insight::read_other(trained, question)),
+        intervener_(trained.model(), read_.text, other_ ? &other_->text : nullptr, kept_beside(beside)) {
+    std::vector<Intervention> all = question.interventions;
+    all.insert(all.end(), beside.patches.begin(), beside.patches.end());
+    intervener_.prepare(all);
+    before_ = insight::outcome_left(trained.model(), intervener_.unchanged());
     if (outcome_ == insight::Outcome::scores) find_tokens();
   }
   Asked(const Asked&) = delete;
@@ -86,19 +92,19 @@ class Asked {
   [[nodiscard]] const insight::ReadText& read() const { return read_; }
   [[nodiscard]] const std::optional<insight::ReadText>& other() const { return other_; }
   [[nodiscard]] const Tensor& before() const { return before_; }
-  [[nodiscard]] const Trace& unchanged() const { return unchanged_; }
+  [[nodiscard]] const Trace& unchanged() const { return intervener_.unchanged(); }
   [[nodiscard]] std::int32_t answer() const { return answer_; }
   [[nodiscard]] std::optional<std::int32_t> against() const { return against_; }
-  [[nodiscard]] Intervener& intervener() { return *intervener_; }
 
   [[nodiscard]] Tensor after(std::span<const Intervention> all) {
+    if (all.empty()) return before_;
     Trace trace(insight::outcome_names(trained_.model()));
-    intervener_->add(all, trace);
+    intervener_.add(all, trace);
     return insight::run_outcome(trained_.model(), read_.text, trace);
   }
 
   /// Scores of the other text.
-  [[nodiscard]] Tensor of_other() const { return insight::plain_outcome(trained_.model(), other_->text, "from_text"); }
+  [[nodiscard]] Tensor of_other() const { return insight::outcome_left(trained_.model(), intervener_.other_run()); }
 
   /// The measure of sweeps, of what a pass came to.
   [[nodiscard]] double measure(const Tensor& scores) const {
@@ -117,10 +123,18 @@ class Asked {
   }
 
  private:
-  static Trace with_outcome(const Model& model, std::vector<std::string> names) {
-    const std::vector<std::string> own = insight::outcome_names(model);
-    names.insert(names.end(), own.begin(), own.end());
-    return Trace(names);
+  [[nodiscard]] KeptOfTexts kept_beside(const Beside& beside) const {
+    const std::vector<std::string> outcome = insight::outcome_names(trained_.model());
+    KeptOfTexts kept{.text = beside.names};
+    kept.text.insert(kept.text.end(), outcome.begin(), outcome.end());
+    if (!beside.patches.empty() || is_contrasted()) kept.other = outcome;
+    return kept;
+  }
+
+  // What the model says of the other text is the contrast where the question names none.
+  [[nodiscard]] bool is_contrasted() const {
+    return outcome_ == insight::Outcome::scores && !question_.of.against && other_ &&
+           other_->text.ids.size() == read_.text.ids.size();
   }
 
   void find_tokens() {
@@ -129,7 +143,7 @@ class Asked {
     answer_ = insight::answer_to(trained_, of, read_, row(before_));
     if (of.against) {
       against_ = insight::token_named(trained_, "against", *of.against);
-    } else if (other_ && other_->text.ids.size() == read_.text.ids.size()) {
+    } else if (is_contrasted()) {
       const std::int32_t said = insight::likeliest(trained_, row(of_other()));
       if (said != answer_) against_ = said;
     }
@@ -138,11 +152,10 @@ class Asked {
   const TextModel& trained_;
   const ChangeQuestion& question_;
   insight::ReadText read_;
-  Trace unchanged_;
-  Tensor before_;
   insight::Outcome outcome_;
   std::optional<insight::ReadText> other_;
-  std::optional<Intervener> intervener_;
+  Intervener intervener_;
+  Tensor before_;
   std::int32_t answer_ = 0;
   std::optional<std::int32_t> against_;
 };
@@ -228,10 +241,9 @@ Sweep sweep_heads(const TextModel& trained, const ChangeQuestion& question,
   const std::vector<insight::OwnSite> sites = insight::sites_of(trained.model());
   std::vector<std::string> names = insight::names_of_streams(trained.model());
   for (const insight::OwnSite& own : sites) names.push_back(own.scope.name(0, "heads"));
-  Asked asked(trained, question, names);
+  Asked asked(trained, question, {.names = names});
   const bool is_alone = question.interventions.empty();
-  Sweep sweep{.measure = asked.measure_name(),
-              .before = asked.measure(is_alone ? asked.before() : asked.after(question.interventions))};
+  Sweep sweep{.measure = asked.measure_name(), .before = asked.measure(asked.after(question.interventions))};
   for (const insight::OwnSite& own : sites) {
     const std::int64_t heads = asked.unchanged()[own.scope.name(0, "heads")].dim(1);
     SweepMap map{.name = std::string(name_of(own.site)), .changes = Tensor(DType::f64, {own.scope.layers, heads})};
@@ -252,13 +264,12 @@ Sweep sweep_places(const TextModel& trained, const ChangeQuestion& question,
   if (!question.from_text && !question.from_example) {
     throw InvalidArgument("sweep_places", "from_text", "the text to patch from", "none");
   }
-  Asked asked(trained, question);
-  Sweep sweep{.measure = asked.measure_name(), .before = asked.measure(asked.after(question.interventions))};
   const SiteScope scope = *trained.model().scope_of(AttentionSite::tokens);
   const std::vector<std::string> names = insight::stream_names(scope);
-  std::vector<Intervention> patches;
-  for (const std::string& name : names) patches.emplace_back(PatchedValue{.name = name});
-  asked.intervener().prepare(patches);
+  Beside patched;
+  for (const std::string& name : names) patched.patches.emplace_back(PatchedValue{.name = name});
+  Asked asked(trained, question, patched);
+  Sweep sweep{.measure = asked.measure_name(), .before = asked.measure(asked.after(question.interventions))};
   const auto T = static_cast<std::int64_t>(asked.read().tokens.size());
   SweepMap map{.name = "resid_post", .changes = Tensor(DType::f64, {std::ssize(names), T})};
   map.rows = insight::numbers_to(scope.layers);

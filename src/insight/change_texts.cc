@@ -66,13 +66,16 @@ LossChange change_texts(const TextModel& trained, std::span<const HeadText> text
   double vector_sum = 0;
   double states = 0;
   PairChange pair;
+  const std::vector<std::string> outcome_names = insight::outcome_names(model);
+  Intervener intervener(model, texts.front(), other ? &other->text : nullptr, {.text = outcome_names});
   for (const HeadText& text : texts) {
     if (says && text.targets.empty()) continue;
-    const Tensor before = insight::plain_outcome(model, text, "text");
-    Intervener intervener(model, text, other ? &other->text : nullptr);
-    Trace trace(insight::outcome_names(model));
+    intervener.turn_to(text);
+    Trace trace(outcome_names);
     intervener.add(question.interventions, trace);
-    const Tensor after = insight::run_outcome(model, text, trace);
+    const Tensor before = insight::outcome_left(model, intervener.unchanged());
+    const bool is_changed = !question.interventions.empty();
+    const Tensor after = is_changed ? insight::run_outcome(model, text, trace) : before;
     if (says) {
       add_text(text, before, after, change);
       continue;

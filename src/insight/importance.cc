@@ -10,7 +10,7 @@
 #include "insight/outcome.h"
 #include "insight/removed_heads.h"
 #include "insight/token_losses.h"
-#include "kernels/product/onednn.h"
+#include "kernels/product/product.h"
 #include "model/require_finite.h"
 #include "nn/known_linears.h"
 #include "qkv/autograd/softmax.h"
@@ -243,7 +243,6 @@ void drop_unread(HeadText& text) {
 
 // The first of those that ask the model for a token; an encoder that fills gaps is asked by gaps.
 std::vector<HeadText> asked_texts(const Model& model, std::span<const HeadText> texts, const HeadOptions& options) {
-  const bool is_decoder = std::holds_alternative<Decoder>(model.network());
   Generator generator(options.masks.seed);
   std::vector<HeadText> asked;
   for (const HeadText& text : texts) {
@@ -251,7 +250,7 @@ std::vector<HeadText> asked_texts(const Model& model, std::span<const HeadText> 
     const bool is_masked = !asks(text) && options.masks.mask;
     HeadText one = is_masked ? masked_text(text, options.masks, generator) : text;
     if (!asks(one)) continue;
-    if (is_decoder) drop_unread(one);
+    if (model.traits().goes_on) drop_unread(one);
     asked.push_back(std::move(one));
   }
   return asked;

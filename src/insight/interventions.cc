@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/said_of.h"
 #include "insight/head_plans.h"
 #include "insight/removed_heads.h"
 #include "insight/text_batch.h"
@@ -63,10 +64,11 @@ struct Intervener::Plans {
   insight::HeadWeightsPlans heads;
 };
 
-Intervener::Intervener(const Model& model, const HeadText& text, const HeadText* other)
+Intervener::Intervener(const Model& model, const HeadText& text, const HeadText* other, KeptOfTexts kept)
     : model_(model),
-      text_(text),
+      text_(&text),
       other_(other),
+      wanted_(std::move(kept)),
       unchanged_(std::vector<std::string>{}),
       other_run_(std::vector<std::string>{}) {}
 
@@ -83,9 +85,14 @@ SiteScope Intervener::scope_of(const char* kind, const HeadsAt& at) const {
   refuse_change(kind, "a site that the model has: " + names, std::string(name_of(at.site)));
 }
 
+void Intervener::turn_to(const HeadText& text) {
+  text_ = &text;
+  ran_.text.clear();
+}
+
 void Intervener::prepare(std::span<const Intervention> all) {
-  std::vector<std::string> own = kept_;
-  std::vector<std::string> others = kept_of_other_;
+  std::vector<std::string>& own = wanted_.text;
+  std::vector<std::string>& others = wanted_.other;
   const auto need = [](std::vector<std::string>& names, const std::string& name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   };
@@ -109,22 +116,25 @@ void Intervener::prepare(std::span<const Intervention> all) {
     }
     if (std::holds_alternative<FrozenNorms>(each)) need(own, std::string("*") + kDivisor);
   }
-  if (own != kept_) {
+  if (own != ran_.text) {
     unchanged_ = Trace(own);
-    insight::run_text(model_, text_, unchanged_);
-    kept_ = std::move(own);
+    core::said_of(kIntervener, "text", [&] { insight::run_text(model_, *text_, unchanged_); });
+    ran_.text = own;
   }
-  if (others == kept_of_other_) return;
+  if (std::ranges::any_of(all, reads_other_text)) require_alike();
+  if (others == ran_.other) return;
+  other_run_ = Trace(others);
+  core::said_of(kIntervener, "from_text", [&] { insight::run_text(model_, *other_, other_run_); });
+  ran_.other = others;
+}
+
+void Intervener::require_alike() const {
   const auto sizes = [](const HeadText& text) {
     const std::string source = text.source.empty() ? "" : fmt::format(" and a source of {}", text.source.size());
     return fmt::format("{} tokens{}", text.ids.size(), source);
   };
-  if (sizes(text_) != sizes(*other_)) {
-    refuse_change("from_text", fmt::format("a text of {}, as the one that is changed", sizes(text_)), sizes(*other_));
-  }
-  other_run_ = Trace(others);
-  insight::run_text(model_, *other_, other_run_);
-  kept_of_other_ = std::move(others);
+  if (sizes(*text_) == sizes(*other_)) return;
+  refuse_change("from_text", fmt::format("a text of {}, as the one that is changed", sizes(*text_)), sizes(*other_));
 }
 
 void Intervener::plan(const ReplacedPattern& pattern, Plans& plans) const {

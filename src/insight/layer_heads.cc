@@ -93,12 +93,17 @@ LayerHeads::LayerHeads(std::int64_t heads)
 void LayerHeads::add(const TensorView& weights, const PatternTokens& tokens, const TensorView& hidden,
                      const TensorView& cosines) {
   require_shapes(std::nullopt, weights, sums_.size(), tokens, hidden, cosines);
-  add_rows(0, weights, tokens, hidden, cosines);
+  sum_rows(0, weights, tokens, hidden, cosines);
 }
 
 void LayerHeads::add_rows(std::int64_t first, const TensorView& weights, const PatternTokens& tokens,
                           const TensorView& hidden, const TensorView& cosines) {
   require_shapes(first, weights, sums_.size(), tokens, hidden, cosines);
+  sum_rows(first, weights, tokens, hidden, cosines);
+}
+
+void LayerHeads::sum_rows(std::int64_t first, const TensorView& weights, const PatternTokens& tokens,
+                          const TensorView& hidden, const TensorView& cosines) {
   const std::int64_t Tk = weights.dim(2);
   const std::int64_t before = Tk - std::ssize(tokens.queries);  // keys that stand before the first query
   const auto patterns = text_patterns();

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/said_of.h"
 #include "core/watched.h"
 #include "insight/asked_text.h"
 #include "insight/logit_parts.h"
@@ -45,7 +44,7 @@ LookedAt looked_at(const TextModel& trained, const TextQuestion& question, Parts
     for (std::string& name : insight::names_of_parts(scope)) names.push_back(std::move(name));
   }
   LookedAt at{.read = insight::read_question(trained, question), .trace = Trace(names), .has_parts = with_parts};
-  core::said_of(insight::kQuestion, "text", [&] { insight::run_text(model, at.read.text, at.trace); });
+  insight::run_text(model, at.read.text, at.trace);
   const Tensor logits = at.trace[insight::logits_name(model)];
   const std::vector<double> scores = logits.view().select(0, 0).select(0, at.read.place).to_vector();
   require_numbers(model, insight::kQuestion, "the scores of the text", scores);

@@ -98,7 +98,7 @@ class PartsOfALogit {
     }
     if (map == nullptr) map = parameter("encoder.embedding.weight");
     Numbers row = embedding(map->value, Tensor(std::vector<std::int64_t>{token}, {1})).value().to_vector();
-    const Decoder* const decoder = insight::decoder_in(model_);
+    const Decoder* const decoder = model_.parts().decoder;
     const double factor = decoder == nullptr ? 1 : decoder->options().output_scale.value_or(1);
     for (double& value : row) value *= factor;
     return row;
@@ -106,7 +106,7 @@ class PartsOfALogit {
 
   // Capped logits are linear in the stream before their cap alone.
   void uncap(Direction& direction) const {
-    const Decoder* const decoder = insight::decoder_in(model_);
+    const Decoder* const decoder = model_.parts().decoder;
     if (decoder == nullptr || !decoder->options().logit_softcap) return;
     const double cap = *decoder->options().logit_softcap;
     const double share = direction.logit / cap;
@@ -150,8 +150,8 @@ class PartsOfALogit {
   }
 
   [[nodiscard]] const LayerChoices& choices() const {
-    if (const Decoder* const decoder = insight::decoder_in(model_)) return decoder->options().choices;
-    return std::get<Encoder>(model_.network()).options().choices;
+    const NetworkParts parts = model_.parts();
+    return parts.decoder != nullptr ? parts.decoder->options().choices : parts.encoder->options().choices;
   }
 
   // [H][Dv]: what a unit of each head's output adds, through its columns of W_O.
@@ -250,24 +250,19 @@ double LogitParts::sum() const {
 
 namespace insight {
 
-const Decoder* decoder_in(const Model& model) {
-  if (const auto* decoder = std::get_if<Decoder>(&model.network())) return decoder;
-  if (const auto* both = std::get_if<EncoderDecoder>(&model.network())) return &both->decoder();
-  if (const auto* captioner = std::get_if<Captioner>(&model.network())) return &captioner->decoder();
-  return nullptr;
-}
-
 const char* why_no_parts(const Model& model) {
   constexpr const char* kNoMap = "one without an output map";
   constexpr const char* kPostNorm = "post-norm blocks";
   if (model.traits().is_pair) return "two towers";
-  if (const auto* encoder = std::get_if<Encoder>(&model.network())) {
+  const NetworkParts parts = model.parts();
+  if (parts.decoder == nullptr) {
+    const Encoder* encoder = parts.encoder;
     if (encoder->options().head == EncoderHead::transform) return "one with a layer before the output map";
     if (encoder->options().head == EncoderHead::none) return kNoMap;
     return encoder->options().order == NormOrder::post ? kPostNorm : nullptr;
   }
   if (!model.scores_tokens()) return kNoMap;
-  return decoder_in(model)->options().order == NormOrder::post ? kPostNorm : nullptr;
+  return parts.decoder->options().order == NormOrder::post ? kPostNorm : nullptr;
 }
 
 std::vector<std::string> names_of_parts(const SiteScope& scope) {

@@ -10,9 +10,6 @@
 
 namespace qkv::insight {
 
-/// The decoder that says tokens, alone or over an encoder; null of an encoder and of two towers.
-[[nodiscard]] const Decoder* decoder_in(const Model& model);
-
 /// What the model is that its logits have no parts; null where they have.
 [[nodiscard]] const char* why_no_parts(const Model& model);
 

@@ -93,41 +93,34 @@ std::vector<std::vector<double>> log_probabilities(const Variable& scores, std::
 
 }  // namespace
 
-Tensor pair_occlusion(const TwoTower& towers, const TensorView& image, std::span<const std::int32_t> tokens) {
+CoveredImage::CoveredImage(const TwoTower& towers, const TensorView& image)
+    : towers_(towers), across_(grid_of(towers.options()).across) {
   const NoGradient constant;
-  const PatchGrid grid = grid_of(towers.options());
-  const Variable text = transpose(towers.embed_texts({.ids = repeated(tokens, 1)}), 0, 1);
-  const double before = matmul(towers.embed_images(alone(image)), text).item();
-  Tensor losses(DType::f64, {grid.across, grid.across});
-  for_covered(image, grid, [&](const Tensor& images, std::int64_t first) {
-    const std::vector<double> cosines = matmul(towers.embed_images(images), text).value().to_vector();
-    for (std::size_t n = 0; n < cosines.size(); ++n) {
-      losses.values<double>()[static_cast<std::size_t>(first) + n] = before - cosines[n];
-    }
+  const Variable whole = towers.embed_images(alone(image));
+  std::vector<Variable> hidden;
+  for_covered(image, grid_of(towers.options()), [&](const Tensor& images, std::int64_t /*first*/) {
+    hidden.push_back(whole - towers.embed_images(images));
   });
-  return losses;
+  hidden_ = concat(hidden, 0);
+}
+
+Tensor CoveredImage::losses(std::span<const std::int32_t> tokens) const {
+  const NoGradient constant;
+  const Variable text = transpose(towers_.embed_texts({.ids = repeated(tokens, 1)}), 0, 1);
+  return Tensor(matmul(hidden_, text).value(), DType::f64).reshape({across_, across_});
 }
 
 // The cosine is a product, so its second difference is the product of two differences.
-Tensor pair_interaction(const TwoTower& towers, const TensorView& image, std::span<const std::int32_t> tokens,
-                        std::span<const std::vector<std::int32_t>> shortened) {
+Tensor CoveredImage::interaction(std::span<const std::int32_t> tokens,
+                                 std::span<const std::vector<std::int32_t>> shortened) const {
   const NoGradient constant;
-  const PatchGrid grid = grid_of(towers.options());
-  const Variable whole = towers.embed_images(alone(image));
-  const Variable text = towers.embed_texts({.ids = repeated(tokens, 1)});
-  Tensor parts(DType::f64, {std::ssize(shortened), grid.across, grid.across});
-  std::vector<Variable> lacking;
+  const Variable text = towers_.embed_texts({.ids = repeated(tokens, 1)});
+  Tensor parts(DType::f64, {std::ssize(shortened), across_, across_});
+  auto to = parts.values<double>().begin();
   for (const std::vector<std::int32_t>& one : shortened) {
-    lacking.push_back(transpose(text - towers.embed_texts({.ids = repeated(one, 1)}), 0, 1));
+    const Variable lacking = transpose(text - towers_.embed_texts({.ids = repeated(one, 1)}), 0, 1);
+    to = std::ranges::copy(matmul(hidden_, lacking).value().to_vector(), to).out;
   }
-  for_covered(image, grid, [&](const Tensor& images, std::int64_t first) {
-    const Variable hidden = whole - towers.embed_images(images);
-    for (std::size_t t = 0; t < lacking.size(); ++t) {
-      const std::vector<double> both = matmul(hidden, lacking[t]).value().to_vector();
-      const std::size_t begin = t * static_cast<std::size_t>(grid.patches()) + static_cast<std::size_t>(first);
-      std::ranges::copy(both, parts.values<double>().begin() + static_cast<std::ptrdiff_t>(begin));
-    }
-  });
   return parts;
 }
 

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <utility>
 
-#include "core/said_of.h"
 #include "insight/question.h"
 #include "insight/removed_heads.h"
 #include "insight/text_batch.h"
@@ -18,9 +17,8 @@ namespace {
 
 std::string last_state_name(const Model& model) {
   const SiteScope scope = *model.scope_of(AttentionSite::tokens);
-  const auto* encoder = std::get_if<Encoder>(&model.network());
-  const NormOrder order =
-      encoder != nullptr ? encoder->options().order : std::get<Decoder>(model.network()).options().order;
+  const NetworkParts parts = model.parts();
+  const NormOrder order = parts.decoder != nullptr ? parts.decoder->options().order : parts.encoder->options().order;
   if (order != NormOrder::post) return scope.stack + "ln_final";
   return fmt::format("{}blocks.{}", scope.stack, scope.layers - 1);
 }
@@ -71,14 +69,13 @@ Tensor outcome_in(const Model& model, std::span<const Tensor> values, std::int64
   return pair;
 }
 
-Tensor run_outcome(const Model& model, const HeadText& text, Trace& trace) {
-  run_text(model, text, trace);
+Tensor outcome_left(const Model& model, const Trace& trace) {
   return outcome_in(model, values_in(trace, outcome_names(model)), 0);
 }
 
-Tensor plain_outcome(const Model& model, const HeadText& text, const char* argument) {
-  Trace trace(outcome_names(model));
-  return core::said_of(kQuestion, argument, [&] { return run_outcome(model, text, trace); });
+Tensor run_outcome(const Model& model, const HeadText& text, Trace& trace) {
+  run_text(model, text, trace);
+  return outcome_left(model, trace);
 }
 
 StateCosines cosines_of(const Tensor& before, const Tensor& after, const EmbedOptions& vectors) {

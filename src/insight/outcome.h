@@ -22,10 +22,10 @@ enum class Outcome : std::uint8_t {
 /// What these values, those of outcome_names(), have of one text of their batch, in f64. Throws Error unless it is
 /// numbers.
 [[nodiscard]] Tensor outcome_in(const Model& model, std::span<const Tensor> values, std::int64_t row);
-/// Runs the text with a trace that keeps them, in f64.
+/// What a pass over one text left in a trace that keeps them.
+[[nodiscard]] Tensor outcome_left(const Model& model, const Trace& trace);
+/// Runs the text with such a trace.
 [[nodiscard]] Tensor run_outcome(const Model& model, const HeadText& text, Trace& trace);
-/// The same with nothing changed; what the model says of its input is said of `argument`.
-[[nodiscard]] Tensor plain_outcome(const Model& model, const HeadText& text, const char* argument);
 
 /// Of states before and after: of each token, and of the texts' vectors.
 struct StateCosines {

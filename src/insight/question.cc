@@ -26,12 +26,10 @@ Example asked_example(const TextModel& trained, const TextQuestion& question) {
   if (trained.traits().reads_images) {
     refuse_question("text", "an example: this model reads images", "\"" + *question.text + "\"");
   }
-  return core::said_of(kQuestion, "text", [&] {
-    Example example = trained.example_of(*question.text);
-    if (is_writer(trained)) write_answer(trained, std::nullopt, example);
-    trained.mark(example);
-    return example;
-  });
+  Example example = trained.example_of(*question.text);
+  if (is_writer(trained)) write_answer(trained, std::nullopt, example);
+  trained.mark(example);
+  return example;
 }
 
 std::string without_marks(std::string text) {

@@ -213,12 +213,19 @@ HeadTexts head_texts(const TextModel& trained, std::int64_t count) {
   if (count < 1) throw InvalidArgument("head_texts", "count", "1 or more", std::to_string(count));
   const Examples& examples = trained.examples();
   std::vector<HeadText> all;
+  TaskPatterns patterns{.relations = examples.relations(), .texts = {}};
   const std::int64_t most = held_out_examples(examples, count);
   for (std::int64_t n = 0; n < most; ++n) {
-    all.push_back(insight::head_text_of(trained, examples.example(Split::test, n)));
+    Example example = examples.example(Split::test, n);
+    all.push_back(insight::head_text_of(trained, example));
+    patterns.texts.push_back(
+        {.rows = std::move(example.patterns), .before = trained.traits().goes_on ? std::ssize(example.source) : 0});
   }
-  return collected(trained, std::move(all),
-                   counted_texts(static_cast<std::size_t>(most), "held-out example") + " of " + trained.task_name());
+  HeadTexts texts =
+      collected(trained, std::move(all),
+                counted_texts(static_cast<std::size_t>(most), "held-out example") + " of " + trained.task_name());
+  texts.patterns = std::move(patterns);
+  return texts;
 }
 
 }  // namespace qkv

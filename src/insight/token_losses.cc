@@ -80,7 +80,7 @@ const Parameter* map_of(const Parameters& all) {
 }  // namespace
 
 std::optional<TokenLosses> TokenLosses::of(const Model& model) {
-  const auto* decoder = std::get_if<Decoder>(&model.network());
+  const Decoder* decoder = model.traits().goes_on ? model.parts().decoder : nullptr;
   if (decoder == nullptr || model.dtype() != DType::f32) return std::nullopt;
   const DecoderOptions& options = decoder->options();
   const bool is_product = options.scores && !options.output_bias && !options.logit_softcap;

@@ -2,6 +2,7 @@
 #include "kernels/convert-inl.h"
 #include "kernels/linear/linear-inl.h"
 #include "kernels/product/few_rows-inl.h"
+#include "kernels/product/panels-inl.h"
 #include "kernels/vector_loops.h"
 
 namespace qkv::kernels::QKV_LOOPS {
@@ -11,6 +12,11 @@ constinit const VectorLoops kLoops = {.vectors = Vectors::QKV_LOOPS,
                                       .widen = widen,
                                       .narrow = narrow,
                                       .few_rows = few_rows,
+                                      .panels = {.elements = kElements,
+                                                 .rows = kPanelRows,
+                                                 .columns = kPanelColumns,
+                                                 .lay = lay_panel,
+                                                 .multiply = multiply_block},
                                       .linear = linear::QKV_LOOPS::kLoops<float>};
 
 }  // namespace qkv::kernels::QKV_LOOPS

@@ -133,6 +133,11 @@ const QuantisedLoops& chosen_quantised() {
   return kOwn == nullptr ? baseline::kQuantised : *kOwn;
 }
 
+const PanelLoops* chosen_pairs() {
+  static const PanelLoops* const kOwn = chosen_part(&cpu::Target::pairs);
+  return kOwn;
+}
+
 const cpu::SplitLoops* chosen_split() {
   static const cpu::SplitLoops* const kSplit = chosen_part(&cpu::Target::split);
   return kSplit;

@@ -19,10 +19,12 @@ namespace qkv::kernels {
 /// allocated.
 [[nodiscard]] std::string_view target_for(std::string_view function, DType dtype, std::string_view wanted);
 
-/// The name of the target whose kernels do the work where `target` is asked for attention on q, k and v of `dtype`: amx
-/// leaves what its tiles do not multiply, avx512bf16 all but bf16, and avx512vnni, which is for caches of i8, all, to
-/// "avx512"; avx2vnni and neondot, which are for products, all to "avx2" and "neon". Over a cache of i8 avx512bf16
-/// leaves few queries, and those that are not bf16, to avx512vnni.
+/// The name of the target whose kernels run attention on q, k and v of `dtype` when `target` is asked for:
+/// - amx: "avx512" for what its tiles do not multiply;
+/// - avx512bf16: "avx512" for all dtypes but bf16;
+/// - avx512vnni, made for caches of i8: "avx512";
+/// - avx2vnni and neondot, made for products: "avx2" and "neon".
+/// Over a cache of i8, avx512vnni also serves avx512bf16 where there are few queries, or queries that are not bf16.
 [[nodiscard]] std::string_view serving_target(std::string_view target, DType dtype);
 
 /// The loops of f32 products on a unit that multiplies bf16, where the chosen target has one; else null.

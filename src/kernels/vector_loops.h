@@ -6,6 +6,7 @@
 #include "kernels/built_targets.h"
 #include "kernels/linear/loops.h"
 #include "kernels/product/few_rows_problem.h"
+#include "kernels/product/panels.h"
 
 namespace qkv::kernels {
 
@@ -21,6 +22,8 @@ struct VectorLoops {
   /// weight is read about once from memory, whatever M is; from some 16 rows on a product of matrices is faster.
   /// Allocates nothing.
   void (*few_rows)(const FewRows& product, std::int64_t begin, std::int64_t end) = nullptr;
+  /// Of panels of f32.
+  PanelLoops panels = {};
   linear::Loops<float> linear = {};
 };
 

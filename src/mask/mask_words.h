@@ -12,7 +12,7 @@ struct MaskWord {
   std::string (*sample)(const MaskShape& shape);
 };
 
-/// Null where there is none of that name.
+/// Null if there is no such word.
 [[nodiscard]] const MaskWord* find_mask_word(std::string_view word);
 /// The one that makes what this function makes, likewise.
 [[nodiscard]] const MaskWord* mask_word_for(std::string_view function);

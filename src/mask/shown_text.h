@@ -1,5 +1,4 @@
-// A caller's text as it appears in a message: characters are counted as code points, and bytes that are none of UTF-8
-// are one each.
+// A caller's text as it appears in a message. Characters are code points; a byte that is not valid UTF-8 counts as one.
 #pragma once
 
 #include <cstddef>

@@ -134,15 +134,12 @@ TensorView weights_of_example(const Batch& batch, std::int64_t b, AttentionSite 
 }
 
 Variable batch_loss(const Model& model, const Batch& batch, const ModelCall& call) {
-  if (const auto* towers = std::get_if<TwoTower>(&model.network())) {
-    return towers->loss(batch.images, {batch.ids, batch.lengths}, call);
-  }
-  return cross_entropy(model.forward(input_of(batch), call), batch.targets);
+  return model.loss(input_of(batch), batch.targets, call);
 }
 
 Tensor batch_cosines(const Model& model, const Batch& batch) {
   const NoGradient constant;
-  const auto* towers = std::get_if<TwoTower>(&model.network());
+  const TwoTower* towers = model.parts().towers;
   if (towers == nullptr) {
     throw InvalidArgument("batch_cosines", "model", "a two-tower model", name_of(model.kind()));
   }

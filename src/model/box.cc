@@ -93,7 +93,7 @@ std::string trained_model_path(std::string_view name) {
       names.empty()
           ? "no model \"" + std::string(name) + "\": there is no box of models, whose folder QKV_MODELS may name"
           : "no model \"" + std::string(name) + "\" in the box, which has " + listed(names);
-  throw Error(fault + "; for a file, give a path such as ./model.safetensors");
+  throw FileError::saying(name, fault + "; for a file, give a path such as ./model.safetensors");
 }
 
 }  // namespace qkv

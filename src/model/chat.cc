@@ -54,7 +54,7 @@ std::optional<std::size_t> message_of(const TextRange& token, std::span<const Ch
 }
 
 const Decoder& writing_decoder(const TextModel& model) {
-  const auto* decoder = std::get_if<Decoder>(&model.model().network());
+  const Decoder* decoder = model.model().parts().decoder;
   if (decoder != nullptr && model.traits().goes_on && model.lengths().source == 0) return *decoder;
   throw InvalidArgument(kChat, "model", "a decoder, which goes on with its texts",
                         "one of kind " + std::string(name_of(model.kind())));

@@ -83,7 +83,7 @@ std::vector<Encoding> encodings_of(const Model& model, const Tokenizer& tokenize
       if (options.cut) options.cut(n, tokens);
     }
     if (encoding.ids.empty()) throw InvalidArgument(kEmbed, text_number(n), "a token or more", "none");
-    encoding.ids = core::said_of(kEmbed, text_number(n), [&] { return model.padded(std::move(encoding.ids)); });
+    encoding.ids = model.padded(std::move(encoding.ids), text_number(n));
     encoding.types.resize(encoding.ids.size());
   }
   return encodings;
@@ -147,10 +147,9 @@ Tensor tokens_of(const std::vector<std::int64_t>& all, std::int64_t rows) {
 
 // The encoder whose states are pooled: the model itself, or half of T5.
 const Encoder* encoder_of(const Model& model) {
-  if (const auto* both = std::get_if<EncoderDecoder>(&model.network())) {
-    return both->encoder().options().positions == Positions::t5 ? &both->encoder() : nullptr;
-  }
-  return std::get_if<Encoder>(&model.network());
+  const Encoder* encoder = model.parts().encoder;
+  const bool is_whole = model.traits().fills;
+  return encoder != nullptr && (is_whole || encoder->options().positions == Positions::t5) ? encoder : nullptr;
 }
 
 std::vector<double> normed(std::vector<double> vector, const EmbedOptions& options) {
@@ -165,11 +164,13 @@ std::vector<std::vector<double>> vectors_of(const Model& model, const Pass& pass
   const ModelCall call{.dtype = options.dtype};
   std::vector<std::vector<double>> vectors;
   const std::int64_t B = std::ssize(pass.numbers);
-  if (const auto* towers = std::get_if<TwoTower>(&model.network())) {
-    const Variable embedded = towers->embed_texts({.ids = tokens_of(pass.ids, B)}, call);
+  if (model.traits().is_pair) {
+    const Tensor ids = tokens_of(pass.ids, B);
+    const Variable embedded = model.result({.ids = ids}, call);
     for (std::int64_t b = 0; b < B; ++b) vectors.push_back(normed(embedded.value().select(0, b).to_vector(), options));
-  } else if (const auto* decoder = std::get_if<Decoder>(&model.network())) {
-    const Variable states = decoder->hidden(tokens_of(pass.ids, B), call);
+  } else if (model.traits().goes_on) {
+    const Tensor ids = tokens_of(pass.ids, B);
+    const Variable states = model.states({.ids = ids}, call);
     for (std::int64_t b = 0; b < B; ++b) {
       vectors.push_back(vector_of_states(states.value().select(0, b), options, prompt));
     }
@@ -215,7 +216,7 @@ std::vector<MaskFilling> likeliest_of(const std::vector<double>& probabilities, 
 
 // An encoder with an output map.
 void require_filler(const Model& model, std::int64_t count) {
-  const auto* encoder = std::get_if<Encoder>(&model.network());
+  const Encoder* encoder = model.traits().fills ? model.parts().encoder : nullptr;
   if (encoder == nullptr || encoder->options().head == EncoderHead::none) {
     throw InvalidArgument(
         kFill, "model", "an encoder that says tokens",
@@ -268,7 +269,7 @@ std::vector<FilledMask> fill_places(const Model& model, std::span<const std::int
   require_filler(model, count);
   const NoGradient constant;
   const Tensor ids(std::vector<std::int32_t>(tokens.begin(), tokens.end()), {1, std::ssize(tokens)});
-  const Variable scores = core::said_of(kFill, "text", [&] { return model.forward({.ids = ids}); });
+  const Variable scores = model.forward({.ids = ids});
   std::vector<FilledMask> filled;
   for (const std::int64_t place : places) {
     const Tensor row(scores.value().select(0, 0).select(0, place), DType::f64);

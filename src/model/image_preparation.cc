@@ -72,47 +72,47 @@ std::vector<std::uint8_t> resized_along(const std::vector<std::uint8_t>& from, s
   return to;
 }
 
-[[noreturn]] void refuse_image(std::string_view function, const std::string& expected, const TensorView& image) {
-  throw InvalidArgument(function, "image", expected,
-                        std::string(name_of(image.dtype())) + " " + image.shape().to_string());
+[[noreturn]] void refuse_image(std::string_view function, const std::string& expected, const TensorView& picture) {
+  throw InvalidArgument(function, "picture", expected,
+                        std::string(name_of(picture.dtype())) + " " + picture.shape().to_string());
 }
 
-Tensor resized_for(const TensorView& image, const ImagePreparation& preparation) {
-  if (preparation.size) return resize_image(image, *preparation.size, preparation.filter);
-  if (!preparation.shortest_edge) return Tensor(image);
-  const std::int64_t shorter = std::min(image.dim(0), image.dim(1));
-  const auto side = [&](int axis) { return *preparation.shortest_edge * image.dim(axis) / shorter; };
-  return resize_image(image, {.height = side(0), .width = side(1)}, preparation.filter);
+Tensor resized_for(const TensorView& picture, const ImagePreparation& preparation) {
+  if (preparation.size) return resize_image(picture, *preparation.size, preparation.filter);
+  if (!preparation.shortest_edge) return Tensor(picture);
+  const std::int64_t shorter = std::min(picture.dim(0), picture.dim(1));
+  const auto side = [&](int axis) { return *preparation.shortest_edge * picture.dim(axis) / shorter; };
+  return resize_image(picture, {.height = side(0), .width = side(1)}, preparation.filter);
 }
 
 }  // namespace
 
-Tensor resize_image(const TensorView& image, ImageSize size, ResizeFilter filter) {
+Tensor resize_image(const TensorView& picture, ImageSize size, ResizeFilter filter) {
   constexpr const char* kName = "resize_image";
-  if (image.dtype() != DType::u8 || image.rank() != 3 || image.size() == 0) {
-    refuse_image(kName, "u8 [H, W, C] with a pixel", image);
+  if (picture.dtype() != DType::u8 || picture.rank() != 3 || picture.size() == 0) {
+    refuse_image(kName, "u8 [H, W, C] with a pixel", picture);
   }
   if (size.height < 1 || size.width < 1) {
     throw InvalidArgument(kName, "size", "1 or more",
                           std::to_string(size.height) + " by " + std::to_string(size.width));
   }
-  const Tensor dense(image);
+  const Tensor dense(picture);
   const auto values = dense.values<std::uint8_t>();
-  const std::int64_t channels = image.dim(2);
+  const std::int64_t channels = picture.dim(2);
   std::vector<std::uint8_t> pixels(values.begin(), values.end());
-  pixels = resized_along(pixels, image.dim(1), size.width, channels, filter);
-  pixels = resized_along(pixels, image.dim(0), size.height, size.width * channels, filter);
+  pixels = resized_along(pixels, picture.dim(1), size.width, channels, filter);
+  pixels = resized_along(pixels, picture.dim(0), size.height, size.width * channels, filter);
   Tensor out(DType::u8, {size.height, size.width, channels});
   std::ranges::copy(pixels, out.values<std::uint8_t>().begin());
   return out;
 }
 
-Tensor prepare_image(const TensorView& image, const ImagePreparation& preparation) {
+Tensor prepare_image(const TensorView& picture, const ImagePreparation& preparation) {
   constexpr const char* kName = "prepare_image";
-  if (image.dtype() != DType::u8 || image.rank() != 3 || image.dim(2) != 3 || image.size() == 0) {
-    refuse_image(kName, "u8 [H, W, 3] with a pixel", image);
+  if (picture.dtype() != DType::u8 || picture.rank() != 3 || picture.dim(2) != 3 || picture.size() == 0) {
+    refuse_image(kName, "u8 [H, W, 3] with a pixel", picture);
   }
-  const Tensor resized = resized_for(image, preparation);
+  const Tensor resized = resized_for(picture, preparation);
   const ImageSize whole{.height = resized.dim(0), .width = resized.dim(1)};
   const ImageSize crop = preparation.crop.value_or(whole);
   if (crop.height > whole.height || crop.width > whole.width) {

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kMatch = "match_pairs";
 
 const TwoTower& towers_of(const TextModel& model) {
-  if (const auto* towers = std::get_if<TwoTower>(&model.model().network())) return *towers;
+  if (const TwoTower* towers = model.model().parts().towers) return *towers;
   throw InvalidArgument(kMatch, "model", "a two-tower model", "one of kind " + std::string(name_of(model.kind())));
 }
 

@@ -10,15 +10,12 @@
 #include "model/kinds/encoder_decoder.h"
 #include "model/kinds/two_tower.h"
 #include "model/next_token.h"
-#include "model/passes.h"
 #include "model/require_finite.h"
 
 namespace qkv {
 namespace {
 
 using kinds::Kind;
-
-thread_local std::int64_t passes = 0;  // NOLINT(*-avoid-non-const-global-variables): of a thread, for tests
 
 constexpr std::size_t kKinds = std::variant_size_v<Model::Network>;
 
@@ -64,7 +61,9 @@ Model::Network kinds::network_of(ModelKind kind, const Sizes& sizes, const Init&
   return kMakers.at(static_cast<std::size_t>(kind))(sizes, init);
 }
 
-std::int64_t passes_of_thread() noexcept { return passes; }
+NetworkParts parts_of(const Model::Network& network) {
+  return std::visit([]<class N>(const N& one) { return Kind<N>::parts(one); }, network);
+}
 
 const KindTraits& traits_of(ModelKind kind) noexcept { return kTraits[static_cast<std::size_t>(kind)]; }
 
@@ -76,7 +75,7 @@ ModelKind model_kind_named(std::string_view name) {
     if (name == kTraits[n].name) return static_cast<ModelKind>(n);
     names += (names.empty() ? "" : ", ") + std::string(kTraits[n].name);
   }
-  throw InvalidArgument("model_kind_named", "name", "one of " + names, "\"" + std::string(name) + "\"");
+  throw InvalidArgument("model_kind_named", "model", "one of " + names, "\"" + std::string(name) + "\"");
 }
 
 Model::Model(Network network, ModelTokenizers tokenizers)
@@ -93,11 +92,11 @@ Parameters Model::parameters() const {
   return std::visit([](const auto& network) { return network.parameters(); }, network_);
 }
 
-std::vector<std::int32_t> Model::padded(std::vector<std::int32_t> tokens) const {
+std::vector<std::int32_t> Model::padded(std::vector<std::int32_t> tokens, std::string_view called) const {
   if (!tokenizers_.padding) return tokens;
   const std::int64_t length = std::visit([](const auto& network) { return network.options().length; }, network_);
   if (std::ssize(tokens) > length) {
-    throw InvalidArgument("Model::padded", "tokens", "at most " + std::to_string(length) + " tokens",
+    throw InvalidArgument("Model::padded", called, "at most " + std::to_string(length) + " tokens",
                           std::to_string(tokens.size()));
   }
   tokens.resize(static_cast<std::size_t>(length), static_cast<std::int32_t>(*tokenizers_.padding));
@@ -137,7 +136,6 @@ std::int64_t Model::parameter_count() const {
 DType Model::dtype() const { return parameters().front().value.dtype() == DType::f64 ? DType::f64 : DType::f32; }
 
 Variable Model::forward(const ModelInput& in, const ModelCall& call) const {
-  ++passes;
   return std::visit([&]<class N>(const N& network) { return Kind<N>::forward(network, in, call); }, network_);
 }
 
@@ -146,8 +144,17 @@ bool Model::scores_tokens() const {
 }
 
 Variable Model::states(const ModelInput& in, const ModelCall& call) const {
-  ++passes;
   return std::visit([&]<class N>(const N& network) { return Kind<N>::states(network, in, call); }, network_);
+}
+
+NetworkParts Model::parts() const { return parts_of(network_); }
+
+Variable Model::result(const ModelInput& in, const ModelCall& call) const {
+  return std::visit([&]<class N>(const N& network) { return Kind<N>::result(network, in, call); }, network_);
+}
+
+Variable Model::loss(const ModelInput& in, const TensorView& targets, const ModelCall& call) const {
+  return std::visit([&]<class N>(const N& network) { return Kind<N>::loss(network, in, targets, call); }, network_);
 }
 
 Variable Model::read_out(const Variable& stream, const ModelCall& call) const {
@@ -163,7 +170,6 @@ NewTokens Model::generate(const ModelInput& in, const GenerateOptions& options) 
 }
 
 void Model::run(const ModelInput& in, Trace& trace) const {
-  ++passes;
   const NoGradient constant;
   const ModelCall call{.dtype = dtype(), .trace = &trace};
   std::visit([&]<class N>(const N& network) { Kind<N>::run(network, in, call); }, network_);

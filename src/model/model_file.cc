@@ -34,7 +34,7 @@ void require_safetensors(const std::string& path) {
   const std::string_view other = files::other_than_safetensors(path);
   if (other.empty()) return;
   const std::string hint = other == files::kAnotherFile ? folder_hint(path) : "";
-  throw Error(path + ": expected a safetensors file, got " + std::string(other) + hint);
+  throw FileError(path, "expected a safetensors file, got " + std::string(other) + hint);
 }
 
 std::shared_ptr<const Tokenizer> tokenizer_in(const Words& words) {
@@ -100,14 +100,14 @@ Words words_of(std::string_view name, const Words& metadata) {
 
 Model Model::of_file(const Safetensors& file, const std::string& path) {
   if (words_of(kModel, file.metadata()).empty()) {
-    throw Error(path + ": expected a model with its config, as qkv writes it, got tensors alone" + folder_hint(path));
+    throw FileError(path, "expected a model with its config, as qkv writes it, got tensors alone" + folder_hint(path));
   }
   files::require_sound(path);
   const Model model = [&] {
     try {
       return undrawn(file);
     } catch (const InvalidArgument& damaged) {
-      throw Error(path + ": " + damaged.what());
+      throw FileError(path, damaged.what());
     }
   }();
   take_dtypes(file, model.parameters());

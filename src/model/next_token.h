@@ -20,7 +20,7 @@ class NotNumbers : public Error {
 /// Throws NotNumbers if one of the scores is NaN or infinity.
 void require_numbers(std::span<const double> scores);
 
-/// Throws InvalidArgument naming `ends` or `never` where a token of them is none of the vocabulary.
+/// Throws InvalidArgument naming `ends` or `never` if one of their tokens is not in the vocabulary.
 void require_tokens(const GenerateOptions& options, std::int64_t vocabulary);
 
 /// Scores [V] after the penalty for the tokens of `text`; -infinity for those of options.never. Throws InvalidArgument

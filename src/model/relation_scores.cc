@@ -1,8 +1,12 @@
 #include "qkv/model/relation_scores.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "model/test_batches.h"
+#include "qkv/nn/trace.h"
 
 namespace qkv {
 namespace {
@@ -33,13 +37,6 @@ void require_weights(const TensorView& weights, const Shape& expected) {
                         std::string(name_of(weights.dtype())) + " " + weights.shape().to_string());
 }
 
-void add_row(PatternScore& score, const PatternRow& row, const std::vector<double>& weights) {
-  for (const std::int64_t key : row.keys) score.weight_sum += weights[static_cast<std::size_t>(key)];
-  const auto top = std::ranges::max_element(weights) - weights.begin();
-  score.hits += std::ranges::binary_search(row.keys, top) ? 1 : 0;
-  ++score.rows;
-}
-
 void add_scores(const Examples& from, const Example& example, const TensorView& weights, RelationScores& scores,
                 std::size_t layer) {
   const std::vector<PatternScore> more = score_pattern(from, example, scores.relation, weights);
@@ -48,17 +45,45 @@ void add_scores(const Examples& from, const Example& example, const TensorView& 
   for (std::size_t h = 0; h < more.size(); ++h) heads[h] += more[h];
 }
 
+// A site that relations are of, and where a trace has its attention.
+struct RelatedSite {
+  AttentionSite site = AttentionSite::tokens;
+  SiteScope scope;
+};
+
+std::vector<RelatedSite> related_sites(const Examples& from, const Model& model) {
+  std::vector<RelatedSite> sites;
+  for (const AttentionSite site : {AttentionSite::tokens, AttentionSite::source, AttentionSite::cross}) {
+    const bool is_related = std::ranges::find(from.relations(), site, &Relation::site) != from.relations().end();
+    const std::optional<SiteScope> scope = is_related ? model.scope_of(site) : std::nullopt;
+    if (scope) sites.push_back({.site = site, .scope = *scope});
+  }
+  return sites;
+}
+
+// One pass for all sites.
+Trace attention_of(const Model& model, const Batch& batch, const std::vector<RelatedSite>& sites) {
+  std::vector<std::string> names;
+  for (const RelatedSite& own : sites) {
+    for (std::int64_t layer = 0; layer < own.scope.layers; ++layer) {
+      names.push_back(own.scope.name(static_cast<std::size_t>(layer)));
+    }
+  }
+  Trace trace(std::move(names));
+  model.run(input_of(batch), trace);
+  return trace;
+}
+
 // All relations of one site, whose weights are computed once.
-void add_site(const Examples& from, const Model& model, std::span<const Example> examples, const Batch& batch,
-              AttentionSite site, std::vector<RelationScores>& all) {
-  if (std::ranges::none_of(all, [&](const RelationScores& scores) { return scores.site == site; })) return;
-  const std::vector<Tensor> layers = model.weights(input_of(batch), site);
-  for (RelationScores& scores : all) {
-    if (scores.site != site) continue;
-    scores.layers.resize(layers.size());
-    for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+void add_site(const Examples& from, std::span<const Example> examples, const Batch& batch, const RelatedSite& own,
+              const Trace& trace, std::vector<RelationScores>& all) {
+  for (std::size_t layer = 0; layer < static_cast<std::size_t>(own.scope.layers); ++layer) {
+    const Tensor layer_weights = trace[own.scope.name(layer, "weights")];
+    for (RelationScores& scores : all) {
+      if (scores.site != own.site) continue;
+      scores.layers.resize(static_cast<std::size_t>(own.scope.layers));
       for (std::size_t b = 0; b < examples.size(); ++b) {
-        const TensorView weights = weights_of_example(batch, static_cast<std::int64_t>(b), site, layers[layer]);
+        const TensorView weights = weights_of_example(batch, static_cast<std::int64_t>(b), own.site, layer_weights);
         add_scores(from, examples[b], weights, scores, layer);
       }
     }
@@ -66,6 +91,13 @@ void add_site(const Examples& from, const Model& model, std::span<const Example>
 }
 
 }  // namespace
+
+void PatternScore::add(const PatternRow& row, std::span<const double> weights) noexcept {
+  for (const std::int64_t key : row.keys) weight_sum += weights[static_cast<std::size_t>(key)];
+  const auto top = std::ranges::max_element(weights) - weights.begin();
+  hits += std::ranges::binary_search(row.keys, top) ? 1 : 0;
+  ++rows;
+}
 
 PatternScore& PatternScore::operator+=(const PatternScore& other) noexcept {
   weight_sum += other.weight_sum;
@@ -91,7 +123,7 @@ std::vector<PatternScore> score_pattern(const Examples& from, const Example& exa
     for (const PatternRow& pattern : example.patterns[index]) {
       const std::int64_t leading[] = {static_cast<std::int64_t>(head), pattern.query};
       weights.load_row(leading, row);
-      add_row(scores[head], pattern, row);
+      scores[head].add(pattern, row);
     }
   }
   return scores;
@@ -106,10 +138,11 @@ std::vector<RelationScores> relation_scores(const Examples& from, const Model& m
   for (const Relation& relation : from.relations()) {
     all.push_back({.relation = relation.name, .site = relation.site, .layers = {}});
   }
+  const std::vector<RelatedSite> sites = related_sites(from, model);
   for_test_batches(from, model, count, [&](const std::vector<Example>& examples, const Batch& batch) {
-    for (const AttentionSite site : {AttentionSite::tokens, AttentionSite::source, AttentionSite::cross}) {
-      add_site(from, model, examples, batch, site, all);
-    }
+    if (sites.empty()) return;
+    const Trace trace = attention_of(model, batch, sites);
+    for (const RelatedSite& own : sites) add_site(from, examples, batch, own, trace, all);
   });
   return all;
 }

@@ -28,16 +28,16 @@ SequenceToSequence read_sequence_to_sequence(const std::string& path) {
   const Safetensors file = Safetensors::read(path);
   const auto word = [&](const std::string& name) -> std::string {
     const auto found = file.metadata().find("model." + name);
-    if (found == file.metadata().end()) throw Error(path + ": expected the metadata model." + name + ", got none");
+    if (found == file.metadata().end()) throw FileError(path, "expected the metadata model." + name + ", got none");
     return found->second;
   };
   const auto number = [&](const std::string& name) {
     const auto value = number_from<std::int64_t>(word(name));
-    if (!value) throw Error(path + ": model." + name + ": expected a whole number, got \"" + word(name) + "\"");
+    if (!value) throw FileError(path, "model." + name + ": expected a whole number, got \"" + word(name) + "\"");
     return *value;
   };
   if (word("kind") != kRecurrentKind)
-    throw Error(path + ": expected a model of kind " + kRecurrentKind + ", got " + word("kind"));
+    throw FileError(path, std::string("expected a model of kind ") + kRecurrentKind + ", got " + word("kind"));
   const bool attends = word("recall") == name_of(Recall::all_states);
   try {
     SequenceToSequence model({.tokens = number("tokens"),
@@ -49,7 +49,7 @@ SequenceToSequence read_sequence_to_sequence(const std::string& path) {
     for (const auto& [name, value] : model.parameters()) assign(model.parameters(), name, file.load(name));
     return model;
   } catch (const InvalidArgument& damaged) {
-    throw Error(path + ": " + damaged.what());
+    throw FileError(path, damaged.what());
   }
 }
 

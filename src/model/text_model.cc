@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "core/said_of.h"
 #include "files/place.h"
 #include "model/batch_form.h"
 #include "model/families/generation_file.h"
@@ -45,7 +44,7 @@ void blank(Example& example) {
 
 TextModel::TextModel(Model model, std::string path) : model_(std::move(model)), path_(std::move(path)) {
   const ModelTokenizers& tokenizers = model_.tokenizers();
-  if (tokenizers.tokens == nullptr) throw Error(path_ + ": expected a tokenizer with the model, got none");
+  if (tokenizers.tokens == nullptr) throw FileError(path_, "expected a tokenizer with the model, got none");
   tokenizer_ = tokenizers.tokens;
   source_tokenizer_ = tokenizers.source ? tokenizers.source : tokenizers.tokens;
   learnt_.lengths = lengths_of(model_);
@@ -63,13 +62,14 @@ TextModel::TextModel(Model model, std::string path, Learnt learnt)
   }
   tokenizer_ = model_.tokenizers().tokens;
   source_tokenizer_ = model_.tokenizers().source ? model_.tokenizers().source : tokenizer_;
-  if (tokenizer_ == nullptr) throw Error("the model's file does not hold its tokenizer: train it again");
+  if (tokenizer_ == nullptr)
+    throw FileError::saying(path_, "the model's file does not hold its tokenizer: train it again");
 }
 
 const Examples& TextModel::examples() const {
   if (has_examples()) return *learnt_.examples;
-  if (has_task()) throw Error("the examples of " + learnt_.task + " are not in its model's file");
-  throw Error("a model of others has no examples");
+  if (has_task()) throw FileError::saying(path_, "the examples of " + learnt_.task + " are not in its model's file");
+  throw FileError::saying(path_, "a model of others has no examples");
 }
 
 bool TextModel::reads_source() const noexcept { return traits().reads_source || lengths().source > 0; }
@@ -97,10 +97,6 @@ std::string TextModel::answer_text(std::vector<std::int32_t> answer) const {
 }
 
 Example TextModel::example_of(std::string_view text) const {
-  return core::said_of(kTextModel, "text", [&] { return example_read(text); });
-}
-
-Example TextModel::example_read(std::string_view text) const {
   Example example;
   const Tokenizer& tokens = tokenizer();
   const std::optional<std::int32_t> begin = tokens.find("<s>");
@@ -119,7 +115,7 @@ Example TextModel::example_read(std::string_view text) const {
     example.tokens.insert(example.tokens.begin(), *begin);
   }
   if (example.tokens.empty()) throw InvalidArgument(kTextModel, "text", "a token or more", "none");
-  example.tokens = model_.padded(std::move(example.tokens));
+  example.tokens = model_.padded(std::move(example.tokens), "text");
   require_places(example);
   blank(example);
   return example;
@@ -148,10 +144,8 @@ Tensor TextModel::image_of(const TensorView& picture) const {
     throw InvalidArgument(kTextModel, "picture", "a model that reads images",
                           "one of kind " + std::string(name_of(kind())));
   }
-  return core::said_of(kTextModel, "picture", [&] {
-    if (has_task()) return qkv::image_of(picture, side);
-    return prepare_image(picture, preparation()).reshape({3, side, side});
-  });
+  if (has_task()) return qkv::image_of(picture, side);
+  return prepare_image(picture, preparation()).reshape({3, side, side});
 }
 
 Tensor TextModel::colours_of(const TensorView& image) const {
@@ -169,7 +163,7 @@ Tensor TextModel::colours_of(const TensorView& image) const {
 
 ImagePreparation TextModel::preparation() const {
   if (files::is_folder(path_)) return read_image_preparation(path_);
-  throw Error(path_ + ": a file does not say how its pictures are prepared: give the folder of the model");
+  throw FileError(path_, "a file does not say how its pictures are prepared: give the folder of the model");
 }
 
 Batch TextModel::batch_of(const Example& example) const { return batch_of(std::span(&example, 1)); }

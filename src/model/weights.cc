@@ -30,10 +30,10 @@ void Differences::compare(const std::map<std::string, std::string>& there,
 void Differences::require_none() const {
   if (texts_.empty()) return;
   constexpr std::size_t kMost = 5;
-  std::string text = path_ + ": a checkpoint of another model: ";
+  std::string text = "a checkpoint of another model: ";
   for (std::size_t n = 0; n < std::min(kMost, texts_.size()); ++n) text += (n == 0 ? "" : "; ") + texts_[n];
   if (texts_.size() > kMost) text += "; and " + std::to_string(texts_.size() - kMost) + " more";
-  throw Error(text);
+  throw FileError(path_, text);
 }
 
 std::vector<Tensor> matching_tensors(const Safetensors& file, std::span<const NamedView> wanted, Surplus surplus,

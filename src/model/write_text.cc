@@ -126,8 +126,8 @@ void require_writing(std::string_view function, const TextModel& model, const Wr
 }
 
 std::int64_t cache_bytes_of(const TextModel& model, std::int64_t tokens, const GenerateOptions& draw) {
-  const auto* decoder = std::get_if<Decoder>(&model.model().network());
-  if (decoder == nullptr) return 0;
+  const Decoder* decoder = model.model().parts().decoder;
+  if (decoder == nullptr || !model.traits().goes_on) return 0;
   return decoder->cache_bytes(std::min(tokens, draw.window.value_or(tokens)), decoder->cache_dtype(draw));
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "nn/passes.h"
 #include "nn/require.h"
 #include "nn/resumed.h"
 #include "nn/tracing.h"
@@ -12,6 +13,8 @@ namespace qkv {
 namespace {
 
 constexpr std::string_view kStack = "TransformerStack";
+
+thread_local std::int64_t passes = 0;  // NOLINT(*-avoid-non-const-global-variables): of a thread, for tests
 
 std::vector<TransformerBlock> blocks_of(const StackOptions& options, const Init& init, DType dtype) {
   nn::require_positive(kStack, "layers", options.layers);
@@ -45,6 +48,8 @@ void add_to_seed(std::optional<Dropout>& dropout, std::uint64_t steps) {
 
 }  // namespace
 
+std::int64_t passes_of_thread() noexcept { return passes; }
+
 TransformerStack::TransformerStack(const StackOptions& options, const Init& init, DType dtype)
     : kind_(options.kind),
       is_one_block_(options.one_block),
@@ -64,6 +69,7 @@ Variable TransformerStack::run(const Variable& x, const BlockCall& call, const R
   const nn::Resumption* const resumed = nn::resumption_of_scope();
   const std::size_t first = resumed == nullptr ? 0 : static_cast<std::size_t>(resumed->first);
   Variable state = resumed == nullptr ? x : resumed->state;
+  if (first < blocks_.size()) ++passes;
   for (std::size_t n = first; n < blocks_.size(); ++n) {
     if (call.dropout) inner.dropout = dropout_at(*call.dropout, n);
     state = nn::named("blocks." + std::to_string(n), [&] { return run_block(n, state, inner); });

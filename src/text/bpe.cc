@@ -135,7 +135,7 @@ class MergeList {
 
  private:
   [[noreturn]] void fail(std::size_t n, const std::string& expected, const std::string& got) const {
-    throw Error(place_.list + "[" + std::to_string(n) + "]: expected " + expected + ", got " + got);
+    throw FileError(place_.list + "[" + std::to_string(n) + "]", "expected " + expected + ", got " + got);
   }
   [[nodiscard]] std::int32_t id_of(std::size_t n, std::string_view piece) const {
     const auto id = pieces_.find(piece);

@@ -78,7 +78,7 @@ constexpr std::array<Names, 43> kCategories = {{{"any", R"(\p{Any})"},
                                                 {"paragraphseparator", R"(\p{Zp})"},
                                                 {"spaceseparator", R"(\p{Zs})"}}};
 
-// Properties that are yes or no; what is none of these is a script.
+// Properties that are yes or no; any other name is a script.
 constexpr std::array<std::string_view, 40> kProperties = {"alphabetic",
                                                           "uppercase",
                                                           "lowercase",
@@ -198,7 +198,7 @@ std::string CharacterSet::regex() const {
     return all;
   };
   if (!negated_) return parts.size() == 1 ? parts.front() : "(?:" + joined() + ")";
-  // What is none of the parts: of a part that is itself negated, its own members are.
+  // Everything outside the parts. Outside a part that is itself negated are its members.
   std::string base = R"(\p{Any})";
   const auto negated = std::ranges::find_if(parts, [](const std::string& part) { return part.starts_with(kBrackets); });
   if (negated != parts.end()) {

@@ -24,14 +24,14 @@ CharsMap::CharsMap(std::string_view bytes, const std::string& place) {
   if (bytes.empty()) return;
   const std::size_t size = bytes.size() < kUnit ? 0 : little_endian(bytes, 0);
   if (size == 0 || size % kUnit != 0 || size > bytes.size() - kUnit) {
-    throw Error(place + ": expected a double array of whole units within the table, got " + std::to_string(size) +
-                " of " + std::to_string(bytes.size()) + " bytes");
+    throw FileError(place, "expected a double array of whole units within the table, got " + std::to_string(size) +
+                               " of " + std::to_string(bytes.size()) + " bytes");
   }
   units_.resize(size / kUnit);
   for (std::size_t n = 0; n < units_.size(); ++n) units_[n] = little_endian(bytes, kUnit * (n + 1));
   replacements_ = bytes.substr(kUnit + size);
   if (with_replacements(replacements_) != replacements_) {
-    throw Error(place + ": expected replacements in UTF-8, got other bytes");
+    throw FileError(place, "expected replacements in UTF-8, got other bytes");
   }
 }
 

@@ -13,7 +13,7 @@ namespace qkv::text {
 class Decoder {
  public:
   virtual ~Decoder() = default;
-  /// Changes pieces so that their texts one behind the other are what was said.
+  /// Takes out of pieces what a tokenizer marks in them (spaces, continued words): joined, they are the text.
   virtual void apply(std::vector<std::string>& pieces) const = 0;
   /// The bytes of a piece by itself, where pieces are written in characters that stand for bytes.
   [[nodiscard]] virtual std::string bytes(const std::string& piece) const { return piece; }

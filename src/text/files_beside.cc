@@ -269,9 +269,9 @@ void require_near(const FilesBeside& files, std::int32_t id, const AddedToken& t
   const std::int64_t highest = highest_id(static_cast<std::size_t>(next));
   if (id <= highest) return;
   const bool lists_all = files.config.contains(kDecoder) && !files.config[kDecoder].is_null();
-  throw Error(files.folder + (lists_all ? "/tokenizer_config.json: added_tokens_decoder" : "/added_tokens.json") +
-              ": expected numbers up to " + std::to_string(highest) + ", got " + std::to_string(id) + " for " +
-              token.content);
+  throw FileError(
+      files.folder + (lists_all ? "/tokenizer_config.json: added_tokens_decoder" : "/added_tokens.json"),
+      "expected numbers up to " + std::to_string(highest) + ", got " + std::to_string(id) + " for " + token.content);
 }
 
 }  // namespace

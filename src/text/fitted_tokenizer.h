@@ -14,7 +14,7 @@ namespace qkv::text {
 inline constexpr const char* kRows = "rows";
 
 /// A tokenizer of as many pieces as a table has rows; `tokenizer` itself if it has as many. A row without a piece, of a
-/// table that was padded, is "<id:58>". A piece without a row, an added token of another model, is none of its pieces:
+/// table that was padded, is "<id:58>". A piece without a row, an added token of another model, is left out:
 /// encode() throws InvalidArgument naming it and the rows.
 [[nodiscard]] std::shared_ptr<const Tokenizer> fitted_tokenizer(std::shared_ptr<const Tokenizer> tokenizer,
                                                                 std::int64_t rows);

@@ -363,7 +363,7 @@ bool adds_space(const Json& pre_tokenizer) {
 }  // namespace
 
 void refuse_tokenizer(const std::string& source, const std::string& part, const std::string& expected) {
-  throw Error(source + ": its tokenizer: " + part + ": expected " + expected + ", as GGUF can hold it");
+  throw FileError(source, "its tokenizer: " + part + ": expected " + expected + ", as GGUF can hold it");
 }
 
 std::string gguf_pre_tokenizer(const Json& json, const std::string& source) {

@@ -38,8 +38,8 @@ inline constexpr std::string_view kTokenTable = "token_embd.weight";
 /// Throws Error: `part` of the tokenizer is not what GGUF can hold.
 [[noreturn]] void refuse_tokenizer(const std::string& source, const std::string& part, const std::string& expected);
 
-/// A special token by GGUF's name. nullopt where there is no such key, or
-/// its value says none. Throws Error naming the key for what is none of `count` tokens.
+/// A special token by GGUF's name. nullopt if there is no such key, or its value means "no token". Throws Error naming
+/// the key if the value is not below `count`.
 [[nodiscard]] std::optional<std::int64_t> special_token(const files::GgufKeys& keys, const std::string& name,
                                                         std::size_t count);
 

@@ -268,9 +268,9 @@ void require_same_cuts(const Tokenizer& before, const Tokenizer& after, const st
   }
   for (const std::string& text : texts) {
     if (before.encode(text).ids == after.encode(text).ids) continue;
-    throw Error(source + ": its tokenizer cuts " +
-                nlohmann::json(text).dump(-1, ' ', false, Json::error_handler_t::replace) +
-                " otherwise than the one that can be written");
+    throw FileError(source, "its tokenizer cuts " +
+                                nlohmann::json(text).dump(-1, ' ', false, Json::error_handler_t::replace) +
+                                " otherwise than the one that can be written");
   }
 }
 

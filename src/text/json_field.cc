@@ -17,7 +17,7 @@ JsonField JsonField::below(const Json& value, const std::string& step) const {
 }
 
 void JsonField::fail(const std::string& expected, const std::string& got) const {
-  throw Error(place_ + ": expected " + expected + ", got " + got);
+  throw FileError(place_, "expected " + expected + ", got " + got);
 }
 
 void JsonField::fail(const std::string& expected) const { fail(expected, shown(*value_)); }
@@ -101,8 +101,8 @@ void require_shallow(std::string_view text, const std::string& source) {
     if (c == '{' || c == '[') ++depth;
     if (c == '}' || c == ']') --depth;
     if (depth > kDeepest) {
-      throw Error(source + ": expected values at most " + std::to_string(kDeepest) + " deep, got deeper ones at byte " +
-                  std::to_string(at));
+      throw FileError(source, "expected values at most " + std::to_string(kDeepest) +
+                                  " deep, got deeper ones at byte " + std::to_string(at));
     }
   }
 }

@@ -13,7 +13,7 @@ namespace qkv::text {
 
 using Json = nlohmann::json;
 
-/// Every function throws Error("<source>: <place>: expected …, got …") for a value of another kind.
+/// Every function throws FileError "<source>: <place>: expected …, got …" for a value of another kind.
 class JsonField {
  public:
   /// `source` is the file; the value is borrowed.

@@ -66,7 +66,7 @@ class MarianTokenizer final : public Tokenizer {
     Numbers ids;
     for (const std::string& piece : pieces) {
       if (ids.emplace(piece, static_cast<std::int32_t>(ids.size())).second) continue;
-      throw Error(source + ": expected a vocabulary in which each piece is there once, got " + piece + " twice");
+      throw FileError(source, "expected a vocabulary in which each piece is there once, got " + piece + " twice");
     }
     return ids;
   }
@@ -81,7 +81,7 @@ class MarianTokenizer final : public Tokenizer {
 
   [[nodiscard]] std::int32_t required(const std::string& token, const std::string& source) const {
     const auto id = find(token);
-    if (!id) throw Error(source + ": expected a vocabulary with the token " + token + ", got none");
+    if (!id) throw FileError(source, "expected a vocabulary with the token " + token + ", got none");
     return *id;
   }
 
@@ -164,7 +164,7 @@ std::vector<std::string> pieces_by_number(const Json& vocabulary, const std::str
   std::vector<bool> is_there(vocabulary.size(), false);
   for (const auto& [piece, number] : vocabulary.items()) {
     const auto id = static_cast<std::size_t>(root.at(piece).whole(0, std::ssize(pieces) - 1));
-    if (is_there[id]) throw Error(source + ": expected a number for each piece, got " + std::to_string(id) + " twice");
+    if (is_there[id]) throw FileError(source, "expected a number for each piece, got " + std::to_string(id) + " twice");
     is_there[id] = true;
     pieces[id] = piece;
   }
@@ -175,8 +175,8 @@ std::vector<std::string> pieces_by_number(const Json& vocabulary, const std::str
 
 std::shared_ptr<const Tokenizer> read_marian(const std::filesystem::path& file, const FilesBeside& files) {
   if (files.flag("separate_vocabs", false)) {
-    throw Error(files.folder + "/tokenizer_config.json: separate_vocabs: expected false, one vocabulary for both " +
-                "languages, got true");
+    throw FileError(files.folder + "/tokenizer_config.json: separate_vocabs",
+                    "expected false, one vocabulary for both languages, got true");
   }
   const std::string vocabulary = (file.parent_path() / "vocab.json").string();
   MarianParts parts{.model = files::read_text(file.string()), .pieces = {}, .tokens = {}};

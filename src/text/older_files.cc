@@ -85,7 +85,8 @@ Json template_of_ends(const Json& added, const FilesBeside& beside, const std::s
   const auto end = [&](const char* name) {
     const std::string token = beside.token(name).value_or(usual);
     if (!made.has(token)) {
-      throw Error(beside.folder + "/tokenizer_config.json: expected a piece for " + name + ", got \"" + token + "\"");
+      throw FileError(beside.folder + "/tokenizer_config.json",
+                      std::string("expected a piece for ") + name + ", got \"" + token + "\"");
     }
     return token;
   };
@@ -172,7 +173,7 @@ Json json_of_vocab_text(std::string_view vocab, const FilesBeside& files, const 
   Json pieces = Json::object();
   std::uint32_t id = 0;  // as a number of a file, which has no sign
   for (const std::string& line : lines_of(vocab)) pieces[line] = id++;
-  if (id == 0) throw Error(source + ": expected a piece a line, got an empty file");
+  if (id == 0) throw FileError(source, "expected a piece a line, got an empty file");
   const auto token = [&](const char* name, const char* usual) { return beside.token(name).value_or(usual); };
   const std::string unknown = token("unk_token", "[UNK]");
   const std::string cls = token("cls_token", "[CLS]");

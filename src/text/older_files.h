@@ -16,8 +16,8 @@ namespace qkv::text {
 /// files beside name it. Where they name nothing, pieces <s>, </s> and <mask> are RoBERTa's.
 [[nodiscard]] Json json_of_vocab_and_merges(const Json& pieces, std::string_view merges, const FilesBeside& files);
 
-/// The template that puts these two around a text, as tokenizers of this class do; null where one of them is none of
-/// `added`, which are tokens with their "content" and "id".
+/// The template that puts these two around a text, as tokenizers of this class do; null if one of them is not in
+/// `added`, tokens with their "content" and "id".
 [[nodiscard]] Json template_around(const std::string& tokenizer_class, const Json& added, const std::string& cls,
                                    const std::string& sep);
 

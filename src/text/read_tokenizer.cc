@@ -71,7 +71,7 @@ std::shared_ptr<const Tokenizer> read_gguf(const fs::path& path, std::vector<std
   const Gguf file = Gguf::read(path.string());
   std::vector<std::string> told;
   auto tokenizer = text::fitted_gguf_tokenizer(files::GgufKeys(file), told);
-  if (!tokenizer) throw Error(path.string() + ": expected a tokenizer in its metadata, got none");
+  if (!tokenizer) throw FileError(path.string(), "expected a tokenizer in its metadata, got none");
   if (cautions != nullptr) cautions->insert(cautions->end(), told.begin(), told.end());
   return tokenizer;
 }
@@ -117,7 +117,7 @@ std::shared_ptr<const Tokenizer> read_tokenizer(const std::string& path, std::ve
   for (const char* name : kNames) {
     names += (names.empty() ? "" : ", ") + std::string(name);
   }
-  throw Error(path + ": expected a folder with one of " + names + ", got one without");
+  throw FileError(path, "expected a folder with one of " + names + ", got one without");
 }
 
 }  // namespace qkv

@@ -37,12 +37,12 @@ struct Regex::Code {
 };
 
 Regex::Regex(const std::string& pattern, const std::string& place) : place_(place) {
-  const std::string expected = place + ": expected a regular expression, got \"" + pattern + "\": ";
+  const std::string expected = "expected a regular expression, got \"" + pattern + "\": ";
   std::string ours;
   try {
     ours = in_pcre2(pattern);
   } catch (const Error& error) {
-    throw Error(expected + error.what());
+    throw FileError(place, expected + error.what());
   }
   int error = 0;
   std::size_t offset = 0;
@@ -50,7 +50,7 @@ Regex::Regex(const std::string& pattern, const std::string& place) : place_(plac
   pcre2_code* compiled =
       pcre2_compile(reinterpret_cast<PCRE2_SPTR>(ours.data()), ours.size(), kOptions, &error, &offset, nullptr);
   if (compiled == nullptr) {
-    throw Error(expected + message_of(error));
+    throw FileError(place, expected + message_of(error));
   }
   pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);  // where it cannot, matches are interpreted
   code_ = std::make_shared<const Code>(compiled);
@@ -68,7 +68,7 @@ void Regex::find_all(std::string_view valid, std::vector<Part>& parts) const {
       found = pcre2_match(code_->value, subject, valid.size(), at, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data.get(),
                           context.get());
     }
-    if (found < 0 && found != PCRE2_ERROR_NOMATCH) throw Error(place_ + ": " + message_of(found));
+    if (found < 0 && found != PCRE2_ERROR_NOMATCH) throw FileError(place_, message_of(found));
     return found >= 0;
   };
   const std::size_t* const ends = pcre2_get_ovector_pointer(data.get());
@@ -81,7 +81,8 @@ void Regex::find_all(std::string_view valid, std::vector<Part>& parts) const {
       at += at < valid.size() ? character_length(valid[at]) : 1;
       continue;
     }
-    if (end < begin || begin < covered) throw Error(place_ + ": expected matches that go forward, got \\K or the like");
+    if (end < begin || begin < covered)
+      throw FileError(place_, "expected matches that go forward, got \\K or the like");
     if (begin != covered) parts.push_back({.begin = place(covered), .end = place(begin)});
     parts.push_back({.begin = place(begin), .end = place(end), .matches = true});
     covered = end;

@@ -87,7 +87,7 @@ class SentencePieceTokenizer final : public Tokenizer {
                                                     const std::string& source) const {
     const auto id = find(piece);
     if (id && (!is_of_file(*id) || type_of(*id) == Type::control)) return id;
-    if (wanted) throw Error(source + ": expected a control piece " + piece + " to put around texts, got none");
+    if (wanted) throw FileError(source, "expected a control piece " + piece + " to put around texts, got none");
     return std::nullopt;
   }
 

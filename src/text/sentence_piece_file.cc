@@ -56,7 +56,7 @@ class SentencePieceReader {
 
  private:
   [[noreturn]] void fail(const std::string& expected, const std::string& got) const {
-    throw Error(source_ + ": expected " + expected + ", got " + got);
+    throw FileError(source_, "expected " + expected + ", got " + got);
   }
   [[nodiscard]] static std::string named(std::size_t id, const SentencePiece& piece) {
     return "piece " + std::to_string(id) + ", \"" + with_replacements(piece.text) + "\"";

@@ -61,8 +61,8 @@ void require_ids(const std::vector<AddedToken>& tokens, std::size_t pieces, cons
   const std::int64_t highest = highest_id(pieces + tokens.size());
   for (const AddedToken& token : tokens) {
     if (token.id <= highest) continue;
-    throw Error(files.folder + ": expected added tokens with numbers up to " + std::to_string(highest) + ", got " +
-                std::to_string(token.id) + " for " + token.content);
+    throw FileError(files.folder, "expected added tokens with numbers up to " + std::to_string(highest) + ", got " +
+                                      std::to_string(token.id) + " for " + token.content);
   }
 }
 
@@ -93,13 +93,13 @@ SentencePieceFile with_order(SentencePieceFile file, PieceOrder order, const std
   const bool begins_well =
       file.pieces.size() > left_out && file.unknown && static_cast<std::size_t>(*file.unknown) < left_out;
   if (!begins_well || file.byte_fallback) {
-    throw Error(source + ": expected pieces that begin with <unk>, as fairseq's do, got others");
+    throw FileError(source, "expected pieces that begin with <unk>, as fairseq's do, got others");
   }
   made.insert(made.end(), file.pieces.begin() + static_cast<std::ptrdiff_t>(left_out), file.pieces.end());
   made.push_back(control(kMask));
   for (std::size_t id = is_xlm ? 4 : 5; id + 1 < made.size(); ++id) {
     if (made[id].text == kPad || made[id].text == kMask) {
-      throw Error(source + ": expected no piece " + made[id].text + ", which fairseq puts beside its own, got one");
+      throw FileError(source, "expected no piece " + made[id].text + ", which fairseq puts beside its own, got one");
     }
   }
   file.unknown = static_cast<std::int32_t>(3);

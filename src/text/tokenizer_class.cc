@@ -111,8 +111,8 @@ void require_known_class(const FilesBeside& files, OlderFile file, const std::st
   if (is_in(classes.others)) {
     std::string known;
     for (const std::string_view next : classes.known) known += (known.empty() ? "" : ", ") + std::string(next);
-    throw Error(source + ": expected the file of one of " + known + ", got that of " + name +
-                ", which cuts texts in another way; a tokenizer.json would say how");
+    throw FileError(source, "expected the file of one of " + known + ", got that of " + name +
+                                ", which cuts texts in another way; a tokenizer.json would say how");
   }
   files.caution("the tokenizer_class " + name + " is not known: its file is read as that of " +
                 std::string(classes.known.front()));

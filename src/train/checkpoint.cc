@@ -38,7 +38,7 @@ Checkpoint::Checkpoint(std::string path, Safetensors file) : path_(std::move(pat
   if (found == file_.metadata().end()) return;
   const auto steps = number_from<std::int64_t>(found->second);
   if (!steps || *steps < 0) {
-    throw Error(path_ + ": " + kSteps + ": expected a whole number >= 0, got \"" + found->second + "\"");
+    throw FileError(path_, std::string(kSteps) + ": expected a whole number >= 0, got \"" + found->second + "\"");
   }
   steps_ = *steps;
 }
@@ -49,7 +49,7 @@ std::map<std::string, std::string> Checkpoint::run() const { return words_of("ru
 
 void Checkpoint::restore(Optimizer& optimizer, const std::map<std::string, std::string>& metadata) const {
   const auto name = file_.metadata().find(kOptimizer);
-  if (name == file_.metadata().end()) throw Error(path_ + ": a model without its training, which cannot go on");
+  if (name == file_.metadata().end()) throw FileError(path_, "a model without its training, which cannot go on");
   files::require_sound(path_);
   Differences differences(path_);
   differences.compare(words_of("model", file_.metadata()), words_of("model", metadata));

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 
+#include "files/descriptor.h"
 #include "qkv/error.h"
 
 namespace qkv::training {
@@ -17,10 +17,10 @@ int opened(const std::string& directory) { return ::open(directory.c_str(), O_RD
 }  // namespace
 
 DirectoryLock::DirectoryLock(const std::string& directory, const std::string& taken) : file_(opened(directory)) {
-  if (file_ < 0) throw Error("cannot read " + directory + ": " + std::generic_category().message(errno));
+  if (file_ < 0) files::fail("cannot read", directory, files::system_reason(errno));
   if (::flock(file_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
   ::close(file_);
-  throw Error(taken);
+  throw FileError::saying(directory, taken);
 }
 
 DirectoryLock::~DirectoryLock() { ::close(file_); }

@@ -27,7 +27,7 @@ TaskAccuracy right_answers(const TensorView& scores, const Batch& batch) {
 
 // What batch_loss() is the mean of: tokens, or the pairs of two towers.
 std::int64_t targets_of(const Model& model, const Batch& batch) {
-  if (std::holds_alternative<TwoTower>(model.network())) return batch.size();
+  if (model.traits().is_pair) return batch.size();
   const auto targets = batch.targets.values<std::int64_t>();
   return std::ranges::count_if(targets, [](auto target) { return target != kNothingAsked; });
 }
@@ -75,7 +75,7 @@ TaskAccuracy& TaskAccuracy::operator+=(const TaskAccuracy& other) noexcept {
 
 TaskAccuracy batch_accuracy(const Model& model, const Batch& batch) {
   const NoGradient constant;
-  const auto* towers = std::get_if<TwoTower>(&model.network());
+  const TwoTower* towers = model.parts().towers;
   return towers == nullptr ? accuracy_of_tokens(model, batch) : accuracy_of_pairs(*towers, batch);
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/dtype_named.h"
 #include "core/watched.h"
+#include "files/descriptor.h"
 #include "qkv/number_text.h"
 #include "qkv/train/checkpoint.h"
 #include "qkv/train/trained_model.h"
@@ -247,7 +248,7 @@ std::optional<TrainReport> run_training(const TrainSettings& settings, const Tra
   Run run(settings, reporting, place, watch);
   std::error_code failed;
   std::filesystem::create_directories(place.directory, failed);
-  if (failed) throw Error("cannot write " + place.directory + ": " + failed.message());
+  if (failed) files::fail("cannot write", place.directory, failed.message());
   const training::DirectoryLock lock(place.directory, "another qkv train is at work in " + place.directory);
   if (start == TrainStart::resumed) run.resume();
   return run.finish();
@@ -268,10 +269,10 @@ SavedRun read_saved_run(const TrainPlace& place) {
     return saved;
   } catch (const InvalidArgument& error) {
     const bool is_reporting = words.contains("report." + error.argument());
-    throw Error(place.checkpoint() + ": run." + (is_reporting ? "report." : "") + error.argument() + ": " +
-                error.fault());
+    throw FileError(place.checkpoint(),
+                    std::string("run.") + (is_reporting ? "report." : "") + error.argument() + ": " + error.fault());
   } catch (const Error& error) {
-    throw Error(place.checkpoint() + ": " + error.what());
+    throw FileError(place.checkpoint(), error.what());
   }
 }
 

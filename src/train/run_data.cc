@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/dtype_named.h"
-#include "core/said_of.h"
 #include "qkv/files.h"
 #include "qkv/nearest_word.h"
 #include "qkv/text/read_tokenizer.h"
@@ -86,26 +85,20 @@ std::unique_ptr<const Task> task_of(const TrainSettings& settings) {
     return std::make_unique<PictureTask>(settings.data, options);
   }
   if (std::ranges::find(tasks(), settings.task, &TaskInfo::name) == tasks().end()) refuse_task(settings.task);
-  return core::said_of("train", "length",
-                       [&] { return make_task(settings.task, {.seed = settings.seed, .length = settings.length}); });
+  return make_task(settings.task, {.seed = settings.seed, .length = settings.length});
 }
 
 Model model_of(const TrainSettings& settings, const Task& task) {
   require_batch(settings, task);
   if (settings.from) return training::starting_model(settings).to(DType::f32);
   Generator generator(settings.seed);
-  try {
-    return make_task_model({.kind = model_kind_named(settings.model),
-                            .layers = settings.layers,
-                            .d_model = settings.d_model,
-                            .heads = settings.heads,
-                            .d_ff = settings.d_ff,
-                            .positions = positions_named(settings.positions)},
-                           task, generator);
-  } catch (const InvalidArgument& error) {
-    if (error.argument() != "task") throw;
-    throw InvalidArgument("train", "model", error.expected(), error.got());
-  }
+  return make_task_model({.kind = model_kind_named(settings.model),
+                          .layers = settings.layers,
+                          .d_model = settings.d_model,
+                          .heads = settings.heads,
+                          .d_ff = settings.d_ff,
+                          .positions = positions_named(settings.positions)},
+                         task, generator);
 }
 
 DType training::stored_dtype(const TrainSettings& settings) {

@@ -3,8 +3,8 @@
 #include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
+#include "files/descriptor.h"
 #include "files/reading.h"
 #include "qkv/files.h"
 
@@ -72,7 +72,7 @@ training::RunLog::RunLog(const TrainPlace& place, std::int64_t done) : path_(pla
 void training::RunLog::append(const LoggedStep& step) const {
   std::ofstream file(path_, std::ios::app);
   file << line_of(step) << std::flush;
-  if (!file) throw Error("cannot write " + path_ + ": " + std::generic_category().message(errno));
+  if (!file) files::fail("cannot write", path_, files::system_reason(errno));
 }
 
 }  // namespace qkv

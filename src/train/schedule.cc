@@ -34,7 +34,7 @@ ScheduleKind schedule_named(std::string_view name) {
   for (const ScheduleKind kind : {ScheduleKind::constant, ScheduleKind::cosine}) {
     if (name == name_of(kind)) return kind;
   }
-  throw InvalidArgument("schedule_named", "name", "constant or cosine", "\"" + std::string(name) + "\"");
+  throw InvalidArgument("schedule_named", "schedule", "constant or cosine", "\"" + std::string(name) + "\"");
 }
 
 double learning_rate(const Schedule& schedule, std::int64_t step) {

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/said_of.h"
 #include "qkv/error.h"
 #include "qkv/train/schedule.h"
 #include "qkv/train/settings.h"
@@ -92,9 +91,9 @@ void require_words(const TrainSettings& settings) {
   if (settings.optimizer != "adamw" && settings.optimizer != "sgd") {
     throw InvalidArgument(kSettings, "optimizer", "adamw or sgd", "\"" + settings.optimizer + "\"");
   }
-  core::said_of(kSettings, "schedule", [&] { return schedule_named(settings.schedule); });
-  core::said_of(kSettings, "model", [&] { return model_kind_named(settings.model); });
-  core::said_of(kSettings, "positions", [&] { return positions_named(settings.positions); });
+  static_cast<void>(schedule_named(settings.schedule));
+  static_cast<void>(model_kind_named(settings.model));
+  static_cast<void>(positions_named(settings.positions));
 }
 
 }  // namespace

@@ -74,17 +74,12 @@ std::unique_ptr<const Task> training::text_task_for(const Model& model, std::str
     throw InvalidArgument("train", "length", "at most the " + std::to_string(*most) + " positions of " + *settings.from,
                           std::to_string(length));
   }
-  try {
-    return make_text_task(text, settings.data,
-                          {.seed = settings.seed,
-                           .length = length,
-                           .tokenizer = model.tokenizers().tokens,
-                           .objective = objective_of(model.traits()),
-                           .start = static_cast<std::int32_t>(number_in_config(config, "start"))});
-  } catch (const InvalidArgument& error) {
-    if (error.argument() == settings.data) throw;
-    throw InvalidArgument("train", error.argument() == "length" ? "length" : "from", error.expected(), error.got());
-  }
+  return make_text_task(text, settings.data,
+                        {.seed = settings.seed,
+                         .length = length,
+                         .tokenizer = model.tokenizers().tokens,
+                         .objective = objective_of(model.traits()),
+                         .start = static_cast<std::int32_t>(number_in_config(config, "start"))});
 }
 
 TrainSettings with_starting_model(TrainSettings settings) {

@@ -9,7 +9,7 @@ namespace {
 void require_fit(const KindTraits& kind, const Task& task) {
   const auto require = [&](bool fits, const std::string& expected) {
     if (fits) return;
-    throw InvalidArgument("make_task_model", "task", expected + " for a model of kind " + std::string(kind.name),
+    throw InvalidArgument("make_task_model", "model", expected + " for a model of kind " + std::string(kind.name),
                           task.info().name);
   };
   require(!kind.goes_on || task.lengths().image_side == 0, "a task without images");

@@ -96,7 +96,7 @@ TrainedModel TrainedModel::read(const std::string& path, QuantisedWeights quanti
     Learnt learnt = task == nullptr ? learnt_elsewhere(run) : Learnt{.task = task->info().name, .examples = task};
     return {TextModel(std::move(model), path, std::move(learnt)), std::move(task)};
   } catch (const InvalidArgument& damaged) {
-    throw Error(path + ": " + damaged.what());
+    throw FileError(path, damaged.what());
   }
 }
 

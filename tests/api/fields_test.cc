@@ -275,6 +275,12 @@ TEST(Fields, HaveCompanyThatIsThere) {
   }
 }
 
+TEST(Fields, SayWhyTheyExcludeOthers) {
+  for_each_field([](const std::string& name, const FieldInfo& field) {
+    for (const std::string& other : field.excludes) EXPECT_TRUE(field.reasons.contains(other)) << name << ": " << other;
+  });
+}
+
 TEST(Fields, GoTogetherAsTheySay) {
   const std::vector<FieldInfo> fields{
       {.name = "map"},
@@ -295,9 +301,10 @@ TEST(Fields, GoTogetherAsTheySay) {
   EXPECT_EQ(said(R"({"text": "a", "png": "p", "tile": "t"})"), "nothing was thrown");
   EXPECT_EQ(said(R"({"text": "a", "map": "m", "tile": "t"})"),
             "request: tile: expected none beside `map`: a map has its own, got one");
-  EXPECT_EQ(said("{}"), "request: text: expected one of `text`, `file` and `list`, got none");
-  EXPECT_EQ(said(R"({"file": "f", "list": true})"),
-            "request: text: expected one of `text`, `file` and `list`, got several");
+  EXPECT_EQ(said("{}"), "request: text, file, list: expected one of them, got none");
+  EXPECT_EQ(said(R"({"file": "f", "list": true})"), "request: file, list: expected one of them, got both");
+  EXPECT_EQ(said(R"({"text": "t", "file": "f", "list": true})"),
+            "request: text, file, list: expected one of them, got several");
   const auto company = [&](std::size_t n) {
     return company_of(fields, fields[n], [](auto name) { return std::string(name); });
   };

@@ -21,6 +21,20 @@ TEST(GenerateFigures, AreALine) {
             "{\"end\":\"stop\",\"prompt\":\"a\",\"text\":\"b\",\"tokens\":[7,8]}\n");
 }
 
+// 256 tokens are what its examples had.
+TEST(GenerateFigures, SayWhatTheirReaderHasToKnow) {
+  GenerateRequest request;
+  request.model = "gpt";
+  request.text = "the";
+  for (int n = 1; n < 270; ++n) *request.text += " the";
+  request.draw.most = 2;
+  const FieldValues none;
+  const auto figures = answer(request, Given(generate_fields().infos(), none));
+  EXPECT_THAT(figures.at(0).cautions,
+              testing::ElementsAre("it learned from texts of at most 256 tokens; this one has 270",
+                                   "it reads at most 256 tokens at once: the end was written without the first 15"));
+}
+
 TEST(TextFigures, NamePieces) {
   const TrainedModel english = TrainedModel::read(trained_model_path("english"));
   const Tokenizer& pieces = english.tokenizer();

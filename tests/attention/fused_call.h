@@ -22,8 +22,6 @@ struct Widths {
   std::int64_t Dv = 1;
 };
 
-/// Half a unit in the last place of 1.
-
 /// Standard normal numbers, rounded to `dtype`.
 [[nodiscard]] Inputs inputs_of(const MaskShape& shape, const Widths& widths, DType dtype);
 

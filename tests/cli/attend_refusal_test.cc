@@ -237,7 +237,8 @@ TEST_F(AttendRefusal, NamesThatNoFormatHas) {
 }
 
 TEST_F(AttendRefusal, PlacesThatCannotBeWrittenTo) {
-  EXPECT_THAT(refusal(1, {"--lse", path("none/l.npy")}), HasSubstr("cannot write " + path("none/l.npy") + ": No such"));
+  EXPECT_THAT(refusal(1, {"--lse", path("none/l.npy")}),
+              HasSubstr("cannot write " + path("none/l.npy") + ": there is no directory"));
   EXPECT_THAT(refusal(1, {"--lse", path("q.npy/l.npy")}), HasSubstr(": Not a directory"));
   std::filesystem::create_directory(path("l.npy"));
   EXPECT_THAT(refusal(1, {"--lse", path("l.npy")}), HasSubstr("l.npy: it is a directory"));

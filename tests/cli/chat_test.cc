@@ -135,9 +135,8 @@ TEST_F(ChatCommand, NamesWhatHasNoMeaning) {
             "qkv generate: --beams: expected 1 of a conversation, of which one answer is followed, got 2\n");
   EXPECT_EQ(message({"--user", "a", "--seed", "2"}),
             "qkv generate: --seed: expected a --temperature above 0 beside it, got none\n");
-  EXPECT_EQ(message({"--user", "a", "--file", "b"}),
-            "qkv generate: TEXT: expected one of TEXT, --chat and --file, got several\n");
-  EXPECT_EQ(message({"a"}), "qkv generate: TEXT: expected one of TEXT, --chat and --file, got several\n");
+  EXPECT_EQ(message({"--user", "a", "--file", "b"}), "qkv generate: --chat, --file: expected one of them, got both\n");
+  EXPECT_EQ(message({"a"}), "qkv generate: TEXT, --chat: expected one of them, got both\n");
   EXPECT_EQ(run_qkv({"generate", model(), "a", "--system", "b"}).err,
             "qkv generate: --system: expected --chat beside it, got none\n");
   const Outcome plain = run_qkv({"generate", "gpt", "--chat", "--user", "a"});

@@ -62,7 +62,7 @@ void write_files() {
   write_numbers("c.npy", {1, 2, 3, std::numeric_limits<float>::quiet_NaN()});
   write_numbers("e.npy", {1, 2, 3, 4.00003F});
   write_tensor("i.npy", Tensor(std::vector<std::int32_t>{1, 2, 3, 4}, Shape{2, 2}));
-  write_tensor("lse.npy", Tensor(std::vector<float>{1.3F, 1.9F}, Shape{2}));
+  write_tensor("lse.npy", Tensor(std::vector<float>{1.40026F, 1.10794F}, Shape{2}));
   const auto numbers = [](float n) { return Tensor(std::vector<float>{n, 0, 0, 1}, Shape{1, 1, 2, 2}); };
   write_tensors(
       std::vector<NamedView>{{"all.npz:q", numbers(1)}, {"all.npz:k", numbers(2)}, {"all.npz:v", numbers(3)}});
@@ -79,8 +79,19 @@ void write_files() {
   std::string sentences;
   for (int n = 0; n < 40; ++n) sentences += "The cat sat on the mat and the dog ran to it. ";
   write_text("long.txt", sentences);
-  std::filesystem::copy_file(QKV_SOURCE_DIR "/tests/fuzz/corpus/png/rgba.png", "p.png");
+  const auto copy_picture = [](const char* name, const char* to) {
+    std::filesystem::copy_file(std::string(QKV_SOURCE_DIR "/tests/fuzz/corpus/png/") + name, to);
+  };
+  copy_picture("rgba.png", "p.png");
+  std::filesystem::create_directory("photos");
+  copy_picture("rgba.png", "photos/a.png");
+  copy_picture("gamma.png", "photos/b.png");
+  for (const char* caption : {"photos/a.txt", "photos/b.txt"}) write_text(caption, "a red circle\n");
   EXPECT_EQ(run_qkv({"train", "tokenizer", "long.txt", "--size", "300", "--out", "tokenizer.json"}).code, 0);
+  EXPECT_EQ(run_qkv(words_of("train previous --steps 3 --batch 2 --out begun --layers 1 --d-model 8 --heads 2 --d-ff 8 "
+                             "--warm-up 1 --examples 2 --examine-every 3 --save-every 3"))
+                .code,
+            0);
 }
 
 // Times and rates are others each time; so is what a run of the allocator gives back.

@@ -115,7 +115,10 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
       {{"cat", "--quiet"}, "--quiet: expected --html, --svg or --png beside it, got none of them"},
       {{"cat", "--print"}, "--print: expected --html, --svg or --png beside it, got none of them"},
       {{"cat", "--html", "-", "--json"},
-       "--html: expected a file beside --json or --print, for standard output holds one of them, got -"},
+       "--json: expected none beside --html -: standard output holds one of them, got one"},
+      {{"cat", "--html", "-", "--print"},
+       "--print: expected none beside --html -: standard output holds one of them, got one"},
+      {{"cat", "--html", "-", "--quiet"}, "--quiet: expected none beside --html -, got one"},
       {{"cat", "--html", "x.html", "--json", "--quiet"}, "--quiet: expected none beside --json, got one"},
       {{"cat", "--mask", "wibble"},
        "--mask: column 1: expected a mask (all, none, causal, …), got `wibble`; `qkv mask` lists all words\n  wibble\n "

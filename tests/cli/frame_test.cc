@@ -147,7 +147,7 @@ TEST(Frame, AsksForThreadsThatHaveAMeaning) {
 }
 
 TEST(Frame, LaysTheHelpOfANestedCommandOut) {
-  for (const std::string nested : {"variants", "positions"}) {
+  for (const std::string nested : {"variants", "positions", "bottleneck"}) {
     const std::string text = run_qkv({"bench", nested, "--help"}).out;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80) << line;

@@ -109,6 +109,9 @@ TEST(GenerateCommand, SaysWhatItDidNotRead) {
   EXPECT_EQ(said({}), kSaid);
   EXPECT_EQ(said({"--temperature", "1", "--seed", "3"}), kSaid);
   EXPECT_EQ(said({"--beams", "2"}), kSaid);
+  EXPECT_EQ(Json::parse(run_qkv({"generate", "gpt", text, "--tokens", "2", "--json"}).out)["cautions"],
+            Json::parse(R"(["it learned from texts of at most 256 tokens; this one has 270",
+                            "it reads at most 256 tokens at once: the end was written without the first 15"])"));
 }
 
 TEST(GenerateCommand, PrintsNothingBeforeItIsCertain) {
@@ -137,7 +140,7 @@ TEST(GenerateCommand, NamesTheOptionThatHasNoMeaning) {
     EXPECT_EQ(outcome.code, 2);
     return outcome.err;
   };
-  EXPECT_EQ(message({"sort"}), "qkv generate: TEXT: expected one of TEXT, --chat and --file, got none\n");
+  EXPECT_EQ(message({"sort"}), "qkv generate: TEXT, --chat, --file: expected one of them, got none\n");
   EXPECT_EQ(message({"english", "the cat"}),
             "qkv generate: MODEL: expected one that writes, got one of kind encoder\n");
   EXPECT_EQ(message({"sort", "abc", "--top-k", "3"}),

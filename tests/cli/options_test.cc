@@ -154,7 +154,7 @@ TEST_P(ValueTest, AtTheEndsOfItsBounds) {
   }
 }
 
-// By its form, a text that is none of these; nullopt where any may be one.
+// A text that is not of the form of its values; nullopt if any text may be one.
 std::optional<std::string> wrong_text(const DescribedOption& option) {
   if (!option.bounds.empty()) return "x7";
   const std::string form = option.type.substr(std::min(option.type.find('`'), option.type.size() - 1) + 1);

@@ -142,7 +142,7 @@ TEST_F(ProbeCommand, NamesTheOptionsThatAreMissing) {
     EXPECT_EQ(outcome.code, 2);
     return outcome.err;
   };
-  EXPECT_EQ(refusal({}), "qkv probe: --q: expected one of --q, --random, --planted and --model, got none\n");
+  EXPECT_EQ(refusal({}), "qkv probe: --q, --random, --planted, --model: expected one of them, got none\n");
   EXPECT_EQ(refusal({"--k", "k.npy", "--stats"}), "qkv probe: --k: expected --q beside it, got none\n");
   EXPECT_EQ(refusal({"--random", "1,2,2,4,4,4", "--map", "4", "--average", "--head", "0,2"}),
             "qkv probe: --head: expected heads from 0 to 1, got 2\n");
@@ -339,7 +339,7 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
     words.insert(words.begin(), "probe");
     return tests::run_qkv(words).err;
   };
-  EXPECT_THAT(alone({"--stats"}), HasSubstr("--q: expected one of --q, --random, --planted and --model, got none"));
+  EXPECT_THAT(alone({"--stats"}), HasSubstr("--q, --random, --planted, --model: expected one of them, got none"));
   EXPECT_THAT(alone({"--random", "1,2", "--stats"}), HasSubstr("--random: expected six numbers B,Hq,Hk,Tq,Tk,D"));
 }
 

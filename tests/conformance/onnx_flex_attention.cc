@@ -1,5 +1,5 @@
 // ONNX FlexAttention (ai.onnx.preview 1): attention with a function of the scores and one of the weights, each a graph.
-// Those of ONNX's cases are known by their operators; a graph that is none of them is an error.
+// Those of ONNX's cases are known by their operators; any other graph is an error.
 #include <map>
 #include <string>
 #include <vector>

@@ -7,6 +7,15 @@
 namespace qkv::error_test {
 namespace {
 
+TEST(FileError, KnowsTheFile) {
+  const FileError error("a.json: model", "expected an object, got 7");
+  EXPECT_STREQ(error.what(), "a.json: model: expected an object, got 7");
+  EXPECT_EQ(error.place(), "a.json: model");
+  const FileError said = FileError::saying("a.npy", "cannot read a.npy: it is a directory");
+  EXPECT_STREQ(said.what(), "cannot read a.npy: it is a directory");
+  EXPECT_EQ(said.place(), "a.npy");
+}
+
 TEST(InvalidArgument, HasThePartsOfItsMessage) {
   const InvalidArgument error("attend", "k", "2, got by heart", "3");
   EXPECT_STREQ(error.what(), "attend: k: expected 2, got by heart, got 3");

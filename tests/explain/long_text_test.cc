@@ -5,7 +5,7 @@
 
 #include "core/error_message.h"
 #include "insight/counted_bytes.h"
-#include "model/passes.h"
+#include "nn/passes.h"
 #include "qkv/autograd/softmax.h"
 #include "qkv/autograd/variable.h"
 #include "qkv/explain/model.h"

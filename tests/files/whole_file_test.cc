@@ -224,7 +224,7 @@ TEST(RequireWritable, TellsBeforehandWhatWriteFileWouldMeet) {
   require_writable(directory / "other");
   require_writable("/dev/null");
   EXPECT_THAT(error_message<Error>([&] { require_writable(directory / "none/a"); }),
-              HasSubstr("No such file or directory"));
+              HasSubstr("there is no directory " + (directory / "none")));
   EXPECT_THAT(error_message<Error>([&] { require_writable(directory / "file/a"); }), HasSubstr("Not a directory"));
   EXPECT_THAT(error_message<Error>([&] { require_writable(directory.path()); }), HasSubstr("it is a directory"));
 }

@@ -37,7 +37,7 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-// Fields that write where the test runs are none of these: `train` learns in the working directory. What commands
+// Not among these are fields that write where the test runs: `train` learns in the working directory. What commands
 // measure takes long.
 const std::vector<Question>& asked() {
   static const std::vector<Question> kAsked = [] {

@@ -49,7 +49,7 @@ std::string fault_of(Studio& studio, const StudioQuestion& one, std::chrono::mil
   } catch (const Error& error) {
     if (std::string(error.what()).empty()) fault = "an error without a word";
   } catch (const std::exception& error) {
-    fault = std::string("an error that is none of qkv's: ") + error.what();
+    fault = std::string("an error that is not qkv's: ") + error.what();
   }
   if (Clock::now() - begin > patience + kMostAfterwards) fault = "it goes on although its client has left";
   return fault;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <regex>
 #include <set>
 
 namespace qkv::house::rooms_test {
@@ -69,6 +70,18 @@ TEST(Kinds, AreNamedAboveModelsAsADefaultAlone) {
     }
   }
   EXPECT_THAT(found, testing::ContainerEq(defaults));
+}
+
+TEST(Kinds, AreToldApartByTheirOwnFilesAlone) {
+  const std::regex asked(R"((get_if|holds_alternative|get)<(Decoder|Encoder|EncoderDecoder|Captioner|TwoTower)>)");
+  std::set<std::string> found;
+  for (const char* folder : {"include", "src", "apps", "bench", "python"}) {
+    for (const SourceFile& file : files_below(folder, {".h", ".cc"})) {
+      const bool is_of_kinds = file.path.native().starts_with("src/model/kinds/");
+      if (!is_of_kinds && std::regex_search(file.text, asked)) found.insert(file.path.string());
+    }
+  }
+  EXPECT_THAT(found, IsEmpty()) << "ask KindTraits, Model::parts() or another function that each Kind has";
 }
 
 TEST(Rooms, CatchAForeignHeaderInAPublicOne) {

@@ -8,7 +8,7 @@
 #include "core/error_message.h"
 #include "insight/removed_heads.h"
 #include "insight/text_batch.h"
-#include "model/passes.h"
+#include "nn/passes.h"
 #include "qkv/insight/texts.h"
 #include "train/boxed.h"
 

@@ -6,7 +6,7 @@
 #include "insight/removed_heads.h"
 #include "insight/text_batch.h"
 #include "kernels/product/known_product.h"
-#include "kernels/product/onednn.h"
+#include "kernels/product/product.h"
 #include "nn/known_linears.h"
 #include "qkv/autograd/matmul.h"
 #include "qkv/autograd/softmax.h"

@@ -9,7 +9,7 @@
 
 #include "core/error_message.h"
 #include "insight/score_rows.h"
-#include "model/passes.h"
+#include "nn/passes.h"
 #include "qkv/insight/texts.h"
 #include "qkv/model/embed.h"
 #include "qkv/softmax.h"

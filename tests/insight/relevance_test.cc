@@ -153,11 +153,11 @@ TEST(PairRelevance, OfAPoolGoesThroughItsWeights) {
   }
 }
 
-TEST(PairOcclusion, IsWhatTheCosineLosesWithoutAPatch) {
+TEST(CoveredImage, IsWhatTheCosineLosesWithoutAPatch) {
   Generator generator(3);
   const TwoTower towers(small_towers(), generator, DType::f64);
   const Pair pair = pair_for(towers.options());
-  const Tensor lost = pair_occlusion(towers, pair.image.view().select(0, 0), pair.tokens);
+  const Tensor lost = CoveredImage(towers, pair.image.view().select(0, 0)).losses(pair.tokens);
   ASSERT_EQ(lost.shape(), (Shape{3, 3}));
   Pair covered = pair;
   covered.image = Tensor(pair.image.view());
@@ -172,23 +172,24 @@ TEST(PairOcclusion, IsWhatTheCosineLosesWithoutAPatch) {
   EXPECT_NEAR(lost.at({1, 2}), before - cosine_of(towers, covered, nullptr, nullptr), 1e-12);
 }
 
-TEST(PairInteraction, IsTheSecondDifferenceOfCosines) {
+TEST(CoveredImage, IsTheSecondDifferenceOfCosines) {
   Generator generator(3);
   const TwoTower towers(small_towers(), generator, DType::f64);
   const Pair whole = pair_for(towers.options());
   const std::vector<std::vector<std::int32_t>> shortened = {{4, 2, 3}, {1, 2, 3}};
   const TensorView image = whole.image.view().select(0, 0);
-  const Tensor both = pair_interaction(towers, image, whole.tokens, shortened);
+  const CoveredImage covered(towers, image);
+  const Tensor both = covered.interaction(whole.tokens, shortened);
   ASSERT_EQ(both.shape(), (Shape{2, 3, 3}));
-  const Tensor lost = pair_occlusion(towers, image, whole.tokens);
-  const Tensor lost_without = pair_occlusion(towers, image, shortened[1]);
+  const Tensor lost = covered.losses(whole.tokens);
+  const Tensor lost_without = covered.losses(shortened[1]);
   for (std::int64_t n = 0; n < 9; ++n) {
     EXPECT_NEAR(both.at({1, n / 3, n % 3}), lost.at({n / 3, n % 3}) - lost_without.at({n / 3, n % 3}), 1e-12);
   }
 }
 
 // In the box a word that names a thing is seen where the thing stands.
-TEST(PairInteraction, InTheBoxPutsWordsOnTheirThings) {
+TEST(CoveredImage, InTheBoxPutsWordsOnTheirThings) {
   const TrainedModel& trained = tests::boxed("towers");
   const auto& towers = std::get<TwoTower>(trained.model().network());
   double share = 0;
@@ -203,7 +204,7 @@ TEST(PairInteraction, InTheBoxPutsWordsOnTheirThings) {
       shortened.back().erase(shortened.back().begin() + row.query + 1);
       keys.push_back(row.keys);
     }
-    const Tensor both = pair_interaction(towers, example.image, example.tokens, shortened);
+    const Tensor both = CoveredImage(towers, example.image).interaction(example.tokens, shortened);
     for (std::size_t word = 0; word < keys.size(); ++word) {
       const std::vector<double> map = both.view().select(0, static_cast<std::int64_t>(word)).to_vector();
       double all = 0;
@@ -218,7 +219,7 @@ TEST(PairInteraction, InTheBoxPutsWordsOnTheirThings) {
 }
 
 // In the box: what stands in the caption counts, and the ground around it does not.
-TEST(PairOcclusion, InTheBoxLiesOnTheThings) {
+TEST(CoveredImage, InTheBoxLiesOnTheThings) {
   const TrainedModel& trained = tests::boxed("towers");
   const auto& towers = std::get<TwoTower>(trained.model().network());
   constexpr std::int64_t kExamples = 8;
@@ -240,7 +241,7 @@ TEST(PairOcclusion, InTheBoxLiesOnTheThings) {
       }
       return on / all / kExamples;
     };
-    covered += share(pair_occlusion(towers, example.image, example.tokens));
+    covered += share(CoveredImage(towers, example.image).losses(example.tokens));
     attention += share(pair_relevance(towers, example.image, example.tokens).patches);
     area += static_cast<double>(things.size()) / 36 / kExamples;
   }
@@ -258,7 +259,7 @@ TEST(PairRelevance, ReadsWhatOthersPublish) {
     EXPECT_EQ(relevance.patches.shape(), (Shape{2, 2})) << type;
     EXPECT_GT(std::ranges::max(relevance.patches.view().to_vector()), 0) << type;
     EXPECT_EQ(relevance.tokens.dim(0), std::string(type) == "clip" ? 5 : 9);
-    EXPECT_EQ(pair_occlusion(towers, image, trained.example_of("a red circle").tokens).shape(), (Shape{2, 2}));
+    EXPECT_EQ(CoveredImage(towers, image).losses(trained.example_of("a red circle").tokens).shape(), (Shape{2, 2}));
   }
 }
 

@@ -50,7 +50,7 @@ TEST(ResizeImage, GivesTheBytesOfPillow) {
 
 TEST(ResizeImage, NamesWhatDoesNotFit) {
   EXPECT_EQ(error_message([] { static_cast<void>(resize_image(Tensor(DType::f32, {2, 2, 3}), {2, 2})); }),
-            "resize_image: image: expected u8 [H, W, C] with a pixel, got f32 [2, 2, 3]");
+            "resize_image: picture: expected u8 [H, W, C] with a pixel, got f32 [2, 2, 3]");
   EXPECT_EQ(error_message([] { static_cast<void>(resize_image(picture(2, 2), {0, 2})); }),
             "resize_image: size: expected 1 or more, got 0 by 2");
 }
@@ -108,9 +108,9 @@ TEST(PrepareImage, NamesWhatItCannotRead) {
               HasSubstr("image_std: expected numbers above 0, got [1,0,1]"));
   EXPECT_THAT(message("["), HasSubstr("preprocessor_config.json: expected JSON, got other text"));
   EXPECT_EQ(error_message([] { static_cast<void>(prepare_image(Tensor(DType::u8, {2, 2, 4}), {})); }),
-            "prepare_image: image: expected u8 [H, W, 3] with a pixel, got u8 [2, 2, 4]");
+            "prepare_image: picture: expected u8 [H, W, 3] with a pixel, got u8 [2, 2, 4]");
   EXPECT_EQ(error_message([] { static_cast<void>(prepare_image(picture(3, 3), {.crop = ImageSize{4, 2}})); }),
-            "prepare_image: image: expected 4 by 2 pixels or more to crop, got u8 [3, 3, 3]");
+            "prepare_image: picture: expected 4 by 2 pixels or more to crop, got u8 [3, 3, 3]");
 }
 
 }  // namespace

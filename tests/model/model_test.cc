@@ -114,7 +114,7 @@ TEST(Model, RefusesAFileThatIsNone) {
   EXPECT_EQ(message({}, {}), path + ": expected a model with its config, as qkv writes it, got tensors alone");
   EXPECT_EQ(message({}, {{"model.kind", "novel"}}),
             path +
-                ": model_kind_named: name: expected one of decoder, encoder, encoder-decoder, captioner, two-tower, "
+                ": model_kind_named: model: expected one of decoder, encoder, encoder-decoder, captioner, two-tower, "
                 "got \"novel\"");
   EXPECT_EQ(message({}, {{"model.heads", "2"}}), path + ": Model: kind: expected a kind of model, got none");
   std::map<std::string, std::string> words = small_model().metadata();

@@ -261,7 +261,7 @@ TEST_F(SentenceFiles, NameWhatIsWrongWithADense) {
   EXPECT_THAT(said(R"(, "bias": false, "activation_function": "torch.nn.modules.activation.Mish")"),
               HasSubstr("activation_function: expected one of torch's Identity, Tanh, GELU"));
   write("2_Dense/config.json", R"({"in_features": 2, "out_features": 2, "bias": false, "activation_function": "a.B"})");
-  EXPECT_THAT(options().cautions, ElementsAre(HasSubstr("activation_function a.B is none of torch: tanh is taken")));
+  EXPECT_THAT(options().cautions, ElementsAre(HasSubstr("activation_function a.B is not of torch: tanh is taken")));
 }
 
 TEST_F(SentenceFiles, OpenTheModelOfASubfolder) {

@@ -108,7 +108,7 @@ TEST(WriteTexts, StopAtSpecialTokens) {
       EXPECT_EQ(said, text) << stop;
     }
     const WrittenText on = write_texts(model, prompts, {.draw = draw, .stops = {mark.substr(2)}}).front();
-    EXPECT_GT(on.text.size(), before.size()) << "letters of a special token are none of the text";
+    EXPECT_GT(on.text.size(), before.size()) << "letters of a special token are not part of the text";
   }
   EXPECT_EQ(tried, 3);
 }

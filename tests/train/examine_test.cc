@@ -81,16 +81,17 @@ TEST(MakeTaskModel, RefusesATaskThatItCannotRead) {
     return error_message([&] { static_cast<void>(model_for(*task, {.kind = kind})); });
   };
   EXPECT_EQ(message(ModelKind::decoder, "shapes"),
-            "make_task_model: task: expected a task without images for a model of kind decoder, got shapes");
-  EXPECT_EQ(message(ModelKind::encoder, "induction"),
-            "make_task_model: task: expected a task whose answers are not in its text for a model of kind encoder, got "
-            "induction");
+            "make_task_model: model: expected a task without images for a model of kind decoder, got shapes");
+  EXPECT_EQ(
+      message(ModelKind::encoder, "induction"),
+      "make_task_model: model: expected a task whose answers are not in its text for a model of kind encoder, got "
+      "induction");
   EXPECT_EQ(message(ModelKind::encoder_decoder, "english"),
-            "make_task_model: task: expected a task with a source for a model of kind encoder-decoder, got english");
+            "make_task_model: model: expected a task with a source for a model of kind encoder-decoder, got english");
   EXPECT_EQ(message(ModelKind::captioner, "copy"),
-            "make_task_model: task: expected a task with images for a model of kind captioner, got copy");
+            "make_task_model: model: expected a task with images for a model of kind captioner, got copy");
   EXPECT_EQ(message(ModelKind::two_tower, "copy"),
-            "make_task_model: task: expected a task with images for a model of kind two-tower, got copy");
+            "make_task_model: model: expected a task with images for a model of kind two-tower, got copy");
 }
 
 struct KindOnTask {

@@ -42,7 +42,7 @@ TEST(Schedule, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(message({.peak = -1}, 0), "learning_rate: peak: expected 0 or more, got -1");
   EXPECT_EQ(message({.peak = 1, .last = 2}, 0), "learning_rate: last: expected from 0 to 1, the peak, got 2");
   EXPECT_EQ(error_message([] { static_cast<void>(schedule_named("linear")); }),
-            "schedule_named: name: expected constant or cosine, got \"linear\"");
+            "schedule_named: schedule: expected constant or cosine, got \"linear\"");
   EXPECT_EQ(schedule_named("constant"), ScheduleKind::constant);
 }
 

@@ -99,7 +99,7 @@ TEST(TextTask, AsksForTheNextTokenOfATokenizer) {
   EXPECT_THAT(error_message([&] {
                 static_cast<void>(make_text_task("été", "book.txt", {.length = 20, .tokenizer = tokenizer}));
               }),
-              testing::StartsWith("make_text_task: book.txt: expected at least 168 tokens, of which an eighth"));
+              testing::StartsWith("make_text_task: text: expected at least 168 tokens, of which an eighth"));
 }
 
 TEST(TextTask, RefusesWhatItCannotRead) {
@@ -107,10 +107,10 @@ TEST(TextTask, RefusesWhatItCannotRead) {
     return error_message([&] { static_cast<void>(make_text_task(text, "book.txt", {.length = 20})); });
   };
   EXPECT_EQ(message("abc"),
-            "make_text_task: book.txt: expected at least 168 characters, of which an eighth is held out, for examples "
-            "of 20, got 3");
+            "make_text_task: text: expected at least 168 characters, of which an eighth is held out, for examples "
+            "of 20, got 3 in book.txt");
   EXPECT_EQ(message(std::string(200, 'a') + "\xff"),
-            "make_text_task: book.txt: expected UTF-8, got a byte that is none at offset 200");
+            "make_text_task: text: expected UTF-8, got a byte that is none at offset 200 of book.txt");
 }
 
 }  // namespace

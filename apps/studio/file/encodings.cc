@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <array>
+#include <cstdint>
 #include <new>
 
 #include "qkv/error.h"
@@ -53,6 +54,15 @@ class Stream {
   int (*end_)(z_stream*);
 };
 
+// As a policy has its hashes.
+std::string base64(std::string_view bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // and the zero that is written after it
+  const int count =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes_of(bytes), static_cast<int>(bytes.size()));
+  text.resize(static_cast<std::size_t>(count));
+  return text;
+}
+
 }  // namespace
 
 std::string gzipped(std::string_view bytes) {
@@ -92,11 +102,26 @@ void PackedSize::add(std::string_view bytes) {
   } while (stream_->avail_out == 0);
 }
 
-std::string base64(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // and the zero that is written after it
-  const int count =
-      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes_of(bytes), static_cast<int>(bytes.size()));
-  text.resize(static_cast<std::size_t>(count));
+std::string base85(std::string_view bytes) {
+  constexpr std::string_view kDigits =
+      "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&>()[]{}@%$#_";
+  constexpr auto kBase = static_cast<std::uint32_t>(kDigits.size());
+  constexpr std::size_t kBytes = 4;
+  std::string text;
+  text.reserve(base85_bytes(bytes.size()) + kBytes);
+  for (std::size_t at = 0; at < bytes.size(); at += kBytes) {
+    std::uint32_t number = 0;
+    for (std::size_t n = at; n < at + kBytes; ++n) {
+      number = number << 8 | (n < bytes.size() ? static_cast<unsigned char>(bytes[n]) : 0U);
+    }
+    std::array<char, kBytes + 1> digits{};
+    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
+      *digit = kDigits[number % kBase];
+      number /= kBase;
+    }
+    text.append(digits.data(), digits.size());
+  }
+  text.resize(base85_bytes(bytes.size()));
   return text;
 }
 

@@ -1,4 +1,4 @@
-// Bytes as a page carries them: gzip, base64, and the hash by which a Content-Security-Policy knows a script.
+// Bytes as a page carries them: gzip, base85, and the hash by which a Content-Security-Policy knows a script.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +25,10 @@ class PackedSize {
   std::size_t bytes_ = 0;
 };
 
-[[nodiscard]] std::string base64(std::string_view bytes);
-/// How long base64() of so many bytes is.
-[[nodiscard]] constexpr std::size_t base64_bytes(std::size_t bytes) { return (bytes + 2) / 3 * 4; }
+/// Five characters for four bytes, none of which ends a script or a text of JSON; of fewer bytes one more than these.
+[[nodiscard]] std::string base85(std::string_view bytes);
+/// How long base85() of so many bytes is.
+[[nodiscard]] constexpr std::size_t base85_bytes(std::size_t bytes) { return (5 * bytes + 3) / 4; }
 /// "sha256-…", without its quotes.
 [[nodiscard]] std::string csp_hash(std::string_view text);
 

@@ -20,7 +20,7 @@ constexpr std::int64_t kBenchNumbers = 2048;  // of each of q, k and v, which th
 // Of a text of some forty tokens through thirty layers the file stays below 5 MB: with other models only where there is
 // room, and little of the pages Heads and Step, as the explanation shows all heads itself.
 constexpr std::size_t kMostBytes = 4'900'000;
-constexpr std::size_t kBesideExplain = std::size_t{224} << 10;
+constexpr std::size_t kBesideExplain = std::size_t{240} << 10;
 constexpr std::int64_t kTokensOfPages = 1024;   // of longer texts the file has the explanation alone
 constexpr std::int64_t kDrawnNumbers = 65'536;  // of a projection: each reply of the bench holds it
 
@@ -122,6 +122,19 @@ Request head_fields(const std::string& name) {
           {"head", number_from<std::int64_t>(name.substr(last + 1)).value()}};
 }
 
+// What the other pages read: a text as it is, without the answer that was asked for.
+bool is_read_alike(const ExplainRequest& asked) {
+  return asked.picture.empty() && !is_picture(asked.text) && asked.captions.empty() && !asked.chat && !asked.answer;
+}
+
+OpenedText opened_text(const ExplainRequest& asked, const Explanation& explanation, const OpenedModel& model) {
+  OpenedText opened{.model = model, .shown = {}, .pass = is_read_alike(asked) ? explanation.pass : nullptr};
+  opened.shown.model = asked.model;
+  opened.shown.text = asked.text;
+  opened.shown.example = asked.example;
+  return opened;
+}
+
 void add_trained_pages(Frozen& frozen, StudioPage& page, const Request& request, const Explanation& explanation) {
   // The other pages read texts as they are.
   if (request.contains("picture") || request.contains("captions") || request.contains("chat")) return;
@@ -137,17 +150,18 @@ void add_trained_pages(Frozen& frozen, StudioPage& page, const Request& request,
 }  // namespace
 
 std::string explain_page(const ExplainRequest& asked, const Explanation& explanation, const OpenedModel& model) {
-  return studio_page({.title = explanation.title, .opened = {asked.model, model}, .most_bytes = kMostBytes},
-                     [&](Frozen& frozen, StudioPage& page) {
-                       const Request request = explain_request(asked);
-                       if (model == nullptr) {
-                         add_step_page(frozen, page, bench_request(asked, request, explanation));
-                       } else {
-                         add_trained_pages(frozen, page, request, explanation);
-                       }
-                       frozen.put("explain", request, studio_reply_of(explained(explanation, Explained::as_shown)));
-                       page.starts.push_back(explain_start(request));
-                     });
+  return studio_page(
+      {.title = explanation.title, .opened = opened_text(asked, explanation, model), .most_bytes = kMostBytes},
+      [&](Frozen& frozen, StudioPage& page) {
+        const Request request = explain_request(asked);
+        if (model == nullptr) {
+          add_step_page(frozen, page, bench_request(asked, request, explanation));
+        } else {
+          add_trained_pages(frozen, page, request, explanation);
+        }
+        frozen.put("explain", request, studio_reply_of(explained(explanation, Explained::as_shown)));
+        page.starts.push_back(explain_start(request));
+      });
 }
 
 // The address has a picture or caption a line.

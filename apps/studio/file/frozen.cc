@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "packed_blocks.h"
 #include "qkv/error.h"
 
 namespace qkv::studio {
@@ -15,9 +16,16 @@ std::string name_of(std::string_view question, const Request& request) {
   return std::string(question) + " " + request.dump();
 }
 
-std::string frames_of(const StudioReply& reply) {
+// As packed() has it.
+std::string entry_of(const std::string& name, const StudioReply& reply) {
   const std::string_view blocks(reinterpret_cast<const char*>(reply.blocks.data()), reply.blocks.size());
-  return framed(StudioFrame::reply, reply.json) + framed(StudioFrame::blocks, blocks);
+  const std::string frame = framed(StudioFrame::reply, reply.json);
+  const PackedBlocks packed = packed_blocks(framed(StudioFrame::blocks, blocks));
+  std::string entry;
+  for (const std::size_t number : {name.size(), frame.size(), std::size_t{packed.words}, packed.bytes.size()}) {
+    append(entry, number);
+  }
+  return entry + name + frame + packed.bytes;
 }
 
 }  // namespace
@@ -34,10 +42,7 @@ Request Frozen::add(std::string_view question, const Request& request, const Edi
 
 void Frozen::put(std::string_view question, const Request& request, StudioReply reply) {
   const std::string name = name_of(question, request);
-  if (!replies_.contains(name)) {
-    packed_.add(name);
-    packed_.add(frames_of(reply));
-  }
+  if (!replies_.contains(name)) packed_.add(entry_of(name, reply));
   replies_.insert_or_assign(name, std::move(reply));
 }
 
@@ -68,13 +73,7 @@ bool Frozen::add_if_answered(std::string_view question, const Request& request) 
 
 std::string Frozen::packed() const {
   std::string all;
-  for (const auto& [name, reply] : replies_) {
-    const std::string frames = frames_of(reply);
-    append(all, name.size());
-    append(all, frames.size());
-    all += name;
-    all += frames;
-  }
+  for (const auto& [name, reply] : replies_) all += entry_of(name, reply);
   return gzipped(all);
 }
 

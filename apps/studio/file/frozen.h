@@ -40,7 +40,8 @@ class Frozen {
   /// About as many bytes as packed() has.
   [[nodiscard]] std::size_t bytes() const noexcept { return packed_.bytes(); }
   [[nodiscard]] std::size_t size() const noexcept { return replies_.size(); }
-  /// Of each reply u32 little-endian the bytes of its name and of its frames, then both; gzip.
+  /// Of each reply u32 little-endian the bytes of its name and of its frame with JSON, PackedBlocks::words and the
+  /// bytes of its packed_blocks(), a frame of them; then all three; gzip.
   [[nodiscard]] std::string packed() const;
 
  private:

@@ -7,12 +7,14 @@
 namespace qkv::studio {
 namespace {
 
-// To eight bits behind the exponent's. The logarithmic scales begin at 1e-4.
+// To a 256th of the whole, and to six bits of its own: half a colour of the linear scales, and of the logarithmic ones,
+// which begin at 1e-4.
 float short_weight(float weight) {
   constexpr float kUnseen = 0x1p-14F;
-  constexpr std::uint32_t kHalf = 0x8000;
+  constexpr std::uint32_t kEighthBit = 0x10000;
   if (weight < kUnseen) return 0;
-  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(weight) + kHalf) & ~(2 * kHalf - 1));
+  const std::uint32_t last = weight < 0.25F ? 4 * kEighthBit : weight < 0.5F ? 2 * kEighthBit : kEighthBit;
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(weight) + last / 2) & ~(last - 1));
 }
 
 void shorten_maps(const Request& heads, std::vector<std::byte>& blocks) {

@@ -20,10 +20,10 @@ std::string packed_model(const std::string& name) {
   return gzipped({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-// What a model takes in a page: base64, and its name with quotes, colon and comma.
+// What a model takes in a page: base85, and its name with quotes, colon and comma.
 std::size_t bytes_in_page(const std::string& name, const std::string& packed) {
   constexpr std::size_t kAround = 6;
-  return base64_bytes(packed.size()) + name.size() + kAround;
+  return base85_bytes(packed.size()) + name.size() + kAround;
 }
 
 }  // namespace

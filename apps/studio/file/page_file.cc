@@ -51,17 +51,17 @@ std::string data_of(const PageFile& file, const Frozen& frozen) {
   const std::string starts = replaced(Request(file.starts).dump(), "<", "\\u003c");
   std::string data = data_element("application/json", "starts", starts);
   if (file.live) {
-    data += data_element("text/plain", "engine", base64(file.live->engine));
+    data += data_element("text/plain", "engine", base85(file.live->engine));
     data += data_element("text/plain", "worker", inside_script(file.live->worker));
     Request models = Request::object();
-    for (const auto& [name, bytes] : file.live->models) models[name] = base64(bytes);
+    for (const auto& [name, bytes] : file.live->models) models[name] = base85(bytes);
     data += data_element("application/json", "models", models.dump());
   }
   if (!file.host.empty()) {
     const std::string host = replaced(Request{{"where", file.host}}.dump(), "<", "\\u003c");
     data += data_element("application/json", "host", host);
   }
-  if (frozen.size() > 0) data += data_element("text/plain", "frozen", base64(frozen.packed()));
+  if (frozen.size() > 0) data += data_element("text/plain", "frozen", base85(frozen.packed()));
   return data;
 }
 

@@ -91,13 +91,15 @@ std::string start_of(const std::string& page, const Request& fields) {
 std::string studio_page(StudioPage page, const FillPage& fill) {
   require_pages();
   Studio studio(page.studio);
-  if (page.opened.second != nullptr) studio.keep(page.opened.first, page.opened.second);
+  const OpenedText& opened = page.opened;
+  if (opened.model != nullptr) studio.keep(opened.shown.model, opened.model);
+  if (opened.pass != nullptr) studio.keep(opened.shown, *opened.pass);
   Frozen frozen(studio);
   frozen.add("about", Request::object());
   fill(frozen, page);
   PageFile file{.title = page.title, .starts = page.starts, .live = live_engine()};
   if (file.live) {
-    const std::size_t bytes = page_file(built_pages(), file, Frozen(studio)).size() + base64_bytes(frozen.bytes());
+    const std::size_t bytes = page_file(built_pages(), file, Frozen(studio)).size() + base85_bytes(frozen.bytes());
     add_models(*file.live, frozen.values_of("model"), page.most_bytes - std::min(bytes, page.most_bytes));
   }
   keep_models(frozen, file);

@@ -7,20 +7,28 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "file/page_file.h"
 #include "file/page_requests.h"
+#include "qkv/api/heads.h"
+#include "qkv/explain/model.h"
 
 namespace qkv::studio {
+
+/// A model that is open already, by the name that requests call it, and its pass over what it was shown.
+struct OpenedText {
+  std::shared_ptr<const TextModel> model = nullptr;  // null: none
+  HeadsRequest shown = {};
+  std::shared_ptr<const ModelPass> pass = nullptr;  // null: none
+};
 
 /// What a file holds: the studio that answers, where its pages begin, and what puts replies into it.
 struct StudioPage {
   StudioOptions studio = {};
   std::string title = {};
   std::vector<std::string> starts = {};
-  std::pair<std::string, std::shared_ptr<const TextModel>> opened = {};  // a model by its name; nullptr: none
+  OpenedText opened = {};
   std::size_t most_bytes = 8'000'000;  // up to which a file that carries its engine has other models beside
 };
 

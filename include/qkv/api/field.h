@@ -50,6 +50,10 @@ struct NeedBeside {
   std::vector<std::string> others, needs_one;
 };
 
+/// What becomes of the file that a text names: it is written, as a tensor at a tensor path (qkv/files.h), or as an
+/// archive of several. Of the form "FILE" and of models it is read otherwise, where it is one.
+enum class FileUse : std::uint8_t { read, written, tensor, archive };
+
 /// A field of a request, whatever the request is. Where it says that it needs another, "optimizer=sgd" is this value
 /// of it, given or by default.
 struct FieldInfo {
@@ -74,9 +78,10 @@ struct FieldInfo {
   std::string option = {};                // the command line's own word for it, "caption" for captions
   std::string python = {};                // likewise Python's, "start" for from
   char letter = 0;                        // -o for --out
-  std::string ending = {};     // of a file's name, ".png": one that ends as another kind of file does is refused
-  std::string example = {};    // a value as on the command line, other than the default
-  bool empty_is_none = false;  // of a text and a list, as its table sets it: an empty one was not given
+  std::string ending = {};  // of a file's name, ".png": one that ends as another kind of file does is refused
+  FileUse file = FileUse::read;
+  std::string example = {};                 // a value as on the command line, other than the default
+  bool empty_is_none = false;               // of a text and a list, as its table sets it: an empty one was not given
   std::vector<std::string> arguments = {};  // what the library calls its value otherwise: "most" for tokens
 };
 
@@ -107,7 +112,8 @@ using FieldValues = std::vector<std::pair<std::size_t, FieldValue>>;
 
 /// The one check of which fields go together. Throws InvalidArgument naming a field that is required and not there, one
 /// whose `needs`, or every one of `needs_one`, are not there, one beside what it `excludes`, or beside others without
-/// what it needs there, and one of whose `one_of` none is there, or several are. A flag that is off is not there.
+/// what it needs there, and all of `one_of` and their field where none of them is there, or those that are there where
+/// several are. A flag that is off is not there.
 void require_company(std::span<const FieldInfo> fields, const FieldValues& values);
 
 /// A field's name as a face has it.

@@ -18,6 +18,8 @@
 namespace qkv {
 
 class TextModel;
+struct HeadsRequest;
+struct ModelPass;
 
 /// Called now and then while a question is answered, with what is walked ("map", "top keys", …); `stop` ends it with
 /// Cancelled.
@@ -67,6 +69,10 @@ struct StudioOptions {
 /// The model, text, file, mask and root.
 [[nodiscard]] const Fields<StudioOptions>& studio_fields();
 
+/// Opens the model, and looks whether the file can be read, the root is a folder and the mask has a meaning. Throws
+/// InvalidArgument naming the field, and Error for what cannot be read.
+void require_sound(const StudioOptions& options);
+
 /// A file with the studio in it: `qkv view --export`, whose reply is the page where no file is named.
 struct PageRequest {
   StudioOptions studio;  // without file and root
@@ -90,6 +96,8 @@ class Studio {
 
   /// Keeps a model that is open already: questions that name it do not open it again.
   void keep(const std::string& name, std::shared_ptr<const TextModel> model);
+  /// Keeps a pass of such a model over what it was shown: questions about its heads there do not run it again.
+  void keep(const HeadsRequest& shown, const ModelPass& pass);
 
   /// Whether an answer takes so little, some hundredths of a second, that it need not wait for those that take much.
   [[nodiscard]] static bool is_light(std::string_view name, std::string_view request);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "qkv/api/given.h"
 #include "qkv/api/given_texts.h"
 #include "qkv/api/member.h"
+#include "qkv/api/models.h"
 #include "qkv/api/saying.h"
 #include "qkv/model/chat.h"
 #include "qkv/model/fill.h"
@@ -90,13 +92,32 @@ struct EmbedReply {
 /// of a file.
 [[nodiscard]] EmbedReply embed(const EmbedRequest& request, const Saying& saying);
 
-/// The field of an argument of write_texts() that is no prompt: tokens of most.
-
-/// How the request has its model opened.
-[[nodiscard]] QuantisedWeights weights_for(const GenerateRequest& request);
-
 /// With ends and dtype as the model needs them.
 [[nodiscard]] WriteOptions write_options(const WriteRequest& request, const Model& model);
+
+/// A model that is open to write, how it does, and what whoever reads the text has to know; fields stand in backquotes.
+struct Writing {
+  OpenedModel model;
+  WriteOptions options;
+  std::string weights;  // Model::quantised_words()
+  std::vector<std::string> notes, cautions;
+
+  /// What is said becomes one of the cautions.
+  [[nodiscard]] Saying heard() {
+    return {.caution = [this](const std::string& what) { cautions.push_back(what); }};
+  }
+};
+
+/// With ends and dtype as the model needs them, and in a conversation as chat_draw() has it. Throws as open_model() and
+/// chat_draw().
+[[nodiscard]] Writing writing_of(const GenerateRequest& request, const Given& given);
+
+/// Cautions for what the model did not read or could not write.
+[[nodiscard]] std::vector<std::string> limits_met(const GenerateRequest& request, const TextModel& model,
+                                                  std::span<const WrittenText> written);
+
+/// Each text as often as there are samples, with its line. Throws as given_texts().
+[[nodiscard]] Texts prompts_of(const GenerateRequest& request, const FileOfTexts& file = {});
 
 /// write_texts(). What it throws names "FILE, line N" or `text` for a prompt, and the field of an option.
 [[nodiscard]] std::vector<WrittenText> write_given(const TextModel& model, const Texts& prompts,
@@ -144,17 +165,18 @@ struct GenerateFigures {
   std::string weights;  // Model::quantised_words()
   std::vector<std::int32_t> tokens;
   std::vector<ChatMessage> messages;  // of a conversation, the answer the last
+  std::vector<std::string> cautions;
   std::optional<std::int64_t> cache_bytes;
 };
 
 /// Of fill_gaps() of the text, by the model's own pieces.
 [[nodiscard]] FillFigures fill_figures(const std::string& text, const std::vector<FilledMask>& masks,
                                        const Tokenizer& pieces);
-/// `weights` is Model::quantised_words().
+/// With the weights and the cautions of `writing`.
 [[nodiscard]] GenerateFigures generate_figures(const std::string& prompt, const WrittenText& written,
-                                               std::string weights = {});
+                                               const Writing& writing = {});
 /// The same, of the last answer of a conversation.
-[[nodiscard]] GenerateFigures chat_figures(const Chat& chat, const WrittenText& written, std::string weights = {});
+[[nodiscard]] GenerateFigures chat_figures(const Chat& chat, const WrittenText& written, const Writing& writing = {});
 
 /// For people.
 [[nodiscard]] std::string as_text(const FillFigures& figures);

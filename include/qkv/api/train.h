@@ -36,8 +36,8 @@ struct TrainRun {
 
 [[nodiscard]] const Fields<TrainRun>& train_run_fields();
 
-/// Throws InvalidArgument naming `task`, with the nearest, if it is none of those that are trained: a built-in one,
-/// text, pictures or tokenizer.
+/// Throws InvalidArgument naming `task`, with the nearest, unless it is a built-in task, text, pictures or
+/// tokenizer.
 void require_trained(const std::string& task);
 
 /// Throws InvalidArgument naming `data` if the task needs some that are not there.

@@ -105,7 +105,7 @@ class Bench {
   [[nodiscard]] double scale() const;
   /// In the order in which they are made.
   [[nodiscard]] const std::vector<BenchMatrix>& matrices() const noexcept { return matrices_; }
-  /// nullptr if there is none of this name.
+  /// nullptr if no matrix has this name.
   [[nodiscard]] const BenchMatrix* find(std::string_view name) const;
   /// Throws InvalidArgument naming `of`, with the names that there are.
   [[nodiscard]] const BenchMatrix& matrix(std::string_view name) const;

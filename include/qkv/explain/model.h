@@ -9,6 +9,7 @@
 
 #include "qkv/explain.h"
 #include "qkv/model/text_model.h"
+#include "qkv/nn/trace.h"
 #include "qkv/tensor.h"
 
 namespace qkv {
@@ -30,6 +31,13 @@ struct ModelQuestion {
   bool chat = false;                                // the text is a message, read in the model's chat template
   bool whys = false;                                // answer why, from the numbers of the head's layer
   bool removal = false;                             // show what each head's removal does, even if that takes long
+};
+
+/// What a pass over one example left of it.
+struct ModelPass {
+  Example example;  // with the answer that was written
+  Trace trace;      // of its attentions, and of nothing else
+  Tensor said;      // f64 [vocabulary]: scores at the place that the task asks of; empty of a model that says no tokens
 };
 
 /// The example that the model reads for a question, with the model's answer if its task wants one. Throws as

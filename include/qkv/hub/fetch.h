@@ -63,8 +63,8 @@ struct FetchReport {
 };
 
 /// What a hub says of a model, by the interface of Hugging Face's: GET <hub>/api/models/<name>/revision/<revision>.
-/// Throws InvalidArgument naming name or hub for what is none; Error where the hub cannot be reached or has no such
-/// model, one that asks for a token, or one without safetensors.
+/// Throws InvalidArgument naming name or hub if it does not have the form of one. Throws Error if the hub cannot be
+/// reached, has no such model or asks for a token, or if the model has no safetensors.
 [[nodiscard]] HubModel look_up_model(const std::string& name, const FetchOptions& options = {});
 
 /// Brings its files into `folder`, which is made. A file has its name only when it is whole and has its hash; until

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "qkv/insight/patterns.h"
+#include "qkv/model/examples.h"
 #include "qkv/model/model.h"
 
 namespace qkv {
@@ -86,6 +87,8 @@ class LayerHeads {
  private:
   struct Row;
 
+  void sum_rows(std::int64_t first, const TensorView& weights, const PatternTokens& tokens, const TensorView& hidden,
+                const TensorView& cosines);
   void add_row(const Row& row);
   void add_distances(const Row& row);
   void add_similarities(const Row& row);
@@ -131,6 +134,16 @@ struct MaskedTokens {
   std::uint64_t seed = 0;
 };
 
+/// What a solved model's heads read in each text, by the task that the texts are examples of.
+struct TaskPatterns {
+  struct OfText {
+    std::vector<std::vector<PatternRow>> rows = {};  // of each relation
+    std::int64_t before = 0;                         // places of a source that stand before the text's own
+  };
+  std::vector<Relation> relations = {};  // empty: none is looked for
+  std::vector<OfText> texts = {};
+};
+
 struct HeadOptions {
   std::vector<AttentionSite> sites = {AttentionSite::tokens, AttentionSite::source, AttentionSite::cross};
   /// Texts by which importance is measured, of those with a target; removal needs a pass over them for each head. 0:
@@ -138,6 +151,7 @@ struct HeadOptions {
   std::int64_t importance_texts = 16;
   RepeatedTokens repeats = {};  // of decoders
   MaskedTokens masks = {};      // of encoders
+  TaskPatterns patterns = {};   // of the texts, one for each
   /// Told what is going on, and how many texts are read or heads removed, of how many.
   std::function<void(const std::string& what, std::int64_t done, std::int64_t total)> doing = {};
 };
@@ -151,7 +165,7 @@ struct SiteHeads {
   std::vector<Tensor> distances = {};    // LayerHeads::distances() of each layer
 };
 
-/// A pattern that the model's task asks for, with the head that shows it best.
+/// A pattern that the model's task asks for, with the head that shows it best, as relation_scores() would score it.
 struct PatternHead {
   std::string pattern;  // "anti-diagonal"
   std::string description;
@@ -166,7 +180,7 @@ struct HeadAnalysis {
   std::int64_t texts = 0;
   std::int64_t tokens = 0;
   std::vector<SiteHeads> sites = {};          // those that the model has; a decoder has one
-  std::vector<PatternHead> patterns = {};     // of the task: pattern_heads()
+  std::vector<PatternHead> patterns = {};     // of options.patterns, at these sites
   std::optional<double> loss = std::nullopt;  // mean over the targets of the texts of importance, in nats
   std::int64_t importance_texts = 0;
   std::int64_t masked = 0;         // tokens of these texts that were masked to ask for them

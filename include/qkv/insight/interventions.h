@@ -94,15 +94,28 @@ using Intervention = std::variant<RemovedHead, ReplacedPattern, CutEdge, Patched
 /// Whether it takes something from a run over another text.
 [[nodiscard]] bool reads_other_text(const Intervention& intervention);
 
+/// Patterns of names that a run over a text keeps, and one over the other text; empty: no run.
+struct KeptOfTexts {
+  std::vector<std::string> text = {};
+  std::vector<std::string> other = {};
+};
+
 /// Interventions on one text, made edits of a trace.
 class Intervener {
  public:
-  /// `other` is the text that patches and PatternSource::other take from; null: none. All are kept by reference.
-  Intervener(const Model& model, const HeadText& text, const HeadText* other = nullptr);
-  Intervener(Model&&, const HeadText&, const HeadText* = nullptr) = delete;
+  /// `other` is the text that patches and PatternSource::other take from; null: none. All are kept by reference. The
+  /// runs of prepare() keep `kept`, too, for whoever asks more of them.
+  Intervener(const Model& model, const HeadText& text, const HeadText* other = nullptr, KeptOfTexts kept = {});
+  Intervener(Model&&, const HeadText&, const HeadText* = nullptr, KeptOfTexts = {}) = delete;
+
+  /// Goes on with another text, and with what ran of the other one.
+  void turn_to(const HeadText& text);
 
   /// Runs what must be known of the text as it is and of the other one, in model.dtype(); no more often than needed.
   void prepare(std::span<const Intervention> all);
+  /// What prepare() left of the text as it is, and of the other one.
+  [[nodiscard]] const Trace& unchanged() const noexcept { return unchanged_; }
+  [[nodiscard]] const Trace& other_run() const noexcept { return other_run_; }
   /// Adds edits to `trace`, with which a pass over the text then runs. The edits stay valid without this object. They
   /// compose: patches, removals and numbers that are set in the order given, cuts before patterns, so that "uniform"
   /// leaves out what is cut. Edited heads leave the fused path; rows are computed for each. Throws InvalidArgument
@@ -115,6 +128,7 @@ class Intervener {
  private:
   struct Plans;
 
+  void require_alike() const;
   [[nodiscard]] SiteScope scope_of(const char* kind, const HeadsAt& at) const;
   void plan(const ReplacedPattern& pattern, Plans& plans) const;
   void plan(const CutEdge& cut, Plans& plans) const;
@@ -125,9 +139,10 @@ class Intervener {
   void add_held_norms(Trace& trace) const;
 
   const Model& model_;
-  const HeadText& text_;
+  const HeadText* text_;
   const HeadText* other_;
-  std::vector<std::string> kept_, kept_of_other_;  // names that the runs keep
+  KeptOfTexts wanted_;    // of the runs that are needed
+  KeptOfTexts ran_ = {};  // of those that ran
   Trace unchanged_, other_run_;
 };
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "qkv/autograd/variable.h"
 #include "qkv/model/captioner.h"
 #include "qkv/model/two_tower.h"
 
@@ -34,20 +35,31 @@ struct PairRelevance {
 [[nodiscard]] Tensor caption_relevance(const Captioner& captioner, const TensorView& image,
                                        std::span<const std::int32_t> tokens, std::span<const std::int32_t> said);
 
-/// f64 [rows, columns]: what the cosine loses when a patch is covered (Zeiler and Fergus 2014, section 4.2) with the
-/// median of each channel of the image; below 0 where it gains. One pass for some patches at a time. Throws as
-/// pair_relevance().
-[[nodiscard]] Tensor pair_occlusion(const TwoTower& towers, const TensorView& image,
-                                    std::span<const std::int32_t> tokens);
+/// An image's vector, and its vectors with each patch covered (Zeiler and Fergus 2014, section 4.2) with the median of
+/// each channel: of one image for all the texts that it is held against.
+class CoveredImage {
+ public:
+  /// A pass for the image, and for some patches at a time. `towers` is kept by reference. Throws as pair_relevance().
+  CoveredImage(const TwoTower& towers, const TensorView& image);
+  CoveredImage(TwoTower&&, const TensorView&) = delete;
 
-/// f64 [texts, rows, columns]: the part of the cosine that needs a patch and what a text lacks together. `shortened`
-/// are texts with a part of `tokens` left out (Li et al. 2016, Understanding neural networks through representation
-/// erasure). With c(i, t) the cosine of image i and text t it is c(whole, tokens) - c(covered, tokens) -
-/// c(whole, shortened) + c(covered, shortened): a word and a patch that both name one thing have it above 0. A pass for
-/// each text, and for some patches at a time. Throws as pair_relevance().
-[[nodiscard]] Tensor pair_interaction(const TwoTower& towers, const TensorView& image,
-                                      std::span<const std::int32_t> tokens,
-                                      std::span<const std::vector<std::int32_t>> shortened);
+  /// f64 [rows, columns]: what the cosine with these tokens loses when a patch is covered; below 0 where it gains. A
+  /// pass for the text.
+  [[nodiscard]] Tensor losses(std::span<const std::int32_t> tokens) const;
+
+  /// f64 [texts, rows, columns]: the part of the cosine that needs a patch and what a text lacks together. `shortened`
+  /// are texts with a part of `tokens` left out (Li et al. 2016, Understanding neural networks through representation
+  /// erasure). With c(i, t) the cosine of image i and text t it is c(whole, tokens) - c(covered, tokens) -
+  /// c(whole, shortened) + c(covered, shortened): a word and a patch that both name one thing have it above 0. A pass
+  /// for each text.
+  [[nodiscard]] Tensor interaction(std::span<const std::int32_t> tokens,
+                                   std::span<const std::vector<std::int32_t>> shortened) const;
+
+ private:
+  const TwoTower& towers_;
+  std::int64_t across_;  // patches
+  Variable hidden_;      // [patches, d]: the vector of the whole image less that of each covered one
+};
 
 /// f64 [T, rows, columns]: likewise what the logarithm of the probability of said[p] at place p loses. Throws as
 /// caption_relevance().

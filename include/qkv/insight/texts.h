@@ -14,7 +14,8 @@ struct HeadTexts {
   std::vector<HeadText> texts;
   RepeatedTokens repeats;   // for options.repeats: tokens of these texts or, of a model of no task, all but separators
   MaskedTokens masks = {};  // for options.masks: of an encoder that fills gaps and learnt no task
-  std::string described;    // "64 held-out examples of induction"
+  TaskPatterns patterns = {};           // for options.patterns: of examples of a task
+  std::string described;                // "64 held-out examples of induction"
   std::vector<std::string> shown = {};  // the tokens of the first text, as shown_token() has them
 };
 
@@ -28,10 +29,5 @@ struct HeadTexts {
 /// The first `count` held-out examples of the model's task. Throws InvalidArgument naming count if it is below 1, and
 /// Error as TextModel::examples().
 [[nodiscard]] HeadTexts head_texts(const TextModel& trained, std::int64_t count);
-
-/// For each pattern of the model's task its best head, on the first `count` held-out examples: those that
-/// relation_scores() scores. Empty if the model has no examples; without the patterns of sites that it has not. Throws
-/// InvalidArgument naming count.
-[[nodiscard]] std::vector<PatternHead> pattern_heads(const TextModel& trained, std::int64_t count);
 
 }  // namespace qkv

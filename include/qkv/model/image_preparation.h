@@ -35,13 +35,14 @@ struct ImagePreparation {
 /// Throws Error naming the file and the word that is missing or has no meaning.
 [[nodiscard]] ImagePreparation read_image_preparation(const std::string& folder);
 
-/// image u8 [H, W, C] -> u8 [size.height, size.width, C], rounded after each of two passes, first across and then down:
-/// the same bytes as Image.resize() of Pillow up to version 12. Allocates both results. Throws InvalidArgument naming
-/// image or size.
-[[nodiscard]] Tensor resize_image(const TensorView& image, ImageSize size, ResizeFilter filter = ResizeFilter::bicubic);
+/// picture u8 [H, W, C] -> u8 [size.height, size.width, C], rounded after each of two passes, first across and then
+/// down: the same bytes as Image.resize() of Pillow up to version 12. Allocates both results. Throws InvalidArgument
+/// naming picture or size.
+[[nodiscard]] Tensor resize_image(const TensorView& picture, ImageSize size,
+                                  ResizeFilter filter = ResizeFilter::bicubic);
 
-/// image u8 [H, W, 3], red, green, blue -> f32 [1, 3, h, w], what embed_images() reads. Allocates the results of the
-/// steps. Throws InvalidArgument naming image, also where it is smaller than what is cropped.
-[[nodiscard]] Tensor prepare_image(const TensorView& image, const ImagePreparation& preparation);
+/// picture u8 [H, W, 3], red, green, blue -> f32 [1, 3, h, w], what embed_images() reads. Allocates the results of the
+/// steps. Throws InvalidArgument naming picture, also where it is smaller than what is cropped.
+[[nodiscard]] Tensor prepare_image(const TensorView& picture, const ImagePreparation& preparation);
 
 }  // namespace qkv

@@ -51,6 +51,15 @@ enum class QuantisedWeights : std::uint8_t {
   as_stored,  // the blocks in the mapped file; products with them take activations in 8 bits
 };
 
+/// What a network is made of, itself included; null for what it has not. Whoever reads a part's options or calls a part
+/// takes it from here, so that another kind made of the same parts is read alike.
+struct NetworkParts {
+  const Encoder* encoder = nullptr;  // of a text
+  const Decoder* decoder = nullptr;  // what says tokens, one after the other
+  const Captioner* captioner = nullptr;
+  const TwoTower* towers = nullptr;
+};
+
 class Model {
  public:
   /// In the order of ModelKind.
@@ -78,6 +87,7 @@ class Model {
   [[nodiscard]] ModelKind kind() const noexcept { return static_cast<ModelKind>(network_.index()); }
   [[nodiscard]] const KindTraits& traits() const noexcept { return traits_of(kind()); }
   [[nodiscard]] const Network& network() const noexcept { return network_; }
+  [[nodiscard]] NetworkParts parts() const;
   [[nodiscard]] ModelConfig config() const;
   [[nodiscard]] const ModelTokenizers& tokenizers() const noexcept { return tokenizers_; }
   [[nodiscard]] Parameters parameters() const;
@@ -86,8 +96,9 @@ class Model {
   [[nodiscard]] const std::vector<std::string>& cautions() const noexcept { return cautions_; }
   void add_caution(std::string what) { cautions_.push_back(std::move(what)); }
   /// The tokens of a text as the model reads them: filled up with tokenizers().padding, if it has one, to its length.
-  /// Throws InvalidArgument naming tokens if there are more than that already.
-  [[nodiscard]] std::vector<std::int32_t> padded(std::vector<std::int32_t> tokens) const;
+  /// Throws InvalidArgument of what they are `called` if there are more than that already.
+  [[nodiscard]] std::vector<std::int32_t> padded(std::vector<std::int32_t> tokens,
+                                                 std::string_view called = "tokens") const;
   /// How quantised parameters are computed with, for people: "weights of Q4_1 and Q8_0 as in the file, activations in
   /// 8 bits". Empty where all parameters are plain numbers.
   [[nodiscard]] std::string quantised_words() const;
@@ -107,6 +118,11 @@ class Model {
   /// The last states [B, T, d_model] in call.dtype, of an encoder or a decoder, as their hidden() gives them. Throws
   /// InvalidArgument for the other kinds, and as the network does.
   [[nodiscard]] Variable states(const ModelInput& input, const ModelCall& call = {}) const;
+  /// What the model gives for an input: scores if scores_tokens(), else states; of two towers the vector
+  /// [B, d_embedding] of the images, or of the texts where there are no images.
+  [[nodiscard]] Variable result(const ModelInput& input, const ModelCall& call = {}) const;
+  /// Of rank 0: the mean cross-entropy of the targets, i64 [B, T]; of two towers their contrastive loss.
+  [[nodiscard]] Variable loss(const ModelInput& input, const TensorView& targets, const ModelCall& call = {}) const;
   /// The scores [B, T, vocabulary] that a residual stream [B, T, d_model] would give as the output of the last block of
   /// what says tokens: its last norm, head and output map. A trace sees them by their names in forward(). Throws
   /// InvalidArgument unless scores_tokens().
@@ -128,5 +144,7 @@ class Model {
   ModelTokenizers tokenizers_;
   std::vector<std::string> cautions_;
 };
+
+[[nodiscard]] NetworkParts parts_of(const Model::Network& network);
 
 }  // namespace qkv

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ struct PatternScore {
   std::int64_t hits = 0;  // rows whose largest weight is on one of them; the first of equals counts
   std::int64_t rows = 0;  // rows that have a pattern
 
+  /// One row: the weights of a query over all its keys.
+  void add(const PatternRow& row, std::span<const double> weights) noexcept;
   PatternScore& operator+=(const PatternScore& other) noexcept;
   /// In [0, 1]; 0 if there are no rows.
   [[nodiscard]] double mean_weight() const noexcept;

@@ -106,7 +106,6 @@ class TextModel {
   [[nodiscard]] Tensor cosines(std::span<const Example> examples) const;
 
  private:
-  [[nodiscard]] Example example_read(std::string_view text) const;
   void require_places(const Example& example) const;
   [[nodiscard]] std::vector<std::int64_t> never_written() const;
   [[nodiscard]] ImagePreparation preparation() const;

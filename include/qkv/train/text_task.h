@@ -32,7 +32,7 @@ struct TextTaskOptions {
 /// characters, the rest being "<unknown>"; or that of options.tokenizer, which cuts the text once, without the special
 /// tokens of its template, and then all is said of tokens. What an encoder reads has these special tokens around it.
 /// Of `masked` eight changed tokens in ten are the tokenizer's mask, one is any token, and one stays; without a draw of
-/// 15 % one token is changed; only they are asked. Throws InvalidArgument naming `name`, which messages call the text,
+/// 15 % one token is changed; only they are asked. Throws InvalidArgument naming text, which messages call `name`,
 /// where it is not UTF-8 (without a tokenizer) or an eighth of it is shorter than an example and one more; naming
 /// tokenizer where the objective needs one, or one with a mask; and naming length where the special tokens leave no
 /// room.

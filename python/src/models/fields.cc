@@ -8,7 +8,6 @@
 
 #include "../arrays.h"
 #include "qkv/api/refusal.h"
-#include "qkv/mask.h"
 #include "qkv/number_text.h"
 
 namespace qkv::python {
@@ -163,19 +162,30 @@ std::string annotation_of(const FieldInfo& field) {
   return type + (is_optional ? " | None" : "");
 }
 
+// Of a field, or of what the library calls its value; "a, b" of several.
+std::string argument_of(std::span<const FieldInfo> fields, const std::string& name) {
+  if (const std::size_t comma = name.find(", "); comma != std::string::npos) {
+    return argument_of(fields, name.substr(0, comma)) + ", " + argument_of(fields, name.substr(comma + 2));
+  }
+  auto field = std::ranges::find(fields, name, &FieldInfo::name);
+  if (field == fields.end()) {
+    field = std::ranges::find_if(
+        fields, [&](const FieldInfo& one) { return std::ranges::find(one.arguments, name) != one.arguments.end(); });
+  }
+  return field == fields.end() ? name : python_name(*field);
+}
+
 // "probe: start: expected …": fields stand in backquotes in the message.
 std::string said_of_argument(std::string_view function, std::span<const FieldInfo> fields, const Refusal& refusal) {
-  std::string name = refusal.field;
   std::string message = refusal.message;
   for (const FieldInfo& field : fields) {
     if (field.python.empty()) continue;
-    if (field.name == name) name = field.python;
     const std::string quoted = "`" + field.name + "`";
     if (const auto at = message.find(quoted); refusal.column == 0 && at != std::string::npos) {
       message.replace(at + 1, field.name.size(), field.python);
     }
   }
-  return std::string(function) + ": " + name + ": " + message;
+  return std::string(function) + ": " + argument_of(fields, refusal.field) + ": " + message;
 }
 
 std::vector<std::pair<const char*, std::span<const FieldInfo>>>& told() {
@@ -201,9 +211,8 @@ void rethrow_in_python(std::string_view function, std::span<const FieldInfo> fie
   try {
     throw;
   } catch (const InvalidArgument& error) {
-    if (error.function() != "request" && dynamic_cast<const MaskSyntaxError*>(&error) == nullptr) throw;
-    const Refusal refusal = refusal_of(error);
-    set_error(PyExc_ValueError, said_of_argument(function, fields, refusal));
+    if (error.function() == "threads") throw;
+    set_error(PyExc_ValueError, said_of_argument(function, fields, refusal_of(error)));
     throw nb::python_error();
   } catch (const NotThere& error) {
     throw Error(said_of_argument(function, fields, refusal_of(error)));

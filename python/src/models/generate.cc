@@ -1,3 +1,4 @@
+#include "../said_as.h"
 #include "fields.h"
 #include "models.h"
 #include "qkv/api/texts.h"
@@ -25,7 +26,9 @@ std::vector<Written> written_by(const LoadedModel& self, const std::vector<std::
     };
   }
   say_what_is_left_out(self);
-  const std::vector<WrittenText> texts = stoppably([&] { return write_texts(self.trained, prompts, options); });
+  const auto write = [&] { return write_texts(self.trained, prompts, options); };
+  const std::vector<WrittenText> texts =
+      said_as("generate", [&] { return stoppably(write); }, {{"prompts", "prompt"}, {"stops", "stop"}});
   std::vector<Written> all;
   for (const WrittenText& text : texts) all.emplace_back(text.text, text.tokens, std::string(name_of(text.end)));
   return all;

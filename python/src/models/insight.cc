@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "../arrays.h"
+#include "../said_as.h"
 #include "fields.h"
 #include "models.h"
 #include "qkv/api/change.h"
@@ -46,9 +47,10 @@ Report heads_of(const SharedModel& model, const Texts& texts, const Given& given
   request.model = model->name;
   if (texts && texts->empty()) throw InvalidArgument("heads", "texts", "one text at least", "none");
   if (texts) request.texts = *texts;
+  const auto report = [&] { return report_of(found_heads(request, OpenedModel(model, &model->trained)), model->name); };
   return said_in_python("heads", analyze_fields().infos(), [&] {
     analyze_fields().require_company(request);
-    return stoppably([&] { return report_of(found_heads(request, OpenedModel(model, &model->trained)), model->name); });
+    return stoppably(report);
   });
 }
 
@@ -83,11 +85,12 @@ ChangeRequest changes_of_text(std::string_view function, const std::optional<std
 Report text_changed(const LoadedModel& model, const std::optional<std::string>& text,
                     const std::vector<std::string>& changes, const Given& given) {
   const auto [request, question] = changing("change", model, changes_of_text("change", text, changes, given));
-  return stoppably([&] {
+  const auto report = [&] {
     const TextChange change = change_text(model.trained, question);
     return Report{.reply = any_reply(change_figures(change, question, model.name)),
                   .table = change_table(change, question, model.name)};
-  });
+  };
+  return said_in_python("change", change_fields().infos(), [&] { return stoppably(report); });
 }
 
 // As `qkv change` of many texts.
@@ -98,12 +101,13 @@ Report texts_changed(const LoadedModel& model, const Texts& texts, std::int64_t 
   if (!texts) asked.examples = count;
   const ChangedTexts whose = texts ? ChangedTexts::own : ChangedTexts::of_request;
   const auto [request, question] = changing("change_texts", model, asked, whose);
-  return stoppably([&] {
+  const auto report = [&] {
     const HeadTexts read = texts ? head_texts(model.trained, *texts) : texts_to_look_at(model.trained, count);
     const LossChange change = change_texts(model.trained, read.texts, question);
     return Report{.reply = any_reply(change_figures(change, question, model.name)),
                   .table = change_table(change, question, model.name)};
-  });
+  };
+  return said_as("change_texts", [&] { return stoppably(report); });
 }
 
 Report drawn(AnyReply reply, std::string table, Panel panel) {
@@ -119,22 +123,23 @@ Report swept_by(const LoadedModel& model, const std::optional<std::string>& text
   ChangeRequest asked = changes_of_text("sweep", text, changes, given);
   asked.sweep = of;
   const auto [request, question] = changing("sweep", model, asked);
-  return stoppably([&] {
+  const auto report = [&] {
     const Sweep sweep = swept(model.trained, request, question);
     return drawn(any_reply(sweep_figures(sweep, question, model.name)), sweep_table(sweep),
                  sweep_panel(sweep, request));
-  });
+  };
+  return said_in_python("sweep", change_fields().infos(), [&] { return stoppably(report); });
 }
 
 // As `qkv lens`.
 Report lens_of(const LoadedModel& model, const std::optional<std::string>& text, const Given& given) {
   LensRequest request = request_of("lens", lens_arguments(), given);
   request.of.text = text;
-  return stoppably([&] {
-    const LensReport report = lens_report(model.trained, request.of);
-    return drawn(any_reply(lens_figures(report, model.name)), lens_table(report, model.name),
-                 lens_panel(report, model.name));
-  });
+  const auto report = [&] {
+    const LensReport lens = lens_report(model.trained, request.of);
+    return drawn(any_reply(lens_figures(lens, model.name)), lens_table(lens, model.name), lens_panel(lens, model.name));
+  };
+  return said_in_python("lens", lens_fields().infos(), [&] { return stoppably(report); });
 }
 
 // (tokens, [maps], the picture's report)
@@ -142,7 +147,7 @@ nb::tuple rollout_of(const LoadedModel& model, const std::string& text, const st
   if (way != "rollout" && way != "flow") throw InvalidArgument("rollout", "way", "\"rollout\" or \"flow\"", way);
   std::vector<Tensor> maps;
   HeadTexts read;
-  stoppably([&] {
+  const auto roll_out = [&] {
     const std::vector<std::string> one{text};
     read = head_texts(model.trained, one);
     if (way == "flow") {
@@ -150,8 +155,8 @@ nb::tuple rollout_of(const LoadedModel& model, const std::string& text, const st
     } else {
       maps = attention_rollout(model.trained.model(), read.texts.front());
     }
-    return 0;
-  });
+  };
+  said_as("rollout", [&] { stoppably(roll_out); });
   Panel panel = way == "flow" ? flow_map(maps.front(), read.shown) : rollout_maps(maps, read.shown);
   nb::list arrays;
   for (Tensor& map : maps) arrays.append(numpy_array(std::move(map)));

@@ -1,4 +1,5 @@
 #include "../arrays.h"
+#include "../said_as.h"
 #include "fields.h"
 #include "models.h"
 #include "qkv/api/texts.h"
@@ -26,30 +27,23 @@ std::shared_ptr<LoadedModel> opened(const std::string& name) {
   return loaded;
 }
 
-// The text's or the image's vector.
-Tensor vector_of(const TwoTower& towers, const ModelInput& input, const ModelCall& call) {
-  const bool has_image = input.images.data() != nullptr;
-  if (has_image && input.ids.data() != nullptr) {
+// Scores, states, or the vector of a text or an image.
+Tensor said_by(const Model& model, const ModelInput& input, const ModelCall& call) {
+  if (model.traits().is_pair && input.images.data() != nullptr && input.ids.data() != nullptr) {
     throw InvalidArgument("Model", "image", "a text or an image: match() holds one against the other", "both");
   }
-  const Variable vector =
-      has_image ? towers.embed_images(input.images, call) : towers.embed_texts({input.ids, input.lengths}, call);
-  return Tensor(vector.value());
-}
-
-Tensor said_by(const Model& model, const ModelInput& input, const ModelCall& call) {
-  if (const auto* towers = std::get_if<TwoTower>(&model.network())) return vector_of(*towers, input, call);
-  return Tensor((model.scores_tokens() ? model.forward(input, call) : model.states(input, call)).value());
+  return Tensor(model.result(input, call).value());
 }
 
 nb::object call_of(const LoadedModel& self, const std::optional<std::string>& text, const nb::object& ids,
                    std::optional<std::int64_t> example, const nb::object& image, std::optional<std::int64_t> answer) {
   const Example read = example_of("Model", self.trained, {text, ids, example, image, answer});
-  Tensor said = stoppably([&] {
+  const auto say = [&] {
     const NoGradient constant;
     const Batch batch = self.trained.batch_of(read);
     return said_by(self.trained.model(), input_of(batch), {.dtype = self.trained.model().dtype()});
-  });
+  };
+  Tensor said = said_as("Model", [&] { return stoppably(say); });
   return numpy_array(said.select(0, 0));
 }
 
@@ -86,7 +80,8 @@ nb::object embedded(const LoadedModel& self, const std::vector<std::string>& tex
 nb::tuple matched(const LoadedModel& self, const nb::list& images, const std::vector<std::string>& texts) {
   std::vector<Tensor> pictures;
   for (nb::handle image : images) pictures.push_back(tensor_of(image, {"match", "images"}));
-  PairMatch match = stoppably([&] { return match_pairs(self.trained, pictures, texts); });
+  const auto hold = [&] { return match_pairs(self.trained, pictures, texts); };
+  PairMatch match = said_as("match", [&] { return stoppably(hold); }, {{"pictures", "images"}});
   return nb::make_tuple(numpy_array(std::move(match.images)), numpy_array(std::move(match.texts)),
                         numpy_array(std::move(match.cosines)), numpy_array(std::move(match.scores)),
                         numpy_array(std::move(match.probabilities)));
@@ -97,9 +92,10 @@ using Gap = std::pair<std::int64_t, std::vector<std::pair<std::string, double>>>
 
 std::vector<Gap> filled(const LoadedModel& self, const std::string& text, std::int64_t count) {
   Fields<FillRequest> fields = fill_fields();
-  said_in_python("fill", fields.infos(),
-                 [&] { static_cast<void>(checked_value(fields.info("count"), count, std::to_string(count))); });
-  const std::vector<FilledMask> masks = stoppably([&] { return fill_gaps(self.trained, text, count); });
+  const std::vector<FilledMask> masks = said_in_python("fill", fields.infos(), [&] {
+    static_cast<void>(checked_value(fields.info("count"), count, std::to_string(count)));
+    return stoppably([&] { return fill_gaps(self.trained, text, count); });
+  });
   std::vector<Gap> gaps;
   for (const FilledMask& mask : masks) {
     Gap& gap = gaps.emplace_back(mask.place, std::vector<std::pair<std::string, double>>{});

@@ -1,6 +1,7 @@
 #include "tokenizer.h"
 
 #include "../arrays.h"
+#include "../said_as.h"
 #include "models.h"
 #include "qkv/text/read_tokenizer.h"
 
@@ -28,7 +29,7 @@ std::vector<Row> rows_of(const OwnedTokenizer& self, const std::string& text, co
                          bool special) {
   EncodeOptions options{.special = special_of(special), .pair = {}};
   if (pair) options.pair = *pair;
-  const Encoding encoding = self.tokenizer->encode(text, options);
+  const Encoding encoding = said_as("encode", [&] { return self.tokenizer->encode(text, options); });
   std::vector<Row> rows;
   for (std::size_t n = 0; n < encoding.ids.size(); ++n) {
     rows.emplace_back(encoding.ids[n], shown_token(*self.tokenizer, encoding.ids[n]), encoding.offsets[n].begin,

@@ -2,6 +2,7 @@
 
 #include "../arrays.h"
 #include "../owning_probe.h"
+#include "../said_as.h"
 #include "models.h"
 #include "reading.h"
 
@@ -79,11 +80,11 @@ SharedPass passed(const SharedModel& model, const std::optional<std::vector<std:
                 .trace = keep ? Trace(*keep) : Trace()});
   Functions functions;
   for (const auto& [name, heads, function] : edits) add_edit(pass->trace, functions, name, heads, function);
-  stoppably([&] {
+  const auto run = [&] {
     const Batch batch = trained.batch_of(pass->example);
     trained.model().run(input_of(batch), pass->trace);
-    return 0;
-  });
+  };
+  said_as("trace", [&] { stoppably(run); });
   return pass;
 }
 

@@ -8,6 +8,7 @@
 #include "fields.h"
 #include "models.h"
 #include "python_writer.h"
+#include "qkv/api/refusal.h"
 #include "qkv/train/run.h"
 
 namespace qkv::python {
@@ -36,15 +37,23 @@ struct Run {
   std::string directory;
 };
 
-PlannedRun plan_at(const Run& place, const Given& given, bool resumes) {
-  const auto fields = train_arguments().infos();
-  const FieldValues values = field_values("train", fields, given);
+// Settings by their names in Python.
+FieldValues settings_of(const Given& given) { return field_values("train", train_arguments().infos(), given); }
+
+// Runs `body`, which these settings are given to.
+template <class Body>
+auto said_of_settings(const FieldValues& values, const Body& body) {
+  return said_in_python("train", train_names().infos(),
+                        [&] { return answered_for(train_arguments().infos(), values, body); });
+}
+
+PlannedRun plan_at(const Run& place, const FieldValues& values, bool resumes) {
   TrainRun run = train_arguments().from_values(values);
   run.settings.task = place.task;
   run.settings.data = place.data;
   run.out = place.directory;
   run.resume = resumes;
-  return said_in_python("train", train_names().infos(), [&] { return planned_run(run, qkv::Given(fields, values)); });
+  return said_of_settings(values, [&] { return planned_run(run, qkv::Given(train_arguments().infos(), values)); });
 }
 
 // (step, loss, gradient norm, learning rate, tokens, seconds, accuracy, held-out loss)
@@ -75,7 +84,8 @@ class Stop {
 
 nb::object trained(const std::string& task, const std::string& data, const std::string& directory, const Given& given,
                    bool resumes, const nb::object& stepped) {
-  const PlannedRun run = plan_at({task, data, directory}, given, resumes);
+  const FieldValues values = settings_of(given);
+  const PlannedRun run = plan_at({task, data, directory}, values, resumes);
   Stop stop;
   Signals signals;
   TrainWatch watch;
@@ -87,7 +97,8 @@ nb::object trained(const std::string& task, const std::string& data, const std::
     stop.run([&] { signals.look(); });
     return stop.is_set();
   };
-  const std::optional<TrainReport> report = freely([&] { return train_as_planned(run, watch); });
+  const std::optional<TrainReport> report =
+      said_of_settings(values, [&] { return freely([&] { return train_as_planned(run, watch); }); });
   stop.rethrow();
   return report ? object_of(any_reply(train_reply(*report))) : nb::none();
 }
@@ -100,7 +111,7 @@ nb::list logged(const std::string& directory) {
 
 std::int64_t planned_steps(const std::string& task, const std::string& data, const std::string& directory,
                            const Given& given, bool resumes) {
-  return plan_at({task, data, directory}, given, resumes).settings.steps;
+  return plan_at({task, data, directory}, settings_of(given), resumes).settings.steps;
 }
 
 std::vector<std::string> names_of_tasks() {

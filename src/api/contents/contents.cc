@@ -101,7 +101,7 @@ std::vector<fs::path> files_in(const std::string& folder) {
 
 void read_config(Contents& contents, const std::string& path) {
   const nlohmann::json config = files::read_json(path);
-  if (!config.is_object()) throw Error(path + ": expected a JSON object, got " + files::json_for_message(config));
+  if (!config.is_object()) throw FileError(path, "expected a JSON object, got " + files::json_for_message(config));
   for (const auto& [name, value] : config.items()) {
     contents.words.push_back({name, value.type_name(), as_json(value)});
   }
@@ -111,7 +111,7 @@ void read_folder(Contents& contents) {
   contents.form = "a folder";
   const fs::path config = fs::path(contents.path) / "config.json";
   if (!files::is_there(config.string())) {
-    throw Error(contents.path + ": expected a folder with config.json, got one without");
+    throw FileError(contents.path, "expected a folder with config.json, got one without");
   }
   read_config(contents, config.string());
   for (const fs::path& path : files_in(contents.path)) {
@@ -133,8 +133,8 @@ Contents read_contents(const std::string& path) {
   } else if (families::is_gguf(path)) {
     read_gguf(contents);
   } else if (const std::string_view other = files::other_than_safetensors(path); !other.empty()) {
-    throw Error(path + ": expected a file of safetensors or GGUF, or a folder with config.json, got " +
-                std::string(other));
+    throw FileError(path,
+                    "expected a file of safetensors or GGUF, or a folder with config.json, got " + std::string(other));
   } else {
     read_safetensors(contents);
   }

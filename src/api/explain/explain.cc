@@ -273,6 +273,7 @@ void add_trained(Fields<ExplainRequest>& fields) {
                          {"layer", "what the text calls for"},
                          {"head", "what the text calls for"},
                          {"answer", "as its task asks"}});
+  fields.tell_arguments({{"text", {"ids"}}, {"example", {"ids"}}});
   fields.give_examples({{"model", "induction"},
                         {"picture", "shapes.png"},
                         {"captions", "a red circle|a blue square"},

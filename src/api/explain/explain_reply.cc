@@ -25,21 +25,21 @@ std::optional<Tensor> in_f64_if_any(const Tensor& tensor) {
   return tensor.empty() ? std::nullopt : std::optional(tensor.to(DType::f64));
 }
 
-// Whatever has the same digits where it is shown: the nearest number with the fewest bits, which a page packs into half
-// the bytes. What is shown as ≈0 stays apart from 0.
+// Whatever has the same digits where it is shown: one number for all of them, with the fewest bits, which a page packs
+// into half the bytes. What is shown as ≈0 stays apart from 0.
 float shortest_shown(double value, double unit) {
   if (!std::isfinite(value) || value == 0) return static_cast<float>(value);
   if (std::abs(value) < 0.5 * unit) return static_cast<float>(std::copysign(0.25 * unit, value));
   constexpr double kWithin = 0.45;  // of a unit, so that rounding leaves the digits alone
-  const double shown = std::round(value / unit);
-  const double least = (shown - kWithin) * unit;
-  const double most = (shown + kWithin) * unit;
+  const double digits = std::round(value / unit);
+  if (std::abs(value / unit - digits) == 0.5) return static_cast<float>(value);  // whoever writes it rounds it
+  const double shown = digits * unit;
   int exponent = 0;
-  std::frexp(value, &exponent);
+  std::frexp(shown, &exponent);
   for (int bits = 1; bits < std::numeric_limits<float>::digits; ++bits) {
     const double step = std::ldexp(1.0, exponent - bits);
-    const double near = std::round(value / step) * step;
-    if (near >= least && near <= most) return static_cast<float>(near);
+    const double near = std::round(shown / step) * step;
+    if (near >= (digits - kWithin) * unit && near <= (digits + kWithin) * unit) return static_cast<float>(near);
   }
   return static_cast<float>(value);
 }

@@ -1,7 +1,9 @@
 // Which fields go together.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "api/fields/listed.h"
@@ -129,10 +131,11 @@ Names with(const std::string& name, const Names& others) {
 void require_one(const FieldInfo& field, const Present& present) {
   if (field.one_of.empty()) return;
   const Names all = with(field.name, field.one_of);
-  const auto there = present.count(all);
-  if (there == 1) return;
-  const char* const several = all.size() == 2 ? "both" : "several";
-  api_detail::refuse(field.name, "one of " + joined(all, "and", in_backquotes), there == 0 ? "none" : several);
+  Names there;
+  std::ranges::copy_if(all, std::back_inserter(there), [&](const std::string& name) { return present.has(name); });
+  if (there.size() == 1) return;
+  if (there.empty()) api_detail::refuse(fmt::format("{}", fmt::join(all, ", ")), "one of them", "none");
+  api_detail::refuse(fmt::format("{}", fmt::join(there, ", ")), "one of them", there.size() == 2 ? "both" : "several");
 }
 
 bool names(const Names& all, const std::string& name) { return std::ranges::find(all, name) != all.end(); }

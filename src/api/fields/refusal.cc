@@ -1,24 +1,18 @@
 #include "qkv/api/refusal.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "api/fields/refuse.h"
+#include "core/shortened.h"
 #include "mask/language_word.h"
-#include "qkv/cancel.h"
 #include "qkv/files.h"
 #include "qkv/mask.h"
 #include "qkv/model/box.h"
-#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
-
-// What stands before a path in an error of a file, of which the path is the first word otherwise.
-constexpr std::array<std::string_view, 5> kBefore = {"cannot read ", "cannot write ", "no model \"", "\"", ""};
 
 // The file of "FILE.npz:NAME", or of a model of the box.
 std::vector<std::string> paths_of(const std::string& value) {
@@ -34,13 +28,11 @@ std::vector<std::string> paths_of(const std::string& value) {
   return paths;
 }
 
-bool begins_with_path(std::string_view message, std::string_view path) {
-  return std::ranges::any_of(kBefore, [&](std::string_view before) {
-    if (!message.starts_with(before)) return false;
-    const std::string_view rest = message.substr(before.size());
-    return rest.starts_with(path) &&
-           (rest.size() == path.size() || std::string_view(":/\", ").find(rest[path.size()]) != std::string_view::npos);
-  });
+// Whether what an error calls a place is this path, lies in this folder, or is a place in this file.
+bool leads_to(std::string_view place, std::string_view path) {
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  return place.starts_with(path) &&
+         (place.size() == path.size() || std::string_view("/:,").find(place[path.size()]) != std::string_view::npos);
 }
 
 std::vector<std::string> texts_of(const FieldInfo& field, const FieldValue& value) {
@@ -50,15 +42,15 @@ std::vector<std::string> texts_of(const FieldInfo& field, const FieldValue& valu
   return {};
 }
 
-// The fields with the longest of the paths that the message begins with: "a" is not what "a/b: …" is about.
-std::string fields_of_path(std::string_view message, std::span<const FieldInfo> fields, const FieldValues& values) {
+// The fields with the longest of the paths that lead there: "a" is not what "a/b" is about.
+std::string fields_of_place(std::string_view place, std::span<const FieldInfo> fields, const FieldValues& values) {
   std::string names;
   std::size_t longest = 0;
   for (const auto& [n, value] : values) {
     for (const std::string& text : texts_of(fields[n], value)) {
       if (text.empty()) continue;
       for (const std::string& path : paths_of(text)) {
-        if (path.size() < longest || !begins_with_path(message, path)) continue;
+        if (path.size() < longest || !leads_to(place, path)) continue;
         const std::string& name = fields[n].name;
         const bool is_first = path.size() > longest || names.empty();
         if (is_first || !names.ends_with(name)) names = is_first ? name : names + ", " + name;
@@ -86,19 +78,17 @@ std::string field_of_argument(const std::string& argument, std::span<const Field
   return field;
 }
 
-// An argument that is a path is the field whose value it is.
 std::string name_for(const InvalidArgument& error, std::span<const FieldInfo> fields, const FieldValues& values) {
   if (const auto word = mask_detail::language_word(error.function())) {
     return std::string(word->language) + ": " + std::string(word->word);
   }
-  if (error.argument() == "path") {
-    const std::string names = fields_of_path(error.got(), fields, values);
-    if (!names.empty()) return names;
+  if (error.argument() != "path") return field_of_argument(error.argument(), fields, values);
+  for (const auto& [n, value] : values) {
+    for (const std::string& text : texts_of(fields[n], value)) {
+      if (error.got() == core::shortened("\"" + text + "\"")) return fields[n].name;
+    }
   }
-  const std::string names =
-      api_detail::is_place(error.argument()) ? fields_of_path(error.argument(), fields, values) : "";
-  if (!names.empty()) return names + ": " + error.argument();
-  return field_of_argument(error.argument(), fields, values);
+  return error.argument();
 }
 
 }  // namespace
@@ -111,12 +101,8 @@ void rethrow_for(std::span<const FieldInfo> fields, const FieldValues& values) {
   } catch (const InvalidArgument& error) {
     if (error.function() == "threads") throw;  // a value of the environment
     api_detail::refuse(name_for(error, fields, values), error.expected(), error.got());
-  } catch (const NotThere&) {
-    throw;
-  } catch (const Cancelled&) {
-    throw;
-  } catch (const Error& error) {
-    const std::string field = fields_of_path(error.what(), fields, values);
+  } catch (const FileError& error) {
+    const std::string field = fields_of_place(error.place(), fields, values);
     if (field.empty()) throw;
     throw NotThere(field, error.what());
   }

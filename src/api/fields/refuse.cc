@@ -10,16 +10,12 @@ void refuse(std::string_view field, std::string_view expected, std::string_view 
   throw InvalidArgument(kRequest, field, expected, got);
 }
 
-bool is_place(std::string_view argument) noexcept { return argument.find_first_of("./,") != std::string_view::npos; }
-
 void rethrow_of_path(std::string_view field) {
   try {
     throw;
   } catch (const InvalidArgument& error) {
-    const std::string& argument = error.argument();
-    if (argument == "path") refuse(field, error.expected(), error.got());
-    if (!is_place(argument)) throw;
-    refuse(std::string(field) + ": " + argument, error.expected(), error.got());
+    if (error.argument() != "path") throw;
+    refuse(field, error.expected(), error.got());
   } catch (const Cancelled&) {
     throw;
   } catch (const Error& error) {

@@ -22,14 +22,11 @@ auto of_field(std::string_view field, const Body& body) {
   return core::said_of(kRequest, field, body);
 }
 
-/// Whether an error's argument is no name but a path or a place in a file, "FILE, line 3".
-[[nodiscard]] bool is_place(std::string_view argument) noexcept;
-
 /// Throws the error that is being handled again, said of this field: see of_path().
 [[noreturn]] void rethrow_of_path(std::string_view field);
 
-/// Runs `body`, which opens and reads what this field names: an Error becomes NotThere of the field, an InvalidArgument
-/// that names a path, or a place in a file, one of "request" that names the field; others stay as they are.
+/// Runs `body`, which opens, reads or writes what this field names: an Error becomes NotThere of the field, an
+/// InvalidArgument of the path one of "request" that names the field; others stay as they are.
 template <class Body>
 auto of_path(std::string_view field, const Body& body) {
   try {

@@ -24,7 +24,7 @@ const Fields<HeadsRequest>& heads_fields() {
                                         .most = api_detail::kMostExamples});
     fields.info("text").one_of = {"example"};
     fields.give_examples({{"model", "induction"}, {"text", "abcxyzab"}, {"second", "The dog ran"}});
-    fields.tell_arguments({{"second", {"pair"}}});
+    fields.tell_arguments({{"text", {"ids"}}, {"second", {"pair"}}, {"example", {"ids"}}});
     return fields;
   }();
   return kFields;

@@ -81,6 +81,20 @@ ModelRun::ModelRun(std::shared_ptr<const TextModel> trained, const ShownText& sh
     if (shown.changes.empty() && trained_->model().scores_tokens()) keep_said(batch);
     trained_->model().run(input_of(batch), trace_);
   }
+  name_places();
+}
+
+ModelRun::ModelRun(std::shared_ptr<const TextModel> trained, const ModelPass& pass)
+    : trained_(std::move(trained)),
+      example_(pass.example),
+      text_(insight::head_text_of(*trained_, example_)),
+      trace_(pass.trace),
+      said_(std::make_shared<Tensor>(pass.said)),
+      sites_(sites_of(trained_->model(), text_)) {
+  name_places();
+}
+
+void ModelRun::name_places() {
   for (RunSite& site : sites_) {
     const Trace::Attention& first = trace_.attention(site.scope.name(0));
     PlaceNames names =
@@ -104,10 +118,8 @@ void ModelRun::tell_of_layers() {
   }
 }
 
-// A joined text has its source's places before its own.
 void ModelRun::keep_said(const Batch& batch) {
-  const auto place = static_cast<std::int64_t>(insight::asked_place(*trained_, example_));
-  const std::int64_t row = batch.lengths[0] - std::ssize(example_.tokens) + place;
+  const std::int64_t row = insight::asked_row(*trained_, example_, batch);
   trace_.edit(insight::logits_name(trained_->model()), [said = said_, row](const Variable& scores) {
     *said = Tensor(scores.value().select(0, 0).select(0, row), DType::f64);
     return scores;

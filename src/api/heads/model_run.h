@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "qkv/explain/model.h"
 #include "qkv/insight/heads.h"
 #include "qkv/model/text_model.h"
 #include "qkv/nn/trace.h"
@@ -48,6 +49,8 @@ class ModelRun {
   /// Runs the model once, changed as asked, and keeps q, k, v and lse of all its attentions. Throws InvalidArgument
   /// naming text, second, example, changes or from_text; before the pass where that would cost more than the bounds.
   ModelRun(std::shared_ptr<const TextModel> trained, const ShownText& shown, const PassBounds& bounds);
+  /// Takes a pass of this model that has run.
+  ModelRun(std::shared_ptr<const TextModel> trained, const ModelPass& pass);
 
   /// Of q, k, v, out and lse.
   [[nodiscard]] std::size_t bytes() const;
@@ -73,6 +76,7 @@ class ModelRun {
   void change(const ShownText& shown);
   void tell_of_layers();
   void keep_said(const Batch& batch);
+  void name_places();
 
   std::shared_ptr<const TextModel> trained_;
   Example example_;

@@ -9,7 +9,7 @@
 namespace qkv::api_detail {
 
 PairedText paired_text(const TextModel& trained, const ShownText& shown) {
-  const auto* const encoder = std::get_if<Encoder>(&trained.model().network());
+  const Encoder* const encoder = trained.traits().fills ? trained.model().parts().encoder : nullptr;
   if (encoder == nullptr) {
     refuse("second", "none: only encoders, such as BERT, read pairs of texts",
            "a model of kind " + std::string(name_of(trained.kind())));

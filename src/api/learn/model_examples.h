@@ -8,7 +8,7 @@
 
 namespace qkv::api_detail {
 
-/// Empty for a model that is none of the box.
+/// Empty for a model that qkv does not bring along.
 [[nodiscard]] std::vector<AboutExample> examples_of_model(std::string_view model);
 
 }  // namespace qkv::api_detail

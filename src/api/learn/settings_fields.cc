@@ -27,6 +27,7 @@ void add_what(Fields<TrainSettings>& fields) {
                         .meaning = "For text and tokenizer a file, UTF-8; for pictures a directory of PNG files with "
                                    "captions"});
   fields.info("data").needs_one = {"task=text", "task=pictures", "task=tokenizer"};
+  fields.tell_arguments({{"data", {"text"}}});
   fields.give_examples({{"task", "previous"}, {"data", "book.txt"}});
 }
 
@@ -35,8 +36,8 @@ void add_model(Fields<TrainSettings>& fields) {
   const auto add = [&](auto place, const char* name, const char* form, const char* meaning, const char* otherwise) {
     fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = "The model", .otherwise = otherwise});
   };
-  add(&S::tokenizer, "tokenizer", "PATH", "Of text: tokens of this file or model folder", "characters");
-  add(&S::from, "from", "MODEL", "Of text: go on from this model of the box, file or folder, with its tokenizer", "");
+  add(&S::tokenizer, "tokenizer", "PATH", "Tokens of this file or model folder", "characters");
+  add(&S::from, "from", "MODEL", "Go on from this model of the box, file or folder, with its tokenizer", "");
   fields.add(&S::model, api_detail::model_kind_field("The model"));
   add(&S::layers, "layers", "N", "Blocks of each stack", kOfTask);
   add(&S::d_model, "d_model", "N", "Width", kOfTask);
@@ -48,6 +49,7 @@ void add_model(Fields<TrainSettings>& fields) {
   for (const char* const of_text : {"tokenizer", "from"}) fields.info(of_text).needs = {"task=text"};
   fields.exclude({"tokenizer", "model", "layers", "d_model", "heads", "d_ff", "positions"}, {"from"},
                  "that model has its own");
+  fields.tell_arguments({{"from", {"tokenizer"}}});
   fields.give_examples(
       {{"tokenizer", "tokenizer.json"}, {"from", "gpt"}, {"model", "encoder"}, {"positions", "learned"}});
 }
@@ -77,7 +79,7 @@ void add_training(Fields<TrainSettings>& fields) {
   add(&S::seed, "seed", "N", "Of the model, the examples and dropout");
   fields.info("store").python = "stored";
   fields.info("momentum").needs = {"optimizer=sgd"};
-  fields.info("length").excludes = {"task=pictures"};
+  fields.exclude({"length"}, {"task=pictures"}, "a caption is as long as it is");
   for (const char* const of_picture : {"image_side", "patch_side"}) fields.info(of_picture).needs = {"task=pictures"};
   fields.info("optimizer").words = {"adamw", "sgd"};
   fields.info("schedule").words = {"cosine", "constant"};

@@ -13,6 +13,7 @@
 #include "qkv/model/model.h"
 #include "qkv/nearest_word.h"
 #include "qkv/text/read_tokenizer.h"
+#include "qkv/written_files.h"
 
 namespace qkv {
 
@@ -89,6 +90,10 @@ TrainTokenizerReply trained_tokenizer(const TokenizerRun& run) {
   const std::vector<std::byte> bytes = api_detail::of_path("data", [&] { return read_file(run.data); });
   const std::string_view text = require_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, run.data);
   if (text.empty()) refuse("data", "a text with tokens", run.data + ", which is empty");
+  require_writable(run.out);
+  if (is_same_place(run.data, run.out)) {
+    refuse("out", "a file other than that of `data`, which is read", "\"" + run.out + "\"");
+  }
   const std::string json = train_tokenizer(text, run.options);
   write_file(run.out, json);
   const auto tokenizer = parse_tokenizer_json(json, run.out);
@@ -158,9 +163,12 @@ std::optional<TrainReport> train_as_planned(const PlannedRun& run, const TrainWa
     auto report = run_training(run.settings, run.reporting, run.place, run.start, watch);
     draw_losses(run);
     return report;
-  } catch (const Diverged&) {
+  } catch (const Diverged& error) {
     draw_losses(run);
-    throw;
+    throw Error(
+        fmt::format("{}; {} holds the last checkpoint: to begin anew, say with a lower `learning_rate`, name another "
+                    "`out` or empty it",
+                    error.what(), run.place.directory));
   }
 }
 

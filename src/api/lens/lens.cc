@@ -17,6 +17,7 @@ Fields<TextQuestion> asked_text_fields() {
                                       .least = 0,
                                       .most = kLastExample});
   fields.info("text").one_of = {"example"};
+  fields.tell_arguments({{"text", {"ids"}}, {"example", {"ids"}}});
   fields.give_examples({{"text", "abcxyzab"}});
   return fields;
 }

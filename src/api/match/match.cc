@@ -77,8 +77,16 @@ MatchFound found_match(const MatchRequest& request, const Saying& saying) {
   found.match =
       api_detail::of_places(place_of, [&] { return match_pairs(*model, question.pictures, question.captions); });
   found.explanation = explain_match(*model, question, found.match);
-  found.loss = std::get<TwoTower>(model->model().network()).options().loss;
+  found.loss = model->model().parts().towers->options().loss;
   return found;
+}
+
+Tensor vectors_of(const PairMatch& match) {
+  std::vector<double> all = match.images.view().to_vector();
+  const std::vector<double> texts = match.texts.view().to_vector();
+  all.insert(all.end(), texts.begin(), texts.end());
+  const Tensor vectors(all, {match.images.dim(0) + match.texts.dim(0), match.images.dim(1)});
+  return {vectors, DType::f32};
 }
 
 MatchFigures answer(const MatchRequest& request) { return match_figures(request, found_match(request)); }

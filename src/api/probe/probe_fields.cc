@@ -61,7 +61,7 @@ void add_model(Fields<Request>& fields) {
                              .most = api_detail::kMostLayers,
                              .needs = {"model"}})
       .add(&Request::site, std::move(site));
-  fields.tell_arguments({{"text_file", {"text"}}});
+  fields.tell_arguments({{"text", {"ids"}}, {"text_file", {"text", "ids"}}, {"example", {"ids"}}});
   fields.give_examples({{"model", "induction"},
                         {"text", "abcxyzab"},
                         {"text_file", "text.txt"},

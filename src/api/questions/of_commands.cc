@@ -101,7 +101,7 @@ api_detail::Answerer api_detail::described_command(const char* command, const ch
           .answer = {}};
 }
 
-std::vector<api_detail::Answerer> api_detail::questions_of_commands() {
+std::vector<api_detail::Answerer> api_detail::questions_of_attention() {
   return {
       of_command("attend", "Attention on files: reads q, k and v, writes the result or says what it is.",
                  attend_fields(), {printed<AttendFigures>("qkv attend --json")},
@@ -135,6 +135,11 @@ std::vector<api_detail::Answerer> api_detail::questions_of_commands() {
            R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]"})",
            R"({"model": "induction", "text": "abcxyzab", "numbers": false})",
            R"({"text": "The cat sat down", "causal": true})", R"({"text": "The cat sat", "query": "cat"})"})),
+  };
+}
+
+std::vector<api_detail::Answerer> api_detail::questions_of_heads() {
+  return {
       asked_by_pages(
           of_command("analyze", "What the heads of a model do, over many texts.", analyze_fields(),
                      {printed<RolesReply>("qkv analyze --json"), printed<SyntaxReply>("qkv analyze --syntax --json")},
@@ -153,6 +158,11 @@ std::vector<api_detail::Answerer> api_detail::questions_of_commands() {
       of_command("lens", "What a model would say after each layer, and what makes its answer.", lens_fields(),
                  {printed<LensFigures>("qkv lens --json")},
                  {R"({"model": "induction", "text": "abcxyzab", "against": "x"})"}),
+  };
+}
+
+std::vector<api_detail::Answerer> api_detail::questions_of_texts() {
+  return {
       of_command("generate", "A model goes on with a text, or answers it.", generate_fields(),
                  {printed_in_lines<std::vector<GenerateFigures>>("qkv generate --json")},
                  {R"({"model": "gpt", "text": "The cat", "tokens": 6, "temperature": 0.5, "samples": 2, "seed": 7})"}),
@@ -172,6 +182,11 @@ std::vector<api_detail::Answerer> api_detail::questions_of_commands() {
            printed<TokensText>("qkv tokens --ids --json"), printed<VocabularyFigures>("qkv tokens --list --json")},
           {R"({"tokenizer": "english", "text": "the cats are small"})", R"({"tokenizer": "english", "ids": "12 7"})",
            R"({"tokenizer": "english", "search": "king"})"}),
+  };
+}
+
+std::vector<api_detail::Answerer> api_detail::questions_of_tasks() {
+  return {
       of_command("task", "Built-in tasks, with the attention that a solved model must show.", task_fields(),
                  {printed<TaskFigures>("qkv task TASK --json"), printed<TaskList>("qkv task --json")},
                  {R"({"task": "copy", "examples": 2, "split": "train"})", "{}"}),

@@ -44,7 +44,8 @@ std::vector<Answerer> questions_of_pages() {
 const std::vector<Answerer>& api_detail::answerers() {
   static const std::vector<Answerer> kAll = [] {
     std::vector<Answerer> all = questions_of_pages();
-    for (std::vector<Answerer> more : {questions_of_commands(), questions_that_write()}) {
+    for (std::vector<Answerer> more : {questions_of_attention(), questions_of_heads(), questions_of_texts(),
+                                       questions_of_tasks(), questions_that_write()}) {
       std::ranges::move(more, std::back_inserter(all));
     }
     return all;

@@ -17,18 +17,12 @@ namespace {
 
 constexpr std::int64_t kTexts = 64;
 
-std::vector<PatternHead> patterns_at(const TextModel& trained, std::int64_t count,
-                                     const std::vector<AttentionSite>& sites) {
-  std::vector<PatternHead> patterns = pattern_heads(trained, count);
-  std::erase_if(patterns, [&](const PatternHead& one) { return std::ranges::find(sites, one.site) == sites.end(); });
-  return patterns;
-}
-
 HeadOptions head_options(const AnalyzeRequest& request, const HeadTexts& texts) {
   HeadOptions options;
   options.importance_texts = request.importance;
   options.repeats = texts.repeats;
   options.masks = texts.masks;
+  options.patterns = texts.patterns;
   options.repeats.seed = options.masks.seed = request.seed;
   const auto is_left_out = [&](AttentionSite site) {
     return std::ranges::find(request.sites, name_of(site)) == request.sites.end();
@@ -36,9 +30,6 @@ HeadOptions head_options(const AnalyzeRequest& request, const HeadTexts& texts) 
   if (!request.sites.empty()) std::erase_if(options.sites, is_left_out);
   return options;
 }
-
-// Only on examples of its task does a model show its task's patterns.
-bool has_own_texts(const AnalyzeRequest& request) { return !request.texts.empty() || !request.file.path.empty(); }
 
 HeadTexts analyzed_texts(const AnalyzeRequest& request, const TextModel& trained) {
   if (!request.texts.empty()) return texts_to_look_at(trained, request.texts);
@@ -119,11 +110,8 @@ HeadsFound found_heads(const AnalyzeRequest& request, OpenedModel model, const S
     api_detail::QuestionWatch::doing(what, {.done = done, .total = total});
     if (saying.doing) saying.doing(what);
   };
-  HeadAnalysis analysis = analyze_heads(found.model->model(), found.texts.texts, options);
-  if (!has_own_texts(request)) {
-    analysis.patterns = patterns_at(*found.model, request.count.value_or(kTexts), options.sites);
-  }
-  found.analysis = std::make_shared<const HeadAnalysis>(std::move(analysis));
+  found.analysis =
+      std::make_shared<const HeadAnalysis>(analyze_heads(found.model->model(), found.texts.texts, options));
   return found;
 }
 

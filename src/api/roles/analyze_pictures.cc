@@ -1,5 +1,7 @@
 // What `qkv analyze` and heads() of Python draw.
+#include <utility>
 
+#include "insight/mixed_layers.h"
 #include "qkv/api/roles.h"
 #include "qkv/insight/report.h"
 #include "qkv/insight/rollout.h"
@@ -8,6 +10,24 @@ namespace qkv {
 namespace {
 
 constexpr std::size_t kMostFlow = 32;  // tokens: a flow for each pair of them takes too long beyond
+
+// The weights of the first text, whose pass runs when a picture first needs them.
+class FirstText {
+ public:
+  FirstText(OpenedModel model, HeadText text) : model_(std::move(model)), text_(std::move(text)) {}
+
+  [[nodiscard]] std::vector<TensorView> layers() {
+    if (layers_.empty()) {
+      layers_ = insight::self_attention_of(model_->model(), text_, AttentionSite::tokens, "heads_drawings");
+    }
+    return {layers_.begin(), layers_.end()};
+  }
+
+ private:
+  OpenedModel model_;
+  HeadText text_;
+  std::vector<Tensor> layers_;
+};
 
 void add_site(std::vector<Drawing>& all, const std::shared_ptr<const HeadAnalysis>& analysis, std::size_t n) {
   const std::string site(name_of(analysis->sites[n].site));
@@ -26,19 +46,12 @@ std::vector<Drawing> heads_drawings(const HeadsFound& found) {
   std::vector<Drawing> all;
   for (std::size_t n = 0; n < found.analysis->sites.size(); ++n) {
     add_site(all, found.analysis, n);
-    const AttentionSite site = found.analysis->sites[n].site;
-    if (site != AttentionSite::tokens || found.model->traits().is_pair) continue;
-    const auto add = [&](const char* what, auto draw) {
-      all.push_back(drawing(std::string(name_of(site)) + "-" + what,
-                            [=, model = found.model, texts = found.texts] { return draw(model->model(), texts); }));
-    };
-    add("rollout", [](const Model& model, const HeadTexts& texts) {
-      return rollout_maps(attention_rollout(model, texts.texts.front()), texts.shown);
-    });
+    if (found.analysis->sites[n].site != AttentionSite::tokens || found.model->traits().is_pair) continue;
+    const auto first = std::make_shared<FirstText>(found.model, found.texts.texts.front());
+    const std::vector<std::string>& shown = found.texts.shown;
+    all.push_back(drawing("tokens-rollout", [=] { return rollout_maps(attention_rollout(first->layers()), shown); }));
     if (found.texts.texts.front().ids.size() > kMostFlow) continue;
-    add("flow", [](const Model& model, const HeadTexts& texts) {
-      return flow_map(attention_flow(model, texts.texts.front()), texts.shown);
-    });
+    all.push_back(drawing("tokens-flow", [=] { return flow_map(attention_flow(first->layers()), shown); }));
   }
   return all;
 }

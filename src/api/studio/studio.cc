@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
+#include "api/heads/head_words.h"
 #include "api/models/models.h"
 #include "api/models/pass_bounds.h"
 #include "api/replies/reply_json.h"
@@ -16,7 +17,9 @@
 #include "core/shortened.h"
 #include "files/reading.h"
 #include "model/box_directories.h"
+#include "qkv/api/models.h"
 #include "qkv/api/refusal.h"
+#include "qkv/files.h"
 #include "qkv/model/box.h"
 
 namespace qkv {
@@ -90,6 +93,13 @@ std::shared_ptr<const TextModel> StudioState::model(const std::string& name) {
 
 void StudioState::keep(const std::string& name, OpenedModel model) {
   static_cast<void>(models_.get(model_key(name), [&] { return std::move(model); }));
+}
+
+void StudioState::keep(const HeadsRequest& shown, const ModelPass& pass) {
+  api_detail::ShownText key = api_detail::shown_text_of(shown);
+  key.model = model_key(shown.model);
+  static_cast<void>(
+      runs_.get(key, [&] { return std::make_shared<const api_detail::ModelRun>(model(shown.model), pass); }));
 }
 
 std::shared_ptr<const api_detail::ModelRun> StudioState::run(const api_detail::ShownText& shown,
@@ -186,6 +196,23 @@ const Fields<StudioOptions>& studio_fields() {
   return kFields;
 }
 
+void require_sound(const StudioOptions& options) {
+  namespace fs = std::filesystem;
+  // Quantised weights stay as they lie in the file, so that the studio is there at once.
+  if (!options.model.empty()) static_cast<void>(open_model(options.model, {}, QuantisedWeights::as_stored));
+  std::error_code none;
+  const fs::file_status file = fs::status(options.file, none);
+  // The studio reads plain files alone, and a pipe that nobody writes to would hold it up.
+  if (fs::exists(file) && !fs::is_regular_file(file) && !fs::is_directory(file)) {
+    throw Error("cannot read " + options.file + ": expected a file, got a pipe or a device");
+  }
+  if (!options.file.empty()) require_readable(options.file);
+  if (!options.root.empty() && !fs::is_directory(options.root, none)) {
+    api_detail::refuse("root", "a folder", "\"" + options.root + "\"");
+  }
+  if (!options.mask.empty()) static_cast<void>(parse_mask(options.mask));
+}
+
 const Fields<PageRequest>& page_fields() {
   static const Fields<PageRequest> kFields = [] {
     constexpr std::string_view kOfServers[] = {"file", "root"};
@@ -208,6 +235,8 @@ Studio::~Studio() = default;
 void Studio::keep(const std::string& name, std::shared_ptr<const TextModel> model) {
   state_->keep(name, std::move(model));
 }
+
+void Studio::keep(const HeadsRequest& shown, const ModelPass& pass) { state_->keep(shown, pass); }
 
 StudioReply Studio::ask(std::string_view name, std::string_view request, const StudioWatch& watch) {
   const Answering answering(*state_, name, watch);

@@ -14,6 +14,7 @@
 #include "api/studio/shared_work.h"
 #include "files/reading.h"
 #include "qkv/api/bench.h"
+#include "qkv/api/heads.h"
 #include "qkv/api/models.h"
 #include "qkv/api/questions.h"
 #include "qkv/api/refusal.h"
@@ -35,6 +36,8 @@ class StudioState {
   [[nodiscard]] std::shared_ptr<const TextModel> model(const std::string& name);
   /// Keeps a model that is open already.
   void keep(const std::string& name, OpenedModel model);
+  /// Keeps a pass over what its model is shown.
+  void keep(const HeadsRequest& shown, const ModelPass& pass);
   /// The model's pass over what it is shown; the last few are kept. Throws InvalidArgument naming the field, before the
   /// pass for a text of more than `most_tokens`.
   [[nodiscard]] std::shared_ptr<const ModelRun> run(const ShownText& shown, std::int64_t most_tokens = kAnyTokens);
@@ -102,7 +105,10 @@ Answerer answerer(const std::string& name, const std::string& meaning, const Fie
 [[nodiscard]] Answerer far_find_question();
 
 /// Those of commands that change nothing, each called as its command is; pages ask some of them, too.
-[[nodiscard]] std::vector<Answerer> questions_of_commands();
+[[nodiscard]] std::vector<Answerer> questions_of_attention();
+[[nodiscard]] std::vector<Answerer> questions_of_heads();
+[[nodiscard]] std::vector<Answerer> questions_of_texts();
+[[nodiscard]] std::vector<Answerer> questions_of_tasks();
 /// Those of commands that write files or use the network: whoever only reads is refused, but by `train`.
 [[nodiscard]] std::vector<Answerer> questions_that_write();
 

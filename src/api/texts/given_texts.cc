@@ -24,7 +24,7 @@ Texts lines_in(std::string_view rest, Texts lines, EmptyLines empty) {
     lines.texts.emplace_back(line);
     lines.line_numbers.push_back(number);
   }
-  if (lines.texts.empty()) throw Error(lines.file + ": expected a text on each line, got none");
+  if (lines.texts.empty()) throw FileError(lines.file, "expected a text on each line, got none");
   return lines;
 }
 
@@ -58,7 +58,7 @@ Texts parted(std::string_view whole, std::string_view separator, Texts texts) {
     begin = number + 1;
   }
   if (!text.empty()) add();  // a last separator ends the last text
-  if (texts.texts.empty()) throw Error(texts.file + ": expected a text, got an empty file");
+  if (texts.texts.empty()) throw FileError(texts.file, "expected a text, got an empty file");
   return texts;
 }
 

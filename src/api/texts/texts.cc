@@ -189,7 +189,7 @@ const Fields<GenerateRequest>& generate_fields() {
       fields.info(drawn).needs_one = {"temperature", "chat"};  // whose model may have one of its own
     }
     fields.info("samples").needs = {"temperature"};
-    fields.info("samples").excludes = {"beams"};
+    fields.exclude({"samples"}, {"beams"}, "beams draw nothing");
     fields.info("text").one_of = {"chat"};
     fields.info("chat").needs_one = {"user", "messages"};
     fields.info("dtype").words = {"file", "f32", "bf16"};
@@ -215,6 +215,7 @@ const Fields<FillRequest>& fill_fields() {
                           .required = true});
     fields.add(&R::count,
                {.name = "count", .form = "N", .meaning = "Pieces to show for each mask", .least = 1, .most = 1 << 20});
+    fields.tell_arguments({{"text", {"ids"}}});
     fields.give_examples({{"model", "english"}, {"text", "the cats <be> small"}});
     return fields;
   }();
@@ -234,37 +235,6 @@ EmbeddedTexts embed(const EmbedRequest& request, const TextModel& model, const s
   options.cut = [&](std::size_t, std::int64_t) { ++embedded.cut; };
   embedded.rows = embed_texts(model.model(), texts, options);
   return embedded;
-}
-
-QuantisedWeights weights_for(const GenerateRequest& request) {
-  return request.dtype == "file" ? QuantisedWeights::as_stored : QuantisedWeights::as_f32;
-}
-
-WriteOptions write_options(const WriteRequest& request, const Model& model) {
-  WriteOptions options{.draw = request.draw, .stops = request.stops};
-  options.draw.dtype = computed_in(request.dtype);
-  options.draw.cache_dtype = core::dtype_named(request.cache_type.value_or(""));
-  if (model.dtype() == DType::f64) options.draw.dtype = std::nullopt;
-  return options;
-}
-
-void require_effect(const GenerateRequest& request, const Given& given) {
-  const GenerateOptions& draw = request.draw;
-  if (given.has("length_penalty") && draw.beams == 1) refuse("length_penalty", "several `beams` beside it", "1");
-  if (request.chat) {
-    if (draw.beams > 1) {
-      refuse("beams", "1 of a conversation, of which one answer is followed", std::to_string(draw.beams));
-    }
-    return;
-  }
-  const auto require_draws = [&](const char* field) {
-    if (draw.temperature == 0) refuse(field, "a `temperature` above 0 beside it", "none");
-  };
-  if (given.has("seed")) require_draws("seed");
-  if (request.samples > 1 && draw.beams == 1) require_draws("samples");
-  if (request.samples > 1 && draw.beams > 1) {
-    refuse("samples", "1 beside several beams, which give one text", std::to_string(request.samples));
-  }
 }
 
 EmbedReply embed(const EmbedRequest& request, const Saying& saying) {
@@ -290,38 +260,6 @@ AnyReply answer(const EmbedRequest& request) {
   std::vector<EmbedFigures> all;
   for (std::size_t n = 0; n < reply.texts.size(); ++n) all.push_back(embed_figures(reply, n));
   return any_reply(std::move(all));
-}
-
-std::vector<WrittenText> write_given(const TextModel& model, const Texts& prompts, const WriteOptions& options) {
-  return api_detail::of_places(prompts.places(), [&] { return write_texts(model, prompts.texts, options); });
-}
-
-namespace {
-
-GenerateFigures answer_in_chat(const GenerateRequest& request, const Given& given) {
-  const std::vector<ChatMessage> messages = messages_of(request);
-  const OpenedModel model = open_model(request.model, {}, weights_for(request));
-  Chat chat(*model);
-  for (const ChatMessage& message : messages) chat.say(message);
-  WriteOptions write = write_options(request, model->model());
-  write.draw = chat_draw(write.draw, given, trained_model_path(request.model));
-  return chat_figures(chat, chat.answer(write), model->model().quantised_words());
-}
-
-}  // namespace
-
-std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given) {
-  generate_fields().require_company(request);
-  require_effect(request, given);
-  if (request.chat) return {answer_in_chat(request, given)};
-  const OpenedModel model = open_model(request.model, {}, weights_for(request));
-  api_detail::require_pass("text", *model, *request.text, api_detail::PassKeeps::layers);
-  const Texts prompts{.texts = std::vector<std::string>(static_cast<std::size_t>(request.samples), *request.text)};
-  std::vector<GenerateFigures> all;
-  for (const WrittenText& one : write_given(*model, prompts, write_options(request, model->model()))) {
-    all.push_back(generate_figures(*request.text, one, model->model().quantised_words()));
-  }
-  return all;
 }
 
 FillFigures answer(const FillRequest& request, const Saying& saying) {

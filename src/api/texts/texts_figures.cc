@@ -21,18 +21,19 @@ FillFigures fill_figures(const std::string& text, const std::vector<FilledMask>&
   return figures;
 }
 
-GenerateFigures generate_figures(const std::string& prompt, const WrittenText& written, std::string weights) {
+GenerateFigures generate_figures(const std::string& prompt, const WrittenText& written, const Writing& writing) {
   return {.end = std::string(name_of(written.end)),
           .prompt = prompt,
           .text = written.text,
-          .weights = std::move(weights),
+          .weights = writing.weights,
           .tokens = written.tokens,
           .messages = {},
+          .cautions = writing.cautions,
           .cache_bytes = written.cache_bytes > 0 ? std::optional(written.cache_bytes) : std::nullopt};
 }
 
-GenerateFigures chat_figures(const Chat& chat, const WrittenText& written, std::string weights) {
-  GenerateFigures figures = generate_figures(chat.last_read().rendered.text, written, std::move(weights));
+GenerateFigures chat_figures(const Chat& chat, const WrittenText& written, const Writing& writing) {
+  GenerateFigures figures = generate_figures(chat.last_read().rendered.text, written, writing);
   figures.messages = chat.messages();
   return figures;
 }
@@ -95,6 +96,7 @@ const Members<GenerateFigures>& members_of(const GenerateFigures* /*type*/) {
           .add_if_there(&F::weights, "weights", "How quantised ones are computed with")
           .add(&F::tokens, "tokens", "That were written; also those behind a stop")
           .add_if_there(&F::messages, "messages", "The conversation, the answer the last")
+          .add_if_there(&F::cautions, "cautions", "What its reader has to know")
           .add_if_there(&F::cache_bytes, "cache_bytes", "Of the keys and values that were kept");
   return kMembers;
 }

@@ -120,9 +120,8 @@ const Fields<TokensRequest>& tokens_fields() {
     fields.add(&R::list, {.name = "list", .meaning = "The whole vocabulary"});
     fields.add(&R::search, {.name = "search", .form = "TEXT", .meaning = "The pieces that hold a text"});
     fields.add(&R::source, {.name = "source", .meaning = "Of an encoder-decoder: the source's own pieces"});
-    fields.add(&R::no_specials, {.name = "no_specials",
-                                 .meaning = "Without the special tokens of the template",
-                                 .excludes = {"list", "search"}});
+    fields.add(&R::no_specials, {.name = "no_specials", .meaning = "Without the special tokens of the template"});
+    fields.exclude({"no_specials"}, {"list", "search"}, "a vocabulary has no template");
     fields.info("text").one_of = {"file", "ids", "list", "search"};
     fields.tell_arguments({{"ids", {"id"}}});
     fields.give_examples({{"tokenizer", "english"},

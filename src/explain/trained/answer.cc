@@ -41,24 +41,25 @@ std::size_t place_of(const Ran& ran, const ChosenHead& chosen, std::optional<std
 Term read_vector(const Ran& ran) {
   const Term y = name("y");
   const Term last = ran.trace.contains(stack_of(ran.trained) + "ln_final") ? call("LN", y) : y;
-  const auto* encoder = std::get_if<Encoder>(&ran.trained.model().network());
+  const NetworkParts parts = ran.trained.model().parts();
+  const Encoder* encoder = parts.decoder == nullptr ? parts.encoder : nullptr;
   if (encoder == nullptr || encoder->options().head != EncoderHead::transform) return last;
   const EncoderOptions& options = encoder->options();
   return call("LN", call(name_of(options.head_activation.value_or(options.activation)), call("Linear", last)));
 }
 
 bool is_tied(const Model& model) {
-  if (const Decoder* const decoder = insight::decoder_in(model)) return decoder->options().tied;
-  return std::get<Encoder>(model.network()).options().tied;
+  const NetworkParts parts = model.parts();
+  return parts.decoder != nullptr ? parts.decoder->options().tied : parts.encoder->options().tied;
 }
 
 Term scores_formula(const Ran& ran) {
   const Model& model = ran.trained.model();
   const Term product = row({name(is_tied(model) ? "E" : "W"), op("·"), read_vector(ran)});
   const auto with_bias = [](const Term& scores) { return row({scores, op("+"), name("b")}); };
-  const Decoder* const decoder = insight::decoder_in(model);
+  const Decoder* const decoder = model.parts().decoder;
   if (decoder == nullptr) {
-    const EncoderOptions& options = std::get<Encoder>(model.network()).options();
+    const EncoderOptions& options = model.parts().encoder->options();
     const bool has_bias = options.head == EncoderHead::transform && options.head_bias;
     return has_bias ? with_bias(product) : product;
   }

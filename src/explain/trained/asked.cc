@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/said_of.h"
 #include "insight/asked_text.h"
 #include "qkv/model/chat.h"
 
@@ -13,7 +14,7 @@ namespace {
 // A captioner begins to write; of two towers the picture stands alone, unless a caption comes to it.
 Example image_example(const TextModel& trained, const TensorView& picture) {
   Example example;
-  example.image = said_of("picture", [&] { return trained.image_of(picture); });
+  example.image = trained.image_of(picture);
   if (is_pair(trained)) return example;
   example.tokens = {trained.tokenizer().id("<s>")};
   example.labels.resize(1);
@@ -49,7 +50,7 @@ Example given_example(const TextModel& trained, const ModelQuestion& question) {
   }
   if (is_picture) refuse("picture", "a text: this model reads no images", "a picture");
   if (!is_text) refuse("text", "a text, or an example", "none");
-  return said_of("text", [&] { return trained.example_of(*question.text); });
+  return trained.example_of(*question.text);
 }
 
 // Positions are learned for the text and for its answer, but for the answer's last token, which is said and not read.
@@ -69,7 +70,8 @@ std::vector<Example> pairs_of(const TextModel& trained, const ModelQuestion& que
   if (example.image.empty() && !question.captions.empty()) refuse("captions", "a picture beside them", "a text");
   if (question.example) pairs.push_back(example);
   for (const std::string& caption : question.captions) {
-    Example& pair = pairs.emplace_back(said_of("captions", [&] { return trained.example_of(caption); }));
+    Example& pair =
+        pairs.emplace_back(core::said_of(kExplainModel, "captions", [&] { return trained.example_of(caption); }));
     pair.image = example.image;
   }
   return pairs;
@@ -100,7 +102,7 @@ Asked asked_of(const TextModel& trained, const ModelQuestion& question) {
   } else if (!question.example) {
     if (asked.shown.source.empty()) require_answer_fits(trained, asked.shown);
     if (insight::is_writer(trained)) {
-      said_of("text", [&] { asked.is_open = insight::write_answer(trained, question.answer, asked.shown); });
+      asked.is_open = insight::write_answer(trained, question.answer, asked.shown);
     }
     trained.mark(asked.shown);
   }

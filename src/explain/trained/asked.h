@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "core/said_of.h"
 #include "qkv/explain/model.h"
 
 namespace qkv::explain_detail {
@@ -27,11 +26,5 @@ struct Asked {
 [[nodiscard]] Asked asked_of(const TextModel& trained, const ModelQuestion& question);
 
 [[noreturn]] void refuse(const char* argument, const std::string& expected, const std::string& got);
-
-/// What a call says of its own function and argument is said of this member of the question.
-template <class Call>
-auto said_of(const char* argument, const Call& call) {
-  return core::said_of(kExplainModel, argument, call);
-}
 
 }  // namespace qkv::explain_detail

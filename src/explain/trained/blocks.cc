@@ -111,7 +111,8 @@ Table experts_table(const Tensor& shares, const std::vector<std::string>& rows) 
 BlockForm form_of(const Ran& ran, const std::string& block) {
   const auto has = [&](const char* leaf) { return ran.trace.contains(block + leaf); };
   BlockForm form;
-  if (const auto* decoder = std::get_if<Decoder>(&ran.trained.model().network())) {
+  if (ran.trained.traits().goes_on) {
+    const Decoder* decoder = ran.trained.model().parts().decoder;
     form = {decoder->options().order, decoder->options().choices.residual_scale};
   }
   if (is_parallel(form.order)) return form;

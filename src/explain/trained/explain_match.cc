@@ -96,22 +96,23 @@ std::vector<Section> maps_steps(const TextModel& model, const MatchQuestion& que
     ShownPair& pair = pairs.emplace_back(model.example_of(caption), caption);
     pair.example.image = image;
   }
-  Section step = pair_maps_step(model, pairs);
+  const std::vector<double> scores = match.scores.view().select(0, static_cast<std::int64_t>(picture)).to_vector();
+  const auto best = static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin());
+  std::vector<Section> steps = pair_maps_steps(model, pairs, best);
+  Section& step = steps[0];
   step.id = fmt::format("maps-{}", picture + 1);
   step.title = fmt::format("What the cosines of {} rest on", question.names[picture]);
   for (NamedHeatmap& map : step.heatmaps) map.id = fmt::format("{}-{}", step.id, map.id);
-  const std::vector<double> scores = match.scores.view().select(0, static_cast<std::int64_t>(picture)).to_vector();
-  const auto best = static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin());
-  Section words = word_maps_step(model, pairs[best]);
+  Section& words = steps[1];
   words.id = fmt::format("words-{}", picture + 1);
   words.title = fmt::format("{}: {}", question.names[picture], words.title);
-  return {std::move(step), std::move(words)};
+  return steps;
 }
 
 }  // namespace
 
 Explanation explain_match(const TextModel& model, const MatchQuestion& question, const PairMatch& match) {
-  const auto* towers = std::get_if<TwoTower>(&model.model().network());
+  const TwoTower* towers = model.model().parts().towers;
   if (towers == nullptr) {
     throw InvalidArgument(kExplainMatch, "model", "a two-tower model",
                           "one of kind " + std::string(name_of(model.kind())));

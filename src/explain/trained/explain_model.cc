@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "explain/trained/asked.h"
 #include "explain/trained/chosen_head.h"
@@ -16,6 +18,7 @@
 #include "insight/find_token.h"
 #include "insight/removed_heads.h"
 #include "insight/text_batch.h"
+#include "nn/trace_record.h"
 #include "qkv/explain/model.h"
 #include "qkv/number_text.h"
 
@@ -56,7 +59,7 @@ class ModelReader {
     if (is_long()) {
       run_long();
     } else {
-      pass([&] { trained_.model().run(input_of(batch_), trace_); });
+      trained_.model().run(input_of(batch_), trace_);
     }
     run_.tokens = texts_of(trained_.tokenizer(), shown().tokens);
   }
@@ -86,16 +89,24 @@ class ModelReader {
               : fmt::format("takes {} passes; ask for the step \"removal\", or sweep the heads", heads_in_all())));
     }
     add_maps();
-    return explain(run_, path());
+    Explanation explanation = explain(run_, path());
+    if (!is_long()) explanation.pass = pass_left();
+    return explanation;
   }
 
  private:
   [[nodiscard]] const Example& shown() const { return asked_.shown; }
 
-  // A text may be longer than the model learnt vectors for.
-  template <class Run>
-  void pass(const Run& run) const {
-    said_of(question_.example ? "example" : "text", run);
+  // For whoever asks more of this text. Values of the trace, of which there are many, are let go.
+  std::shared_ptr<const ModelPass> pass_left() {
+    auto left = std::make_shared<ModelPass>(ModelPass{.example = shown(), .trace = trace_, .said = {}});
+    if (says_tokens()) {
+      const Tensor scores = trace_[stack_of(trained_) + "logits"];
+      left->said =
+          Tensor(scores.view().select(0, 0).select(0, insight::asked_row(trained_, shown(), batch_)), DType::f64);
+    }
+    trace_.record()->kept = {};
+    return left;
   }
 
   [[nodiscard]] bool is_long() const { return is_long_text(trained_, read_); }
@@ -117,7 +128,7 @@ class ModelReader {
     }
     chosen_ = choose_head(trained_, tokens_heads(), question_);
     const LongQuestion rows{.first = first, .layer = chosen_.layer};
-    pass([&] { sites_.push_back(run_long_text(trained_, batch_, read_, rows, trace_)); });
+    sites_.push_back(run_long_text(trained_, batch_, read_, rows, trace_));
     asked_.shown = rows_of(read_, first);
     if (!run_.sources.empty())
       run_.sources = {run_.sources.begin() + first, run_.sources.begin() + first + kRowsInFull};
@@ -333,7 +344,7 @@ class ModelReader {
     if (!asked_.pairs.empty()) {
       std::vector<ShownPair> pairs;
       for (std::size_t n = 0; n < asked_.pairs.size(); ++n) pairs.push_back({asked_.pairs[n], run_.captions[n].text});
-      run_.maps = {pair_maps_step(trained_, pairs), word_maps_step(trained_, pairs.front())};
+      run_.maps = pair_maps_steps(trained_, pairs, 0);
     } else if (trained_.traits().reads_images && trained_.traits().writes) {
       const auto cross = std::ranges::find(run_.sites, name_of(AttentionSite::cross), &SiteWeights::name);
       SaidTokens tokens{.example = shown(), .said = {}, .marked = {}};

@@ -72,7 +72,7 @@ Section removal_of(const Ran& ran, const std::vector<TracedSite>& sites, const s
 
 // What stands for the image: where no map follows, the pool's result (SigLIP).
 std::string image_name(const TextModel& trained) {
-  return std::get<TwoTower>(trained.model().network()).options().image_map ? "image_map" : "image_pool";
+  return trained.model().parts().towers->options().image_map ? "image_map" : "image_pool";
 }
 
 // Of the vectors of image and text.

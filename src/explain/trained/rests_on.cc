@@ -92,17 +92,8 @@ NamedHeatmap strengths(const std::string& id, const std::string& caption, const 
   return map;
 }
 
-}  // namespace
-
-Tensor covered_colours(const TextModel& trained, const Example& example) {
-  const Tensor colours = trained.colours_of(example.image);
-  const auto* towers = std::get_if<TwoTower>(&trained.model().network());
-  const std::int64_t side = colours.dim(1) - (towers == nullptr ? 0 : towers->options().image_margin);
-  return Tensor(colours.view().slice(1, 0, side).slice(2, 0, side));
-}
-
-Section pair_maps_step(const TextModel& trained, const std::vector<ShownPair>& pairs) {
-  const auto& towers = std::get<TwoTower>(trained.model().network());
+Section pairs_step(const TextModel& trained, const std::vector<ShownPair>& pairs, const CoveredImage& covered) {
+  const TwoTower& towers = *trained.model().parts().towers;
   Section step;
   step.id = "rests-on";
   step.title = "What the cosine rests on";
@@ -118,7 +109,7 @@ Section pair_maps_step(const TextModel& trained, const std::vector<ShownPair>& p
     const std::string called = pairs.size() > 1 ? fmt::format("{} ", n + 1) : "";  // captions are long
     const Tensor pixels = covered_colours(trained, example);
     PairRelevance relevance = pair_relevance(towers, example.image, example.tokens);
-    const Tensor lost = losses(pair_occlusion(towers, example.image, example.tokens));
+    const Tensor lost = losses(covered.losses(example.tokens));
     step.images.push_back(
         {.title = called + "attention", .pixels = pixels, .weights = relevance.patches, .marked = {}});
     step.images.push_back({.title = called + "covered", .pixels = pixels, .weights = lost, .marked = {}});
@@ -131,11 +122,10 @@ Section pair_maps_step(const TextModel& trained, const std::vector<ShownPair>& p
   return step;
 }
 
-Section word_maps_step(const TextModel& trained, const ShownPair& pair) {
+Section words_step(const TextModel& trained, const ShownPair& pair, const CoveredImage& covered) {
   const Example& example = pair.example;
   const std::vector<std::size_t> places = word_places(trained, pair);
-  const Tensor both = losses(pair_interaction(std::get<TwoTower>(trained.model().network()), example.image,
-                                              example.tokens, without_each(trained, example.tokens, places)));
+  const Tensor both = losses(covered.interaction(example.tokens, without_each(trained, example.tokens, places)));
   const std::vector<std::string> tokens = texts_of(trained.tokenizer(), example.tokens);
   Section step;
   step.id = "words";
@@ -161,8 +151,23 @@ Section word_maps_step(const TextModel& trained, const ShownPair& pair) {
   return step;
 }
 
+}  // namespace
+
+Tensor covered_colours(const TextModel& trained, const Example& example) {
+  const Tensor colours = trained.colours_of(example.image);
+  const TwoTower* towers = trained.model().parts().towers;
+  const std::int64_t side = colours.dim(1) - (towers == nullptr ? 0 : towers->options().image_margin);
+  return Tensor(colours.view().slice(1, 0, side).slice(2, 0, side));
+}
+
+std::vector<Section> pair_maps_steps(const TextModel& trained, const std::vector<ShownPair>& pairs,
+                                     std::size_t worded) {
+  const CoveredImage covered(*trained.model().parts().towers, pairs.front().example.image);
+  return {pairs_step(trained, pairs, covered), words_step(trained, pairs[worded], covered)};
+}
+
 std::vector<Section> caption_maps_steps(const TextModel& trained, const SaidTokens& tokens) {
-  const auto& captioner = std::get<Captioner>(trained.model().network());
+  const Captioner& captioner = *trained.model().parts().captioner;
   const Example& example = tokens.example;
   Section covered;
   covered.id = "covered";

@@ -19,13 +19,12 @@ struct ShownPair {
 /// The image for people, without the pixels that belong to no patch.
 [[nodiscard]] Tensor covered_colours(const TextModel& trained, const Example& example);
 
-/// For each caption: the image under relevance, and under what the cosine loses when a patch is covered; the strengths
-/// of its tokens.
-[[nodiscard]] Section pair_maps_step(const TextModel& trained, const std::vector<ShownPair>& pairs);
-
-/// For each word of the caption the image under the part of the cosine that needs patch and word together. Outlined are
-/// the patches of a pattern that the word belongs to, if the example has any.
-[[nodiscard]] Section word_maps_step(const TextModel& trained, const ShownPair& pair);
+/// Two steps of captions of one image. "rests-on": for each caption the image under relevance, and under what the
+/// cosine loses when a patch is covered; the strengths of its tokens. "words": for each word of caption `worded` the
+/// image under the part of the cosine that needs patch and word together; outlined are the patches of a pattern that
+/// the word belongs to, if the example has any.
+[[nodiscard]] std::vector<Section> pair_maps_steps(const TextModel& trained, const std::vector<ShownPair>& pairs,
+                                                   std::size_t worded);
 
 /// For each token that the captioner says at a place of the example, `said` of the vocabulary: the image under what the
 /// token loses when a patch is covered, and under relevance. Patches in `marked`, b8 [rows, columns] a place or empty,

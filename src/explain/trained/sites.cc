@@ -16,7 +16,7 @@ constexpr std::array kSites = {AttentionSite::tokens, AttentionSite::source, Att
 constexpr std::string_view kClassToken = "[class]";  // of a tower that puts a vector before its patches
 
 bool has_class_token(const TextModel& trained) {
-  const auto* towers = std::get_if<TwoTower>(&trained.model().network());
+  const TwoTower* towers = trained.model().parts().towers;
   return towers != nullptr && towers->options().image_pooling == ImagePooling::class_token;
 }
 

@@ -5,6 +5,7 @@
 #include "kernels/cpu/pair_row_products.h"
 #include "kernels/cpu/simd_avx512bf16.h"
 #include "kernels/cpu/targets.h"
+#include "kernels/product/panels.h"
 
 namespace qkv::kernels::cpu {
 namespace avx512bf16 {
@@ -43,6 +44,7 @@ constexpr Target make() noexcept {
   target.blocks_a_task = blocks_a_task;
   target.worker_bytes = worker_bytes;
   target.run = run;
+  target.pairs = &kernels::avx512bf16::kPairs;
   return target;
 }
 

@@ -11,6 +11,7 @@
 
 namespace qkv::kernels {
 
+struct PanelLoops;
 struct QuantisedLoops;
 struct VectorLoops;
 
@@ -107,6 +108,7 @@ struct Target {
   const VectorLoops* loops = nullptr;         // null: those of the target's substitute
   const SplitLoops* split = nullptr;          // f32 products on a unit that multiplies bf16; likewise
   const QuantisedLoops* quantised = nullptr;  // products with quantised weights; likewise
+  const PanelLoops* pairs = nullptr;          // products of pairs of bf16; likewise
 };
 
 /// Bytes of scratch from one worker to the next.

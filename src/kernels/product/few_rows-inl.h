@@ -1,33 +1,17 @@
 // Compiled once for each width of vectors: QKV_LOOPS names it, QKV_VECTOR_BYTES is its width. Nothing of the standard
 // library that could be shared between those copies is used here.
-#if QKV_VECTOR_BYTES > 16
-#include <immintrin.h>
-#elif defined(__aarch64__)
-#include <arm_neon.h>
-#endif
-
 #include <bit>
-#include <cstring>
 #include <type_traits>
 
 #include "kernels/product/few_rows_problem.h"
+#include "kernels/product/vectors-inl.h"
 
 namespace qkv::kernels::QKV_LOOPS {
 namespace {  // NOLINT(cert-dcl59-cpp,misc-anonymous-namespace-in-header): compiled once per target
 
-constexpr std::int64_t kLanes = QKV_VECTOR_BYTES / sizeof(float);
 // Sums in registers: rows of x times rows of the weight. All else that a step reads fits beside them.
 constexpr int kMostRows = 4;
 constexpr int kSums = QKV_VECTOR_BYTES == 64 ? 16 : 12;
-
-using Floats = float __attribute__((vector_size(QKV_VECTOR_BYTES)));
-using Words = std::uint32_t __attribute__((vector_size(QKV_VECTOR_BYTES)));
-
-[[gnu::always_inline]] inline Floats load(const float* from) {
-  Floats value;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
-}
 
 #if QKV_VECTOR_BYTES == 64
 [[gnu::always_inline]] inline __m256i load_halves(const void* from) {

@@ -177,8 +177,9 @@ dnnl::memory memory_of(const dnnl::memory::desc& description, const void* data) 
   return {description, engine(), const_cast<void*>(data)};
 }
 
-// Without instructions for a dtype, oneDNN has plain loops, a twentieth as fast as its products of f32.
-bool has_products_of(DType dtype) {
+}  // namespace
+
+bool onednn_has_products_of(DType dtype) {
   constexpr std::int64_t kSize = 64;
   const std::shared_ptr<const Primitive> primitive = primitive_of({.M = kSize,
                                                                    .N = kSize,
@@ -192,16 +193,6 @@ bool has_products_of(DType dtype) {
                                                                    .out = dtype,
                                                                    .bias = DType::i64});
   return primitive != nullptr && !is_reference(*primitive);
-}
-
-}  // namespace
-
-DType product_dtype(DType dtype) {
-  static const bool kHasBf16 = has_products_of(DType::bf16);
-  static const bool kHasF16 = has_products_of(DType::f16);
-  if (dtype == DType::bf16) return kHasBf16 ? dtype : DType::f32;
-  if (dtype == DType::f16) return kHasF16 ? dtype : DType::f32;
-  return dtype;
 }
 
 std::size_t onednn_packed_bytes(const ProductShape& shape) {

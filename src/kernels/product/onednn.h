@@ -1,4 +1,4 @@
-// One matrix product by oneDNN, on the calling thread alone; no_onednn.cc has none.
+// One matrix product by oneDNN, on the calling thread alone.
 #pragma once
 
 #include <compare>
@@ -20,7 +20,7 @@ enum class RightLayout : std::uint8_t {
 struct ProductShape {
   std::int64_t M, N, K;
   std::int64_t a_row, a_column, b_row, b_column, c_row;
-  DType dtype;  // of A and B: f32, or bf16 or f16 where product_dtype() says so
+  DType dtype;  // of A and B: bf16 or f16
   DType out;    // of C
   DType bias;   // i64 where there is none
   RightLayout right = RightLayout::strided;
@@ -28,9 +28,8 @@ struct ProductShape {
   auto operator<=>(const ProductShape&) const = default;
 };
 
-/// The dtype in which this machine multiplies matrices of `dtype`: f32 for bf16 or f16 where it has no instructions for
-/// them, else `dtype` itself.
-[[nodiscard]] DType product_dtype(DType dtype);
+/// Whether oneDNN has instructions for products of this dtype; without them it has plain loops, a twentieth as fast.
+[[nodiscard]] bool onednn_has_products_of(DType dtype);
 
 /// Bytes of B as `shape.right`, packed or kept, lays it for products of this shape; 0 where oneDNN has no such product.
 [[nodiscard]] std::size_t onednn_packed_bytes(const ProductShape& shape);

@@ -15,7 +15,7 @@ constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 nlohmann::json parsed(const std::string& path) {
   nlohmann::json json = files::read_json(path);
-  if (!json.is_object()) throw Error(path + ": expected a JSON object, got " + files::json_for_message(json));
+  if (!json.is_object()) throw FileError(path, "expected a JSON object, got " + files::json_for_message(json));
   return json;
 }
 
@@ -61,7 +61,7 @@ std::string ConfigFile::shown(std::string_view word) const {
 }
 
 void ConfigFile::refuse(std::string_view word, std::string_view expected) const {
-  throw Error(path_ + ": " + std::string(word) + ": expected " + std::string(expected) + ", got " + shown(word));
+  throw FileError(path_, std::string(word) + ": expected " + std::string(expected) + ", got " + shown(word));
 }
 
 std::int64_t ConfigFile::integer(std::string_view word) const {

@@ -67,7 +67,7 @@ std::optional<std::int64_t> padding_in(const fs::path& path, const Tokenizer& to
 // What stands for a text at the last place has read the padding before it, so that it must be the authors'.
 std::optional<std::int64_t> padding_of(const std::string& folder, const ConfigFile& config,
                                        const Model::Network& network, const Tokenizer* tokenizer) {
-  const auto* towers = std::get_if<TwoTower>(&network);
+  const TwoTower* towers = parts_of(network).towers;
   if (towers == nullptr || towers->options().text_pooling != TextPooling::last || tokenizer == nullptr) {
     return std::nullopt;
   }
@@ -114,7 +114,7 @@ ConfigFile config_in(const std::string& folder) {
   constexpr const char* kStart = "decoder_start_token_id";
   const fs::path own = fs::path(folder) / "config.json";
   if (!files::is_there(own.string())) {
-    throw Error(folder + ": expected a folder with config.json, got one without");
+    throw FileError(folder, "expected a folder with config.json, got one without");
   }
   const ConfigFile config(own.string());
   const fs::path path = fs::path(folder) / kGeneration;
@@ -164,14 +164,14 @@ Model open_folder(const std::string& folder, QuantisedWeights quantised) {
     try {
       return work();
     } catch (const InvalidArgument& unsound) {
-      throw Error(config.path() + ": " + unsound.what());
+      throw FileError(config.path(), unsound.what());
     }
   };
   FittedNetwork fitted =
       of_config([&] { return fitted_to(stored, config, family.network(config, Init::undrawn(), dtype), dtype); });
   Loading loading(stored, fitted.stack, family.padding != nullptr ? family.padding(config) : 0);
   if (quantised == QuantisedWeights::as_f32) loading.set_numbers(DType::bf16);
-  if (const auto* decoder = std::get_if<Decoder>(&fitted.network)) {
+  if (const Decoder* decoder = parts_of(fitted.network).decoder) {
     loading.set_heads(heads_of(decoder->options()));
     loading.set_experts(decoder->options().choices.experts.count);
   }

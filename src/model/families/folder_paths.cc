@@ -63,8 +63,8 @@ void refuse_dangling_links(const std::string& folder) {
     std::error_code none;
     if (!is_read(path.filename().string()) || !fs::is_symlink(path, none)) continue;
     if (files::is_there(path.string())) continue;
-    throw Error(path.string() + ": expected a file, got a link to " + fs::read_symlink(path, none).string() +
-                ", where there is none: fetch the model again");
+    throw FileError(path.string(), "expected a file, got a link to " + fs::read_symlink(path, none).string() +
+                                       ", where there is none: fetch the model again");
   }
 }
 
@@ -79,7 +79,7 @@ void refuse_folder_above(const std::string& folder) {
   for (std::size_t n = 0; n < std::min(kMost, below.size()); ++n) {
     names += (n == 0 ? "" : ", or ") + below[n].lexically_normal().string();
   }
-  throw Error(folder + ": expected a folder with config.json, got one without: give " + names);
+  throw FileError(folder, "expected a folder with config.json, got one without: give " + names);
 }
 
 }  // namespace qkv::families

@@ -96,7 +96,7 @@ std::optional<ConfigFile> generation_in(const std::string& folder) {
   return ConfigFile(path.string());
 }
 
-// Those of one token each; the end of a text is none of them, as in `transformers`. The word counts as read only then.
+// Those of one token each; the end of a text is left out, as in `transformers`. The word counts as read only then.
 std::vector<std::int64_t> never_in(const ConfigFile& config) {
   constexpr const char* kWord = "bad_words_ids";
   const auto found = config.json().find(kWord);

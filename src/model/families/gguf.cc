@@ -105,8 +105,9 @@ DType dtype_of_table(const GgufEntry& table) {
 const GgufEntry& table_of(const Gguf& file) {
   const GgufEntry* table = file.find(text::kTokenTable);
   if (table != nullptr && table->shape.size() == 2) return *table;
-  throw Error(file.source() + ": \"" + std::string(text::kTokenTable) + "\": expected a table of tokens, got " +
-              (table == nullptr ? "no such tensor" : "one of " + std::to_string(table->shape.size()) + " axes"));
+  throw FileError(file.source(), "\"" + std::string(text::kTokenTable) + "\": expected a table of tokens, got " +
+                                     (table == nullptr ? "no such tensor"
+                                                       : "one of " + std::to_string(table->shape.size()) + " axes"));
 }
 
 void require_model(const GgufKeys& keys) {
@@ -165,7 +166,7 @@ class GgufReading {
     return named_.network(config_, Init::undrawn(), dtype_of_table(table_of(file_)));
   }
   void set_experts_of(const Model::Network& network) {
-    if (const auto* decoder = std::get_if<Decoder>(&network)) {
+    if (const Decoder* decoder = parts_of(network).decoder) {
       loading.set_experts(decoder->options().choices.experts.count);
     }
   }
@@ -224,7 +225,7 @@ Model model_of_gguf(Gguf file, QuantisedWeights quantised) {
   try {
     return opened(std::move(file), quantised);
   } catch (const InvalidArgument& unsound) {
-    throw Error(source + ": " + unsound.what());
+    throw FileError(source, unsound.what());
   }
 }
 
@@ -240,7 +241,7 @@ LaterGgufModel later_model_of_gguf(Gguf file) {
             .config = reading->config().json(),
             .value = [reading](const Parameter& parameter) { return reading->loading.value_of(parameter); }};
   } catch (const InvalidArgument& unsound) {
-    throw Error(source + ": " + unsound.what());
+    throw FileError(source, unsound.what());
   }
 }
 

@@ -429,8 +429,8 @@ const GgufFamily& gguf_family_for(const std::string& model_type, const std::stri
       names += (names.empty() ? "" : ", ") + std::string(type);
     }
   }
-  throw Error(source + ": model_type: expected one that GGUF has an architecture for, " + names + ", got " +
-              model_type);
+  throw FileError(source,
+                  "model_type: expected one that GGUF has an architecture for, " + names + ", got " + model_type);
 }
 
 const GgufFamily& gguf_family_of(const files::GgufKeys& keys) {

@@ -58,7 +58,7 @@ bool makes(const Llama3Scaling& scaling, const std::vector<double>& factors, std
 }
 
 [[noreturn]] void refuse_factors(const files::GgufKeys& keys, const std::string& expected, const std::string& got) {
-  throw Error(keys.file().source() + ": " + kFactors + ": expected " + expected + ", got " + got);
+  throw FileError(keys.file().source(), std::string(kFactors) + ": expected " + expected + ", got " + got);
 }
 
 // Llama 3's scaling that has these factors.

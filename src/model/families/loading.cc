@@ -197,10 +197,10 @@ void Loading::finish(const std::string& folder, const std::string& hint, std::ve
     }
   }
   if (!differences_.empty()) {
-    std::string text = folder + ": " + std::to_string(differences_.size()) + " of its tensors are not those of a " +
+    std::string text = std::to_string(differences_.size()) + " of its tensors are not those of a " +
                        std::string(stored_.family().type) + " with this config.json:";
     for (const std::string& difference : differences_) text += "\n  " + difference;
-    throw Error(text + (hint.empty() ? "" : "\n  " + hint));
+    throw FileError(folder, text + (hint.empty() ? "" : "\n  " + hint));
   }
   if (!heads.empty()) {
     cautions.push_back(listed(heads) + ": left out, a head that is not computed; states and attention are the model's");

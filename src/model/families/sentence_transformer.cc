@@ -71,7 +71,7 @@ Pooling usual_pooling(const fs::path& folder) {
 
 nlohmann::json json_object_of(const fs::path& path) {
   nlohmann::json json = files::read_json(path.string());
-  if (!json.is_object()) throw Error(path.string() + ": expected a JSON object, got other bytes");
+  if (!json.is_object()) throw FileError(path.string(), "expected a JSON object, got other bytes");
   return json;
 }
 
@@ -87,7 +87,7 @@ std::vector<SentenceModule> sentence_modules(const fs::path& folder) {
   if (!files::is_there(path.string())) return {};
   const nlohmann::json json = files::read_json(path.string());
   if (!json.is_array() || json.empty())
-    throw Error(path.string() + ": expected a list of JSON with a module or more, got other bytes");
+    throw FileError(path.string(), "expected a list of JSON with a module or more, got other bytes");
   std::vector<SentenceModule> modules;
   for (const nlohmann::json& module : json) modules.push_back(module_of(module, folder, path.string()));
   return modules;
@@ -126,7 +126,7 @@ EmbedOptions embed_options_of(const std::string& folder) {
     has_pooling = has_pooling || module.kind == "Pooling";
   }
   if (!has_pooling)
-    throw Error((std::filesystem::path(folder) / "modules.json").string() + ": expected a module Pooling, got none");
+    throw FileError((std::filesystem::path(folder) / "modules.json").string(), "expected a module Pooling, got none");
   return options;
 }
 

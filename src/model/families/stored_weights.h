@@ -37,7 +37,7 @@ class StoredWeights {
   [[nodiscard]] const Family& family() const noexcept { return *family_; }
   [[nodiscard]] const WeightFiles& files() const noexcept { return *files_; }
   /// Where the weight of a parameter stands: under its name, an older one (LayerNorm.gamma), or what stands in for it.
-  /// nullopt if there is none of them.
+  /// nullopt if the files have neither.
   [[nodiscard]] std::optional<std::string> find(const WeightName& weight, const ParameterName& parameter) const;
   /// The name that a missing weight should have had.
   [[nodiscard]] std::string expected(const WeightName& weight, const ParameterName& parameter) const;

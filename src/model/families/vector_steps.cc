@@ -42,7 +42,7 @@ Scalar scalar_in(const ConfigFile& config, EmbedOptions& options) {
   std::string name = type.substr(type.rfind('.') + 1);
   if (!type.starts_with("torch.")) {
     options.cautions.push_back(config.path() + ": activation_function " + type +
-                               " is none of torch: tanh is taken, as sentence-transformers does");
+                               " is not of torch: tanh is taken, as sentence-transformers does");
     name = "Tanh";
   }
   std::string names;
@@ -69,18 +69,18 @@ class StepWeights {
   void require_only(std::span<const std::string_view> names) const {
     for (const SafetensorsEntry& entry : file_.entries()) {
       if (std::ranges::find(names, entry.name) == names.end()) {
-        throw Error(path_ + ": " + entry.name + ": a tensor that the module has no use for");
+        throw FileError(path_, entry.name + ": a tensor that the module has no use for");
       }
     }
   }
 
  private:
   [[nodiscard]] Safetensors open() const {
-    if (!files::is_there(path_)) throw Error(path_ + ": expected the weights of the module, got no such file");
+    if (!files::is_there(path_)) throw FileError(path_, "expected the weights of the module, got no such file");
     return Safetensors::read(path_);
   }
   [[noreturn]] void fail(const std::string& name, const Shape& shape, const std::string& got) const {
-    throw Error(path_ + ": " + name + ": expected " + shape.to_string() + ", got " + got);
+    throw FileError(path_, name + ": expected " + shape.to_string() + ", got " + got);
   }
 
   std::string path_;
@@ -89,8 +89,8 @@ class StepWeights {
 
 void require_width(const std::string& module, const Vector& vector, std::size_t width) {
   if (vector.size() == width) return;
-  throw Error(module + ": expected vectors of " + std::to_string(width) + " numbers, as its config.json says, got " +
-              std::to_string(vector.size()));
+  throw FileError(module, "expected vectors of " + std::to_string(width) + " numbers, as its config.json says, got " +
+                              std::to_string(vector.size()));
 }
 
 // W x, of W [rows, x.size()].

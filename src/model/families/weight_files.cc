@@ -55,7 +55,7 @@ void refuse_repeats(const std::string& index) {
     if (event == nlohmann::json::parse_event_t::object_start) keys.emplace_back();
     if (event == nlohmann::json::parse_event_t::object_end) keys.pop_back();
     if (event == nlohmann::json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second) {
-      throw Error(index + ": " + value.get<std::string>() + ": expected it once, got it twice");
+      throw FileError(index, value.get<std::string>() + ": expected it once, got it twice");
     }
     return true;
   };
@@ -99,11 +99,11 @@ void WeightFiles::join_mxfp4() {
     if (!name.ends_with(kBlocks)) continue;
     const auto scales = names_.find(scales_of(name));
     if (scales == names_.end()) {
-      throw Error(paths_[names_.at(name)] + ": " + name + ": expected " + scales_of(name) + " beside it, got none");
+      throw FileError(paths_[names_.at(name)], name + ": expected " + scales_of(name) + " beside it, got none");
     }
     for (const std::string& one : {name, scales->first}) {
       if (types_.at(one) != "U8") {
-        throw Error(paths_[names_.at(one)] + ": " + one + ": expected U8, got " + types_.at(one));
+        throw FileError(paths_[names_.at(one)], one + ": expected U8, got " + types_.at(one));
       }
     }
     pairs_.emplace(name, Pair{.blocks = names_.at(name), .scales = scales->second});
@@ -113,7 +113,7 @@ void WeightFiles::join_mxfp4() {
 }
 
 QuantisedTensor WeightFiles::joined(const std::string& name, const Pair& pair) const {
-  const auto fail = [&](std::size_t file, const std::string& what) { throw Error(paths_[file] + ": " + what); };
+  const auto fail = [&](std::size_t file, const std::string& what) { throw FileError(paths_[file], what); };
   const Tensor blocks = files_[pair.blocks].load(name);
   const Tensor scales = files_[pair.scales].load(scales_of(name));
   const Shape& shape = blocks.shape();
@@ -152,7 +152,7 @@ WeightFiles::WeightFiles(const std::string& folder) {
   } else if (files::is_there(index)) {
     open_shards(folder, index);
   } else {
-    throw Error(folder + ": expected " + kOneFile + " or " + kIndex + ", got " + instead_in(folder));
+    throw FileError(folder, std::string("expected ") + kOneFile + " or " + kIndex + ", got " + instead_in(folder));
   }
 }
 
@@ -163,8 +163,8 @@ void WeightFiles::add_all(std::size_t number) {
     if (!is_new) {
       const std::string& other = paths_[place->second];
       if (!is_same_tensor(files_[number].load(entry.name), files_[place->second].load(entry.name))) {
-        throw Error(paths_[number] + ": " + entry.name + ": expected it in one shard, got it with other values in " +
-                    other + " too");
+        throw FileError(paths_[number],
+                        entry.name + ": expected it in one shard, got it with other values in " + other + " too");
       }
       cautions_.push_back(entry.name + ": the same in two shards");
     }
@@ -188,7 +188,7 @@ void WeightFiles::open_shards(const std::string& folder, const std::string& inde
       add_all(place->second);
     }
     if (!files_[place->second].contains(name)) {
-      throw Error(path + ": " + name + ": expected this tensor, as the index says, got none of the name");
+      throw FileError(path, name + ": expected this tensor, as the index says, got none of the name");
     }
   }
   std::vector<std::string> unlisted;
@@ -237,8 +237,9 @@ bool is_same_tensor(const Tensor& a, const Tensor& b) {
 void refuse_quantised(const std::string& folder, const WeightFiles& files) {
   const std::optional<std::string> tensor = quantised_tensor(files);
   if (!tensor) return;
-  throw Error(folder + ": its weights are quantised (" + *tensor +
-              "), which is not read: expected f32, f16, bf16 or f64, as the model was before it was quantised");
+  throw FileError(folder,
+                  "its weights are quantised (" + *tensor +
+                      "), which is not read: expected f32, f16, bf16 or f64, as the model was before it was quantised");
 }
 
 void refuse_adapter(const std::string& folder) {
@@ -250,9 +251,10 @@ void refuse_adapter(const std::string& folder) {
   }
   const ConfigFile config(adapter);
   const std::string base = config.has(kBase) ? config.text(kBase) : "another model";
-  throw Error(folder + ": an adapter (" + (config.has("peft_type") ? config.text("peft_type") : "PEFT") +
-              "), which changes the weights of " + base +
-              " and is no model by itself: merge it into that (merge_and_unload of peft), and open the result");
+  throw FileError(folder,
+                  "an adapter (" + (config.has("peft_type") ? config.text("peft_type") : "PEFT") +
+                      "), which changes the weights of " + base +
+                      " and is no model by itself: merge it into that (merge_and_unload of peft), and open the result");
 }
 
 }  // namespace qkv::families

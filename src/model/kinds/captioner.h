@@ -9,6 +9,9 @@ template <>
 struct Kind<Captioner> : Defaults<Captioner> {
   static constexpr KindTraits kTraits = {.name = "captioner", .reads_images = true, .writes = true};
 
+  static NetworkParts parts(const Captioner& captioner) {
+    return {.decoder = &captioner.decoder(), .captioner = &captioner};
+  }
   static Captioner make(const ModelConfig& config, const Init& init, DType dtype) {
     return Captioner(captioner_options(config), init, dtype);
   }

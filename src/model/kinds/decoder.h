@@ -9,6 +9,7 @@ template <>
 struct Kind<Decoder> : Defaults<Decoder> {
   static constexpr KindTraits kTraits = {.name = "decoder", .goes_on = true, .writes = true};
 
+  static NetworkParts parts(const Decoder& decoder) { return {.decoder = &decoder}; }
   static Decoder make(const ModelConfig& config, const Init& init, DType dtype) {
     return Decoder(decoder_options(config), init, dtype);
   }

@@ -9,6 +9,7 @@ template <>
 struct Kind<Encoder> : Defaults<Encoder> {
   static constexpr KindTraits kTraits = {.name = "encoder", .fills = true};
 
+  static NetworkParts parts(const Encoder& encoder) { return {.encoder = &encoder}; }
   static Encoder make(const ModelConfig& config, const Init& init, DType dtype) {
     return Encoder(encoder_options(config), init, dtype);
   }

@@ -9,6 +9,9 @@ template <>
 struct Kind<EncoderDecoder> : Defaults<EncoderDecoder> {
   static constexpr KindTraits kTraits = {.name = "encoder-decoder", .reads_source = true, .writes = true};
 
+  static NetworkParts parts(const EncoderDecoder& both) {
+    return {.encoder = &both.encoder(), .decoder = &both.decoder()};
+  }
   static EncoderDecoder make(const ModelConfig& config, const Init& init, DType dtype) {
     return EncoderDecoder(encoder_decoder_options(config), init, dtype);
   }

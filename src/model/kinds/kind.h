@@ -9,12 +9,13 @@
 #include "model/kinds/sizes.h"
 #include "nn/trace_record.h"
 #include "nn/tracing.h"
+#include "qkv/autograd/softmax.h"
 #include "qkv/error.h"
 #include "qkv/model/model.h"
 
 namespace qkv::kinds {
 
-/// Has kTraits, make() of a config and of sizes, scope_of(), and what a Defaults does otherwise.
+/// Has kTraits, parts(), make() of a config and of sizes, scope_of(), and what a Defaults does otherwise.
 template <class Network>
 struct Kind;
 
@@ -37,6 +38,13 @@ struct Defaults {
   }
   static Variable states(const Network& /*network*/, const ModelInput& /*in*/, const ModelCall& /*call*/) {
     refuse("Model::states", Kind<Network>::kTraits, "an encoder or a decoder");
+  }
+  static Variable result(const Network& network, const ModelInput& in, const ModelCall& call) {
+    using K = Kind<Network>;
+    return K::scores_tokens(network) ? K::forward(network, in, call) : K::states(network, in, call);
+  }
+  static Variable loss(const Network& network, const ModelInput& in, const TensorView& targets, const ModelCall& call) {
+    return cross_entropy(Kind<Network>::forward(network, in, call), targets);
   }
   static Variable read_out(const Network& /*network*/, const Variable& /*stream*/, const ModelCall& /*call*/) {
     refuse("Model::read_out", Kind<Network>::kTraits, "one that scores tokens");

@@ -9,6 +9,7 @@ template <>
 struct Kind<TwoTower> : Defaults<TwoTower> {
   static constexpr KindTraits kTraits = {.name = "two-tower", .reads_images = true, .is_pair = true};
 
+  static NetworkParts parts(const TwoTower& towers) { return {.towers = &towers}; }
   static TwoTower make(const ModelConfig& config, const Init& init, DType dtype) {
     return TwoTower(two_tower_options(config), init, dtype);
   }
@@ -26,6 +27,14 @@ struct Kind<TwoTower> : Defaults<TwoTower> {
                     init);
   }
   static bool scores_tokens(const TwoTower& /*towers*/) { return false; }
+  static Variable result(const TwoTower& towers, const ModelInput& in, const ModelCall& call) {
+    const bool has_image = in.images.data() != nullptr;
+    return has_image ? towers.embed_images(in.images, call) : towers.embed_texts({in.ids, in.lengths}, call);
+  }
+  static Variable loss(const TwoTower& towers, const ModelInput& in, const TensorView& /*targets*/,
+                       const ModelCall& call) {
+    return towers.loss(in.images, {in.ids, in.lengths}, call);
+  }
   static void run(const TwoTower& towers, const ModelInput& in, const ModelCall& call) {
     const bool has_image = in.images.data() != nullptr;
     const bool has_text = in.ids.data() != nullptr;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "files/descriptor.h"
 #include "files/place.h"
 #include "files/reading.h"
 #include "model/families/gguf.h"
@@ -62,7 +63,7 @@ void require_type(const std::optional<std::string>& type, ModelForm out) {
 
 void require_free(const std::string& out, bool overwrite) {
   if (overwrite || !files::is_there(out)) return;
-  if (files::is_folder(out)) throw Error("cannot write " + out + ": it is a directory");
+  if (files::is_folder(out)) files::fail("cannot write", out, "it is a directory");
   throw InvalidArgument(kConvertModel, "out", "a name where nothing is, or `overwrite` beside it",
                         out + ", which is there already");
 }
@@ -86,9 +87,9 @@ Conversion converted(const std::string& model, ModelForm from, const std::string
     throw InvalidArgument(kConvertModel, "out", "a folder, or a name that ends in .gguf", out);
   }
   if (into == ModelForm::gguf && from == ModelForm::safetensors) {
-    throw InvalidArgument(
-        kConvertModel, "model",
-        "a folder with config.json or a GGUF file, or a model of the box that is one, for one of GGUF", model);
+    throw InvalidArgument(kConvertModel, "model",
+                          "a folder with config.json or a GGUF file, from which GGUF is written",
+                          model + ", a single file of safetensors");
   }
   require_free(out, options.overwrite);
   require_writable(out);

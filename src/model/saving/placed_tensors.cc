@@ -103,7 +103,7 @@ Tensor own_value(const Parameter& parameter) { return Tensor(parameter.value.val
 
 std::vector<PlacedTensor> placed_in_gguf(const families::GgufFamily& family, const Model& model, const ValueOf& value,
                                          std::vector<std::string>& left_out) {
-  const auto* decoder = std::get_if<Decoder>(&model.network());
+  const Decoder* decoder = model.traits().goes_on ? model.parts().decoder : nullptr;
   const families::HeadSizes heads = decoder == nullptr ? families::HeadSizes{} : families::heads_of(decoder->options());
   Placing placing(value);
   for (const Parameter& parameter : model.parameters()) {
@@ -125,7 +125,7 @@ std::vector<PlacedTensor> placed_in_folder(const families::Family& family, const
   // A table has one name, and so has the only map of a feed-forward layer without a gate.
   const Parameters all = model.parameters();
   const bool is_gated = std::ranges::any_of(all, [](const Parameter& p) { return p.name.ends_with(".gate.weight"); });
-  const std::string prefix = std::holds_alternative<Encoder>(model.network()) ? "" : std::string(family.prefix);
+  const std::string prefix = model.traits().fills ? "" : std::string(family.prefix);
   Placing placing(value);
   for (const Parameter& parameter : all) {
     const ParameterName name(parameter.name);

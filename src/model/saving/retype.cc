@@ -74,7 +74,7 @@ FileUse use_of_file(const fs::path& name, const std::vector<std::string>& shards
 std::string with_dtype(const std::string& text, const std::string& path, const std::optional<std::string>& type) {
   if (!type) return text;
   auto config = nlohmann::ordered_json::parse(text, nullptr, false);
-  if (!config.is_object()) throw Error(path + ": expected a JSON object");
+  if (!config.is_object()) throw FileError(path, "expected a JSON object");
   for (const char* word : {"dtype", "torch_dtype"}) {
     if (config.contains(word)) config[word] = dtype_in_config(type_in_file(*type));
   }

@@ -44,7 +44,7 @@ void require_same_config(const Model& before, const Model& after, const std::str
     if (of(here, word) == of(there, word)) continue;
     text += (text.empty() ? "" : "; ") + word + " is " + of(here, word) + ", and would be " + of(there, word);
   }
-  if (!text.empty()) throw Error(source + ": " + form + " cannot hold this model: " + text);
+  if (!text.empty()) throw FileError(source, form + " cannot hold this model: " + text);
 }
 
 void compare_parameters(const ReadModel& before, const ReadModel& after,

@@ -72,7 +72,7 @@ void write_tokenizer(files::StagedFolder& out, const Model& model, const Gguf& f
     write_file(out.add("tokenizer.json"), words.at("json"));
     config["tokenizer_class"] = "PreTrainedTokenizerFast";
   } else {
-    const bool is_t5 = std::holds_alternative<EncoderDecoder>(model.network());
+    const bool is_t5 = model.traits().reads_source;
     write_file(out.add(is_t5 ? "spiece.model" : "tokenizer.model"), text::from_base64(words.at("model")).value());
     config["tokenizer_class"] = is_t5 ? "T5Tokenizer" : "LlamaTokenizer";
     config["legacy"] = false;

@@ -27,7 +27,7 @@ using Json = nlohmann::json;
 
 // Scores of masked tokens have no place in a GGUF file: what is left gives states.
 Model without_head(const Model& model) {
-  const auto* encoder = std::get_if<Encoder>(&model.network());
+  const Encoder* encoder = model.traits().fills ? model.parts().encoder : nullptr;
   if (encoder == nullptr || encoder->options().head == EncoderHead::none) return model;
   EncoderOptions options = encoder->options();
   options.head = EncoderHead::none;
@@ -178,7 +178,7 @@ Conversion folder_to_gguf(const std::string& folder, files::StagedFile& out, con
     for (const Parameter& part : tensor.parts) places[part.name] = plan.all.tensors.size();
     plan.all.add({std::move(tensor.name), chosen.type, std::move(tensor.shape), std::move(tensor.values)}, chosen.kept);
   }
-  if (!left_out.empty()) throw Error(folder + ": GGUF has no tensor for its " + left_out.front());
+  if (!left_out.empty()) throw FileError(folder, "GGUF has no tensor for its " + left_out.front());
   add_general(plan.words, folder, type_of_most(plan.all.tensors));
   for (files::LaterTensor& tensor : words.tensors) plan.all.add(std::move(tensor));
   Conversion done = written(std::move(plan), out, options);

@@ -81,7 +81,7 @@ void split(Examples& examples, const std::string& directory) {
   std::ranges::sort(examples, {}, [](const auto& example) { return std::tie(example.hash, example.words); });
   const std::uint64_t first = examples.front().hash;
   if (first == examples.back().hash) {
-    throw Error(directory + ": expected two different pictures or more, to learn from and to be examined with, got 1");
+    throw FileError(directory, "expected two different pictures or more, to learn from and to be examined with, got 1");
   }
   std::size_t held_out = 0;
   for (auto& example : examples) {
@@ -128,7 +128,7 @@ std::vector<PictureTask::Loaded> PictureTask::load(const std::string& directory,
                    .words = caption_words(picture.caption),
                    .hash = training::hash_of(file)};
     if (example.words.empty()) {
-      throw Error(picture.source + ": expected a caption with a word in it, got \"" + picture.caption + "\"");
+      throw FileError(picture.source, "expected a caption with a word in it, got \"" + picture.caption + "\"");
     }
     loaded.push_back(std::move(example));
   }

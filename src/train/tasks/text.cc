@@ -17,8 +17,8 @@ constexpr const char* kMakeTextTask = "make_text_task";
 std::vector<std::string_view> characters_of(std::string_view text, const std::string& name) {
   const auto bad = utf8::find_invalid(text.begin(), text.end());
   if (bad != text.end()) {
-    throw InvalidArgument(kMakeTextTask, name, "UTF-8",
-                          "a byte that is none at offset " + std::to_string(bad - text.begin()));
+    throw InvalidArgument(kMakeTextTask, "text", "UTF-8",
+                          "a byte that is none at offset " + std::to_string(bad - text.begin()) + " of " + name);
   }
   std::vector<std::string_view> characters;
   for (auto at = text.begin(); at != text.end();) {
@@ -158,10 +158,10 @@ std::unique_ptr<const Task> make_text_task(std::string_view text, const std::str
   training::TextWindow window(options);
   CutText cut = cut_text(text, name, options);
   if (static_cast<std::int64_t>(cut.tokens.size() / 8) <= window.size()) {
-    throw InvalidArgument(kMakeTextTask, name,
+    throw InvalidArgument(kMakeTextTask, "text",
                           "at least " + std::to_string(8 * (window.size() + 1)) + " " + cut.unit +
                               "s, of which an eighth is held out, for examples of " + std::to_string(window.size()),
-                          std::to_string(cut.tokens.size()));
+                          std::to_string(cut.tokens.size()) + " in " + name);
   }
   TaskInfo info{.name = "text",
                 .description = described(options.objective, cut.unit, name),

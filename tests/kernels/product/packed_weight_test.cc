@@ -48,7 +48,6 @@ TEST(PackedWeight, GivesTheProductOfTheWeight) {
   for (const DType dtype : {DType::f32, DType::bf16}) {
     const Tensor weight = numbers(2, {kN, kK}, dtype);
     const auto packed = PackedWeight::of(weight.view(), dtype);
-    if (packed == nullptr) GTEST_SKIP() << "no product of " << name_of(dtype) << " on this machine has a layout";
     for (const std::int64_t M : kRows) {
       SCOPED_TRACE(std::string(name_of(dtype)) + ", rows: " + std::to_string(M));
       const Tensor x = numbers(1, {M, kK}, dtype);
@@ -63,7 +62,6 @@ TEST(PackedWeight, GivesTheProductOfTheWeight) {
 TEST(PackedWeight, TakesRowsOfAnotherDtype) {
   const Tensor weight = numbers(2, {kN, kK}, DType::bf16);
   const auto packed = PackedWeight::of(weight.view(), DType::f32);
-  if (packed == nullptr) GTEST_SKIP() << "no product on this machine has a layout";
   for (const DType dtype : {DType::bf16, DType::f16}) {
     const Tensor bias = numbers(3, {kN}, dtype);
     const TensorView shift = bias.view();

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { canonical, Engine, type Transport } from "../src/engine/engine";
 import { EngineError, EngineGone } from "../src/engine/errors";
 import { FrameReader, frameBytes, frameKind } from "../src/engine/frames";
+import { base85, fromBase85 } from "../src/engine/base85";
 import { Frozen, frozenReplies, frozenText } from "../src/engine/frozen";
 import { InHost, type Host } from "../src/engine/in_host";
 import { InWorker } from "../src/engine/in_worker";
@@ -338,6 +339,18 @@ describe("in a frame", () => {
   });
 });
 
+describe("bytes in a page", () => {
+  it("are text of 85 digits, as apps/studio/file/encodings.cc writes it", () => {
+    expect(base85(Uint8Array.of(0x86, 0x4f, 0xd2, 0x6f, 0xb5, 0x59, 0xf7, 0x5b))).toBe("HelloWorld");
+    expect(base85(Uint8Array.of(0xff, 0xfe))).toBe("$nz");
+    for (let length = 0; length < 9; ++length) {
+      const bytes = Uint8Array.from({ length }, (_, at) => 255 - 31 * at);
+      expect(fromBase85(base85(bytes))).toEqual(bytes);
+    }
+    expect(() => fromBase85("Hello<orld")).toThrow("expected a digit of base 85, got “<”");
+  });
+});
+
 describe("frozen into the page", () => {
   const frozen = new Frozen(new Map([["about {}", Uint8Array.from(reply({ version: "1" }))]]));
 
@@ -350,10 +363,15 @@ describe("frozen into the page", () => {
   });
 
   it("reads what was packed, and refuses what is not whole", async () => {
-    const packed = await frozenText([["about {}", reply({ version: "1" })], ["bench {}", new Uint8Array(8)]]);
+    const numbers = reply({ q: 0 }, Uint8Array.from({ length: 19 }, (_, at) => at + 1));
+    const packed = await frozenText([["about {}", reply({ version: "1" })], ["bench {}", numbers]]);
     const read = await frozenReplies(packed);
     expect([...read.keys()]).toEqual(["about {}", "bench {}"]);
     expect(read.get("about {}")).toEqual(Uint8Array.from(reply({ version: "1" })));
+    expect(read.get("bench {}")).toEqual(Uint8Array.from(numbers));
+    const alike = reply({ q: 0 }, Uint8Array.from({ length: 4096 }, (_, at) => (at * at) % 7));
+    const again = await frozenReplies(await frozenText([["bench {}", alike]]));
+    expect(again.get("bench {}")).toEqual(Uint8Array.from(alike));
     await expect(frozenReplies(packed.slice(0, 24))).rejects.toThrow();
   });
 

@@ -1,13 +1,14 @@
 // The engine that a page takes along, from wherever the page has its own: written into it, beside it on a static site, or at
 // the server. The counterpart of apps/studio/file/live_engine.cc.
 
+import { base85 } from "../engine/base85";
 import { broughtBy } from "../engine/brought";
-import { base64, gzipped } from "../engine/frozen";
+import { gzipped } from "../engine/frozen";
 
 export interface LiveParts {
-  engine: string; // compressed, in base64
+  engine: string; // compressed, in base 85
   worker: string;
-  models: Record<string, string>; // compressed, in base64, by name
+  models: Record<string, string>; // compressed, in base 85, by name
 }
 
 const unchosen = ["bottleneck/vector", "bottleneck/attention"];
@@ -44,7 +45,7 @@ async function sourceOf(page: Document, base: string): Promise<LiveSource | null
     return { engine, worker, model: async (name) => models[name] ?? null };
   }
   if (brought) {
-    const packed = async (address: string) => base64(await bytesAt(base + address));
+    const packed = async (address: string) => base85(await bytesAt(base + address));
     const model = async (name: string) => {
       const address = brought.models[name];
       return address ? packed(address) : null;
@@ -54,7 +55,7 @@ async function sourceOf(page: Document, base: string): Promise<LiveSource | null
   if (!base.startsWith("http")) return null;
   const engine = await fetch(`${base}qkv.wasm`);
   if (engine.status !== 200) return null; // 204 where `make web` had not run
-  const packed = async (response: Response) => base64(await gzipped(new Uint8Array(await response.arrayBuffer())));
+  const packed = async (response: Response) => base85(await gzipped(new Uint8Array(await response.arrayBuffer())));
   const model = async (name: string) => {
     const response = await fetch(`${base}models/${name}`);
     return response.ok ? packed(response) : null;

@@ -2,7 +2,7 @@
 // runs in a page. The counterpart of apps/studio/file/page_file.cc.
 
 import type { Engine } from "../engine/engine";
-import { base64, frozenText } from "../engine/frozen";
+import { frozenText } from "../engine/frozen";
 import { baseOf } from "../engine/over_http";
 import { liveParts, type LiveParts } from "./live_parts";
 import { keptModels, shownModels } from "./kept_models";
@@ -37,7 +37,7 @@ function insideScript(text: string): string {
 async function hashOf(text: string): Promise<string> {
   if (!crypto.subtle) throw new Error("A browser makes such a file of a page at 127.0.0.1, or one that came encrypted.");
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return `'sha256-${base64(new Uint8Array(digest))}'`;
+  return `'sha256-${btoa(String.fromCharCode(...new Uint8Array(digest)))}'`;
 }
 
 function asText(text: string): string {

@@ -1,7 +1,7 @@
 // What a page brings along to compute with: written into a file, or beside a page of a static site. In a file:
-//   <script type="text/plain" id="engine">         qkv.wasm, compressed, in base64
+//   <script type="text/plain" id="engine">         qkv.wasm, compressed, in base 85
 //   <script type="text/plain" id="worker">         the Worker's script, as it is
-//   <script type="application/json" id="models">   {"NAME": base64}, the models of the box
+//   <script type="application/json" id="models">   {"NAME": base 85}, the models of the box
 // On a static site the element #site has the addresses of the same: {"engine", "worker", "models": {"NAME": address}}.
 
 export interface Brought {

@@ -1,8 +1,12 @@
-// Replies frozen into the page. The element #frozen holds, gzipped and in base64, of each reply: u32 little-endian the
-// bytes of its name ("NAME {request}") and of its frames, then both.
+// Replies frozen into the page. The element #frozen holds, gzipped and in base 85, of each reply: u32 little-endian the
+// bytes of its name ("NAME {request}") and of its frame with JSON, the words of its packed blocks and their bytes; then
+// these three. What is packed is the frame of the blocks.
 
+import { base85, fromBase85 } from "./base85";
 import type { Transport } from "./engine";
 import { EngineError } from "./errors";
+import { frameKind, joined } from "./frames";
+import { packedBlocks, unpackedBlocks } from "./packed_blocks";
 
 export class Frozen implements Transport {
   readonly where = "computed when this page was made, by qkv";
@@ -31,20 +35,32 @@ export class Frozen implements Transport {
   }
 }
 
-const headBytes = 8;
+const headBytes = 16;
+
+/** Where the frame with blocks begins; the end where there is none. */
+function blocksIn(frames: Uint8Array): number {
+  const view = new DataView(frames.buffer, frames.byteOffset, frames.byteLength);
+  for (let at = 0; at < frames.length; at += 8 + Math.ceil(view.getUint32(at + 4, true) / 8) * 8) {
+    if (view.getUint32(at, true) === frameKind.block) return at;
+  }
+  return frames.length;
+}
 
 /** The replies in the element's text. Throws if they are not whole. */
 export async function frozenReplies(text: string): Promise<Map<string, Uint8Array>> {
-  const packed = Uint8Array.from(atob(text.trim()), (character) => character.charCodeAt(0));
-  const bytes = await through(new DecompressionStream("gzip"), packed);
+  const bytes = await through(new DecompressionStream("gzip"), fromBase85(text.trim()));
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const replies = new Map<string, Uint8Array>();
   for (let at = 0; at < bytes.length; ) {
     const begin = at + headBytes;
-    const nameEnd = begin <= bytes.length ? begin + view.getUint32(at, true) : Infinity;
-    const end = nameEnd <= bytes.length ? nameEnd + view.getUint32(at + 4, true) : Infinity;
+    const head = (n: number) => (begin <= bytes.length ? view.getUint32(at + 4 * n, true) : Infinity);
+    const nameEnd = begin + head(0);
+    const jsonEnd = nameEnd + head(1);
+    const end = jsonEnd + head(3);
     if (end > bytes.length) throw new Error("the element #frozen ends inside a reply");
-    replies.set(new TextDecoder().decode(bytes.subarray(begin, nameEnd)), bytes.subarray(nameEnd, end));
+    const blocks = unpackedBlocks({ words: head(2), bytes: bytes.subarray(jsonEnd, end) });
+    const frames = joined([bytes.subarray(nameEnd, jsonEnd), blocks]);
+    replies.set(new TextDecoder().decode(bytes.subarray(begin, nameEnd)), frames);
     at = end;
   }
   return replies;
@@ -55,23 +71,19 @@ export async function frozenText(replies: Iterable<readonly [string, Uint8Array]
   const parts: Uint8Array[] = [];
   for (const [key, frames] of replies) {
     const name = new TextEncoder().encode(key);
+    const blocks = blocksIn(frames);
+    const packed = packedBlocks(frames.subarray(blocks));
     const head = new Uint8Array(headBytes);
-    new DataView(head.buffer).setUint32(0, name.length, true);
-    new DataView(head.buffer).setUint32(4, frames.length, true);
-    parts.push(head, name, frames);
+    [name.length, blocks, packed.words, packed.bytes.length].forEach((number, n) => {
+      new DataView(head.buffer).setUint32(4 * n, number, true);
+    });
+    parts.push(head, name, frames.subarray(0, blocks), packed.bytes);
   }
-  return base64(await gzipped(...parts));
+  return base85(await gzipped(...parts));
 }
 
 export function gzipped(...parts: Uint8Array[]): Promise<Uint8Array> {
   return through(new CompressionStream("gzip"), ...parts);
-}
-
-export function base64(bytes: Uint8Array): string {
-  const part = 0x8000; // arguments that a function takes everywhere
-  let text = "";
-  for (let at = 0; at < bytes.length; at += part) text += String.fromCharCode(...bytes.subarray(at, at + part));
-  return btoa(text);
 }
 
 async function through(stream: GenericTransformStream, ...parts: Uint8Array[]): Promise<Uint8Array> {

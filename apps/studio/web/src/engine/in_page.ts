@@ -10,7 +10,7 @@ export function inPage(page: Document): InWorker | null {
   if (!brought) return null;
   const { isBeside, engine, worker, models } = brought;
   const at = (address: string) => new URL(address, page.baseURI).href;
-  const source = (text: string): Source => (isBeside ? { url: at(text) } : { base64: text });
+  const source = (text: string): Source => (isBeside ? { url: at(text) } : { base85: text });
   const start = { engine: source(engine), models: mapped(models, source) };
   return startedWith(isBeside ? at(worker) : URL.createObjectURL(new Blob([worker], { type: "text/javascript" })), start);
 }

@@ -8,8 +8,8 @@
 //   Worker → page  {id, failed: "why"}          the Worker cannot go on
 // Questions are answered one after the other. The bytes are those that the server would send.
 
-/** Bytes, compressed with gzip or as they are: written into the page in base64, or at an address. */
-export type Source = { base64: string } | { url: string };
+/** Bytes, compressed with gzip or as they are: written into the page in base 85, or at an address. */
+export type Source = { base85: string } | { url: string };
 
 export interface Start {
   engine: Source | WebAssembly.Module;

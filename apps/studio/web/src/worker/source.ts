@@ -1,14 +1,11 @@
 // Bytes that are written into a page or lie beside it.
 
+import { fromBase85 } from "../engine/base85";
 import type { Source } from "./protocol";
 
 /** Throws an Error that names the address of what cannot be fetched. */
 export async function bytesOf(source: Source): Promise<Uint8Array<ArrayBuffer>> {
-  return unpacked("base64" in source ? decoded(source.base64) : await fetched(source.url));
-}
-
-function decoded(base64: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  return unpacked("base85" in source ? fromBase85(source.base85) : await fetched(source.url));
 }
 
 async function fetched(url: string): Promise<Uint8Array<ArrayBuffer>> {

@@ -29,7 +29,7 @@ export interface Cell {
 
 /** What opens where neither the address nor the command names a model. */
 const firstModel = "english";
-/** For a model that is none of the box. */
+/** For a model that qkv does not bring along. */
 const firstText = "The cat sat down because it was tired";
 
 const wholeNumber = /^\d{1,6}$/;

@@ -29,7 +29,7 @@ export function written(changes: readonly string[]): string {
   return changes.join("; ");
 }
 
-/** null for what is none of the forms; the engine then says what it expected. */
+/** null for a text of another form: the engine then says what it expected. */
 export function parsedChange(text: string): Change | null {
   const [word = "", rest = ""] = [text.slice(0, text.indexOf(" ")), text.slice(text.indexOf(" ") + 1).trim()];
   if (text === "freeze norms") return { kind: "freeze" };

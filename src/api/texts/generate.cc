@@ -1,0 +1,164 @@
+// What a model writes after a text, or answers.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "api/fields/refuse.h"
+#include "api/models/pass_bounds.h"
+#include "core/dtype_named.h"
+#include "qkv/api/texts.h"
+#include "qkv/model/box.h"
+
+namespace qkv {
+namespace {
+
+using api_detail::refuse;
+
+// " `temperature` 0.7 `top_k` 50": what is not as it is by default.
+std::string draw_in_words(const GenerateOptions& draw) {
+  const GenerateOptions plain;
+  std::string text;
+  const auto add = [&](const char* name, auto value, auto usual) {
+    if (value != usual) text += fmt::format(" `{}` {}", name, value);
+  };
+  add("temperature", draw.temperature, plain.temperature);
+  add("top_k", draw.top_k, plain.top_k);
+  add("top_p", draw.top_p, plain.top_p);
+  add("min_p", draw.min_p, plain.min_p);
+  add("repetition_penalty", draw.repetition_penalty, plain.repetition_penalty);
+  add("beams", draw.beams, plain.beams);
+  if (draw.beams > 1) add("length_penalty", draw.length_penalty, plain.length_penalty);
+  return text;
+}
+
+// The default is the likeliest text, also where the model's authors ask for a draw; in a conversation they have it.
+void add_what_authors_ask(const GenerateRequest& request, const std::string& path, Writing& writing) {
+  const std::string asked = draw_in_words(request.draw);
+  const std::string done = draw_in_words(writing.options.draw);
+  if (request.chat) {
+    if (done != asked) writing.notes.push_back("drawn as its generation_config.json asks:" + done);
+    return;
+  }
+  const std::string theirs = draw_in_words(api_detail::of_path("model", [&] { return draw_options_of(path); }));
+  if (theirs.empty() || !asked.empty()) return;
+  writing.notes.push_back("this is the likeliest text; its generation_config.json asks for" + theirs);
+}
+
+GenerateFigures answer_in_chat(const GenerateRequest& request, const Given& given) {
+  const std::vector<ChatMessage> messages = messages_of(request);
+  Writing writing = writing_of(request, given);
+  Chat chat(*writing.model);
+  for (const ChatMessage& message : messages) chat.say(message);
+  const WrittenText written = chat.answer(writing.options);
+  std::ranges::move(limits_met(request, *writing.model, {&written, 1}), std::back_inserter(writing.cautions));
+  return chat_figures(chat, written, writing);
+}
+
+}  // namespace
+
+WriteOptions write_options(const WriteRequest& request, const Model& model) {
+  WriteOptions options{.draw = request.draw, .stops = request.stops};
+  options.draw.dtype = core::dtype_named(request.dtype).value_or(DType::f32);  // "file" is f32 as well
+  options.draw.cache_dtype = core::dtype_named(request.cache_type.value_or(""));
+  if (model.dtype() == DType::f64) options.draw.dtype = std::nullopt;
+  return options;
+}
+
+void require_effect(const GenerateRequest& request, const Given& given) {
+  const GenerateOptions& draw = request.draw;
+  if (given.has("length_penalty") && draw.beams == 1) refuse("length_penalty", "several `beams` beside it", "1");
+  if (request.chat) {
+    if (draw.beams > 1) {
+      refuse("beams", "1 of a conversation, of which one answer is followed", std::to_string(draw.beams));
+    }
+    return;
+  }
+  const auto require_draws = [&](const char* field) {
+    if (draw.temperature == 0) refuse(field, "a `temperature` above 0 beside it", "none");
+  };
+  if (given.has("seed")) require_draws("seed");
+  if (request.samples > 1 && draw.beams == 1) require_draws("samples");
+  if (request.samples > 1 && draw.beams > 1) {
+    refuse("samples", "1 beside several beams, which give one text", std::to_string(request.samples));
+  }
+}
+
+Writing writing_of(const GenerateRequest& request, const Given& given) {
+  Writing writing;
+  const auto quantised = request.dtype == "file" ? QuantisedWeights::as_stored : QuantisedWeights::as_f32;
+  writing.model = open_model(request.model, writing.heard(), quantised);
+  writing.options = write_options(request, writing.model->model());
+  writing.weights = writing.model->model().quantised_words();
+  const std::string path = trained_model_path(request.model);
+  if (request.chat) writing.options.draw = chat_draw(writing.options.draw, given, path);
+  add_what_authors_ask(request, path, writing);
+  if (!writing.weights.empty()) {
+    writing.notes.push_back(writing.weights + "; `dtype` f32 takes the numbers of both");
+  }
+  if (const std::vector<std::string> words = unheeded_in_generation(path); !words.empty()) {
+    writing.cautions.push_back(
+        fmt::format("its generation_config.json asks for what is not done here: {}", fmt::join(words, ", ")));
+  }
+  return writing;
+}
+
+std::vector<std::string> limits_met(const GenerateRequest& request, const TextModel& model,
+                                    std::span<const WrittenText> written) {
+  std::vector<std::string> met;
+  const auto cut =
+      std::ranges::count_if(written, [](const WrittenText& text) { return text.end == WriteEnd::positions; });
+  if (request.chat && cut > 0) {
+    met.push_back(
+        fmt::format("the model reads at most {} tokens at once, and the conversation has as many: the answer was cut; "
+                    "begin a new one",
+                    *model.window()));
+  }
+  if (request.chat) return met;
+  const bool is_one = written.size() == 1;
+  const auto unread = std::ranges::count_if(written, [](const WrittenText& text) { return text.unread > 0; });
+  if (unread > 0) {
+    const std::string without =
+        is_one ? fmt::format("the end was written without the first {}", written.front().unread)
+               : fmt::format("the ends of {} of {} texts were written without the beginning", unread, written.size());
+    met.push_back(fmt::format("it reads at most {} tokens at once: {}", *model.window(), without));
+  }
+  if (cut > 0) {
+    const std::string ends = is_one ? "the text ends" : fmt::format("{} of {} texts end", cut, written.size());
+    met.push_back(fmt::format("it has positions for {} tokens: {} there", *model.positions(), ends));
+  }
+  return met;
+}
+
+Texts prompts_of(const GenerateRequest& request, const FileOfTexts& file) {
+  const auto samples = static_cast<std::size_t>(request.samples);
+  const Texts given = given_texts(request.text, file);
+  Texts prompts{.texts = {}, .file = given.file};
+  for (const std::string& text : given.texts) prompts.texts.insert(prompts.texts.end(), samples, text);
+  for (const std::size_t line : given.line_numbers) {
+    prompts.line_numbers.insert(prompts.line_numbers.end(), samples, line);
+  }
+  return prompts;
+}
+
+std::vector<WrittenText> write_given(const TextModel& model, const Texts& prompts, const WriteOptions& options) {
+  return api_detail::of_places(prompts.places(), [&] { return write_texts(model, prompts.texts, options); });
+}
+
+std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given) {
+  generate_fields().require_company(request);
+  require_effect(request, given);
+  if (request.chat) return {answer_in_chat(request, given)};
+  Writing writing = writing_of(request, given);
+  const TextModel& model = *writing.model;
+  api_detail::require_pass("text", model, *request.text, api_detail::PassKeeps::layers);
+  const std::vector<WrittenText> written = write_given(model, prompts_of(request), writing.options);
+  say_outside(model, *request.text, writing.heard());
+  std::ranges::move(limits_met(request, model, written), std::back_inserter(writing.cautions));
+  std::vector<GenerateFigures> all;
+  for (const WrittenText& one : written) all.push_back(generate_figures(*request.text, one, writing));
+  return all;
+}
+
+}  // namespace qkv

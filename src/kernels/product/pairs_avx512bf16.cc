@@ -1,0 +1,15 @@
+// Products of pairs of bf16 by VDPBF16PS: sums of two products onto f32.
+#define QKV_LOOPS avx512bf16
+#define QKV_VECTOR_BYTES 64
+#define QKV_PAIR_SUM(sums, left, right) ((Floats)_mm512_dpbf16_ps((__m512)(sums), (__m512bh)(left), (__m512bh)(right)))
+#include "kernels/product/panels-inl.h"
+
+namespace qkv::kernels {
+
+constinit const PanelLoops avx512bf16::kPairs = {.elements = avx512bf16::kElements,
+                                                 .rows = avx512bf16::kPanelRows,
+                                                 .columns = avx512bf16::kPanelColumns,
+                                                 .lay = avx512bf16::lay_panel,
+                                                 .multiply = avx512bf16::multiply_block};
+
+}  // namespace qkv::kernels
