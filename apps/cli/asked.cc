@@ -32,6 +32,7 @@ Fields<Manner> manner_fields(std::initializer_list<std::string_view> names, cons
   }
   add(&M::json, std::move(json));
   add(&M::quiet, {.name = "quiet", .meaning = "Print nothing", .excludes = {"json"}, .reasons = one_thing});
+  if (has("no_progress")) fields.add(&M::quiet, {.name = "quiet", .meaning = "Without progress", .group = group});
   add(&M::plot,
       {.name = "plot", .meaning = "Draw the chart in the terminal, too", .excludes = {"json"}, .reasons = one_thing});
   add(&M::page, {.name = "html",

@@ -57,7 +57,7 @@ struct Asked : Request {
 inline constexpr const char* kOneThing = "standard output holds one of them";
 
 /// Those of json, quiet, plot, threads, html, pictures, folders, color and width that are named. `pictures` and
-/// `folders` are png, svg and pdf: a file of each, or a folder for each.
+/// `folders` are png, svg and pdf: a file of each, or a folder for each; `no_progress` is --quiet beside a result.
 [[nodiscard]] Fields<Manner> manner_fields(std::initializer_list<std::string_view> names, const std::string& group);
 
 /// The fields of a question, and those that are named beside it, in a group of their own.

@@ -92,11 +92,9 @@ Fields<Asked<AttendFlags>> fields_of_attend() {
   fields.info("gradients").needs = {"d_out"};
   fields.info("gradients").file = FileUse::archive;
   fields.info("d_out").needs = {"gradients"};
-  fields.add(&AttendFlags::stage, {.name = "stage",
-                                   .form = "STAGE",
-                                   .meaning = "raw, scaled, softcapped, biased, masked, weights or dropped",
-                                   .group = group,
-                                   .needs = {"scores"}});
+  FieldInfo stage = stage_field(group);
+  stage.needs = {"scores"};
+  fields.add(&AttendFlags::stage, std::move(stage));
   fields.give_examples({{"stage", "raw"}, {"gradients", "gradients.npz"}});
   Fields<Asked<AttendFlags>> all = asked(fields, {"json", "quiet"}, "Summary");
   all.info("json").meaning = "Print the summary as JSON";

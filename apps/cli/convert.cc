@@ -20,8 +20,6 @@ void run_convert(const Asked<ConvertRequest>& asked, const Given& /*all*/) {
 }  // namespace
 
 void add_convert(Commands& commands) {
-  auto fields = asked(convert_fields(), {"threads", "json", "quiet"});
-  fields.info("quiet").meaning = "Without progress";
   commands.add({.name = "convert",
                 .group = "Models",
                 .footer = "OUT appears whole, after all of it was read back and compared with MODEL, or\n"
@@ -30,7 +28,7 @@ void add_convert(Commands& commands) {
                           "  qkv convert smollm2.gguf smollm2\n"
                           "  qkv convert gpt2 gpt2-f16 --type f16",
                 .places = {"model", "out"}},
-               std::move(fields), run_convert);
+               asked(convert_fields(), {"threads", "json", "no_progress"}), run_convert);
 }
 
 }  // namespace qkv::cli

@@ -68,6 +68,9 @@ std::string text_of(const Asked<ExplainFlags>& asked, Explanation explanation) {
 void run_explain(Asked<ExplainFlags>& asked, const Given& given) {
   const Manner& how = asked.how;
   require_explain(asked, given);
+  if (how.json && !asked.model.empty() && !asked.all.empty()) {
+    misuse("all", "none beside `json` and `model`: a model's JSON has every step", "one");
+  }
   if (asked.worked == "list") return how.tell(worked_examples(), worked_list);
   const bool has_page = !how.page.empty();  // which shows all
   if (has_page) studio::require_pages();
@@ -101,6 +104,7 @@ Fields<Asked<ExplainFlags>> fields_of_explain() {
   quiet.needs_one = files;
   quiet.excludes = {"json", "print", "html=-"};
   quiet.reasons.clear();
+  fields.exclude({"color", "width", "html", "svg", "png"}, {"worked=list"}, "it names the examples and no more");
   for (const char* const printed : {"color", "width"}) fields.info(printed).beside = {{files, {"print"}}};
   return fields;
 }

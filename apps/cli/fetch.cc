@@ -29,8 +29,8 @@ void run_fetch(const Asked<FetchRequest>& asked, const Given& /*all*/) {
 }  // namespace
 
 void add_fetch(Commands& commands) {
-  auto fields = asked(fetch_fields(), {"json", "quiet"});
-  fields.info("quiet").meaning = "Without progress";
+  auto fields = asked(fetch_fields(), {"json", "no_progress"});
+  fields.exclude({"quiet"}, {"list"}, "nothing is fetched");
   commands.add({.name = "fetch",
                 .group = "Models",
                 .footer = "Files that are there are left alone; a download that was cut off is resumed.\n"

@@ -25,11 +25,13 @@ void add_info(Commands& commands) {
   fields.add(info_fields());
   fields.add(&InfoFlags::tensors,
              {.name = "tensors", .meaning = "Each tensor in a line of its own", .needs = {"file"}});
+  auto all = asked(fields, {"json"});
+  all.exclude({"tensors"}, {"json"}, "it has every tensor");
   commands.add({.name = "info",
                 .group = "About",
                 .footer = "Examples:\n  QKV_FORCE_TARGET=reference qkv info\n  qkv info model.gguf",
                 .places = {"file"}},
-               asked(fields, {"json"}), run_info);
+               std::move(all), run_info);
 }
 
 }  // namespace qkv::cli

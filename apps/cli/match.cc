@@ -44,7 +44,7 @@ void run_match(Asked<MatchFlags>& asked, const Given& /*all*/) {
   sort_words(asked);
   read_input(asked.file);
   const MatchFound found = found_match(asked, how.saying());
-  const std::string page = how.page.empty() ? "" : studio::match_page(asked.model, found.question, found.explanation);
+  const std::string page = how.page.empty() ? "" : studio::match_page(asked, found);
   if (!asked.out.empty()) write_tensor(asked.out, vectors_of(found.match));
   give(
       how, found.explanation, page, [&] { return reply_as_json(match_figures(asked, found)); },
@@ -61,6 +61,7 @@ Fields<Asked<MatchFlags>> fields_of_match() {
            .required = true,
            .example = "shapes.png"});
   own.add(match_fields());
+  own.info("numbers").needs.emplace_back("json");
   own.add(&MatchFlags::out, {.name = "out",
                              .form = "FILE",
                              .meaning = "Write the vectors, pictures first, as .npy",

@@ -56,7 +56,7 @@ void train_tokenizer_of(TokenizerRun run, const Manner& how) {
 
 void run_train(const Asked<TrainRun>& asked, const Given& given) {
   require_trained(asked.settings.task);
-  if (asked.settings.task == "tokenizer") return train_tokenizer_of(tokenizer_run(asked, given), asked.how);
+  if (asked.settings.task == "tokenizer") return train_tokenizer_of(tokenizer_run(asked), asked.how);
   const PlannedRun run = planned_run(asked, given, asked.how.saying());
   if (const std::optional<TrainReport> report = report_of(run)) {
     return asked.how.tell(train_reply(*report), [&] { return as_text(*report, run.place); });
@@ -69,6 +69,8 @@ void run_train(const Asked<TrainRun>& asked, const Given& given) {
 }  // namespace
 
 void add_train(Commands& commands) {
+  auto fields = asked(train_run_fields(), {"json", "threads"}, "The run");
+  fields.exclude({"threads"}, {"task=tokenizer"}, "one thread trains it");
   commands.add({.name = "train",
                 .group = "Train",
                 .footer = "Settings without a default here follow from the task.\n"
@@ -79,7 +81,7 @@ void add_train(Commands& commands) {
                           "  qkv train pictures photos --model two-tower\n"
                           "  qkv train tokenizer book.txt --size 4000 --out tokenizer.json",
                 .places = {"task", "data"}},
-               asked(train_run_fields(), {"json", "threads"}, "The run"), run_train);
+               std::move(fields), run_train);
 }
 
 }  // namespace qkv::cli

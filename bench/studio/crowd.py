@@ -56,7 +56,7 @@ def main():
     crowds = {
         "50 ask for walks": ("far_walk", lambda n: {"tokens": 65536, "seed": n}),
         "50 ask gpt to read 3,300 words": ("far_open", lambda n: {"model": "gpt", "text": f"{n} {text}"}),
-        "50 ask for roles": ("roles", lambda n: {"model": "gpt", "count": 100 + n, "importance": 8}),
+        "50 ask for analyses": ("analyze", lambda n: {"model": "gpt", "count": 100 + n, "importance": 8}),
     }
     for what, (name, fields) in crowds.items():
         clients = []

@@ -52,6 +52,10 @@ def test_heads_say_what_is_wrong():
         insight.heads("induction", sites=["keys"])
     with pytest.raises(TypeError, match="expected a list of texts"):
         insight.heads("induction", TEXT)
+    with pytest.raises(ValueError, match="heads: count: expected none beside `texts`: all of them are read, got one"):
+        insight.heads("induction", ["abcabc"], count=3)
+    with pytest.raises(ValueError, match="heads: texts: expected one text at least, got none"):
+        insight.heads("induction", [])
     with pytest.raises(qkv.Error, match='no model "absent" in the box'):
         insight.heads("absent")
     heads = insight.heads("induction", count=2, importance=0)
@@ -148,7 +152,7 @@ LONG = {
     "lens": lambda model: insight.lens(model, "([{}])" * 4000),
     "rollout": lambda model: insight.rollout(model, "([{}])" * 250),
     "ask": lambda model: qkv.ask("analyze", model="brackets", count=100_000),
-    "studio": lambda model: qkv.ask("roles", model="brackets", count=1000, importance=1000),
+    "studio": lambda model: qkv.ask("analyze", model="brackets", count=1000, importance=1000),
     "flow": lambda model: insight.rollout(model, "([{}])" * 50, way="flow"),
 }
 

@@ -127,7 +127,7 @@ Section masked_step(const Scene& scene, const Tensor& masked) {
   step.shape = square_shape(run);
   if (run.attention.mask.is_all()) {
     step.text =
-        "Every query may see every key, so nothing changes here. --causal would hide the future, --mask any "
+        "Every query may see every key, so nothing changes here. A causal mask would hide the future, another any "
         "pairs you name.";
     step.formulas = {row({indexed("m"), op("="), indexed("s")})};
     return step;

@@ -3,6 +3,8 @@
 #include <array>
 #include <span>
 
+#include "insight/text_batch.h"
+
 namespace qkv::insight {
 namespace {
 
@@ -20,9 +22,9 @@ Offsets offsets_of(AttentionSite site, std::int64_t before, std::int64_t keys) {
 
 }  // namespace
 
-PatternTally::PatternTally(const Model& model, const TaskPatterns& patterns)
-    : patterns_(patterns), is_one_(model.traits().goes_on) {
+PatternTally::PatternTally(const Model& model, const TaskPatterns& patterns) : patterns_(patterns) {
   for (const Relation& relation : patterns.relations) {
+    own_.push_back(own_site(model, relation.site));
     scores_.push_back({.relation = relation.name, .site = relation.site, .layers = {}});
   }
 }
@@ -31,7 +33,7 @@ void PatternTally::add(std::size_t text, AttentionSite site, std::size_t layer, 
                        const TensorView& weights) {
   std::vector<double> row(static_cast<std::size_t>(weights.dim(2)));
   for (std::size_t n = 0; n < scores_.size(); ++n) {
-    if (!is_one_ && scores_[n].site != site) continue;
+    if (own_[n] != site) continue;
     std::vector<std::vector<PatternScore>>& layers = scores_[n].layers;
     if (layers.size() <= layer)
       layers.resize(layer + 1, std::vector<PatternScore>(static_cast<std::size_t>(weights.dim(0))));
@@ -57,7 +59,7 @@ std::vector<PatternHead> PatternTally::heads() const {
     const BestHead best = best_head(scores_[n]);
     all.push_back({.pattern = scores_[n].relation,
                    .description = patterns_.relations[n].description,
-                   .site = is_one_ ? AttentionSite::tokens : scores_[n].site,
+                   .site = own_[n],
                    .layer = static_cast<std::int64_t>(best.layer),
                    .head = static_cast<std::int64_t>(best.head),
                    .weight = best.score.mean_weight(),

@@ -23,7 +23,7 @@ class PatternTally {
 
  private:
   const TaskPatterns& patterns_;
-  bool is_one_;  // a decoder has one matrix, whatever it reads
+  std::vector<AttentionSite> own_;  // of each relation
   std::vector<RelationScores> scores_;
 };
 

@@ -92,6 +92,20 @@ bool runs_site(const Model& model, const HeadText& text, AttentionSite site) {
   return site == AttentionSite::tokens ? !text.ids.empty() : !text.image.empty();
 }
 
+std::vector<OwnSite> sites_run(const Model& model, const HeadText& text) {
+  std::vector<OwnSite> sites = sites_of(model);
+  std::erase_if(sites, [&](const OwnSite& own) { return !runs_site(model, text, own.site); });
+  std::ranges::stable_partition(sites, [](const OwnSite& own) { return own.site == AttentionSite::cross; });
+  return sites;
+}
+
+AttentionSite own_site(const Model& model, AttentionSite site) {
+  const std::optional<SiteScope> scope = model.scope_of(site);
+  if (!scope) return site;
+  const std::vector<OwnSite> sites = sites_of(model);
+  return std::ranges::find_if(sites, [&](const OwnSite& own) { return own.scope.name(0) == scope->name(0); })->site;
+}
+
 void run_text(const Model& model, const HeadText& text, Trace& trace) {
   model.run(batches_of(std::span(&text, 1), 1).front().input(), trace);
 }

@@ -36,6 +36,11 @@ struct OwnSite {
 
 /// Whether such a text makes the site run: of two towers, text or image may stand alone.
 [[nodiscard]] bool runs_site(const Model& model, const HeadText& text, AttentionSite site);
+/// Those of sites_of() that such a text makes run, cross-attention first.
+[[nodiscard]] std::vector<OwnSite> sites_run(const Model& model, const HeadText& text);
+
+/// The one of sites_of() whose heads a site has: a decoder's is its text, whatever it reads.
+[[nodiscard]] AttentionSite own_site(const Model& model, AttentionSite site);
 
 /// One text by itself, in model.dtype().
 void run_text(const Model& model, const HeadText& text, Trace& trace);

@@ -61,7 +61,8 @@ const std::map<std::string, std::vector<Json>>& more_requests() {
        {{{"mask", "causal"}, {"tq", 100}, {"tk", 100}, {"map", true}},
         {{"mask", "causal"}, {"tq", 40}, {"tk", 40}, {"tile", "2"}, {"map", true}}}},
       {"explain", {{{"text", "The cat sat"}, {"heads", 4}}, {{"model", "gpt"}, {"text", "The cat sat"}}}},
-      {"roles", {{{"model", "induction"}, {"count", 16}}}},
+      {"analyze", {{{"model", "induction"}, {"count", 16}}}},
+      {"match", {{{"images", {QKV_SOURCE_DIR "/tests/fuzz/corpus/png/rgba.png"}}, {"captions", {"a green circle"}}}}},
       {"change", {{{"model", "induction"}, {"text", "abcxyza"}, {"changes", {"remove 1.0"}}}}},
   };
   return kAll;

@@ -415,6 +415,19 @@ TEST(Questions, HaveANameEach) {
   EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
 }
 
+// "raw, scaled or masked" is no prose: what reads it as one could neither refuse nor offer a word.
+TEST(Questions, DeclareTheWordsThatAMeaningLists) {
+  static const std::regex kList(R"((^|: )[a-z0-9_-]+(, [a-z0-9_-]+)* or [a-z0-9_-]+($|;))");
+  for (const Question& question : questions()) {
+    for (const FieldInfo& field : question.fields) {
+      const bool is_text = field.type == FieldType::text || field.type == FieldType::texts;
+      if (!is_text || !field.words.empty()) continue;
+      EXPECT_FALSE(std::regex_search(field.meaning, kList))
+          << question.name << "." << field.name << ": " << field.meaning;
+    }
+  }
+}
+
 TEST(Replies, HaveTheKeysOfTheDocument) {
   const std::string text = document();
   const auto json = nlohmann::json::parse(reply_as_json(CheckFigures{}));

@@ -138,7 +138,6 @@ TEST(Passes, OfAnalyze) {
   for (const HeadText& text : found.texts.texts) lengths.insert(text.ids.size());
   const std::int64_t passes = std::ssize(lengths) + 1;
   EXPECT_EQ(passes_of("analyze", {{"model", "induction"}, {"count", 8}, {"importance", 0}}), passes);
-  EXPECT_EQ(passes_of("roles", {{"model", "induction"}, {"count", 8}, {"importance", 0}}), passes);
 }
 
 // Pictures of the first text share a pass, which runs when one of them is drawn.

@@ -1,4 +1,4 @@
-// What heads do, and what a change does.
+// What heads do, and what a change does, as pages ask.
 #include "qkv/api/roles.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace qkv {
 namespace {
 
 TEST(RolesQuestion, SaysWhatEachHeadDoes) {
-  const Answer answer = ask("roles", R"({"model": "induction", "count": 8, "importance": 4})");
+  const Answer answer = ask("analyze", R"({"model": "induction", "count": 8, "importance": 4})");
   ASSERT_EQ(answer.json["heads"].size(), 2U);
   EXPECT_FALSE(answer.json["heads"][0]["word"].get<std::string>().empty());
   EXPECT_EQ(answer.json["heads"][1]["word"], "induction");
@@ -42,23 +42,23 @@ TEST(RolesQuestion, HasAllOfTheAnalysis) {
 }
 
 TEST(RolesQuestion, NamesTheHeadsOfTheTasksPatterns) {
-  const Answer answer = ask("roles", R"({"model": "reverse", "count": 16, "importance": 0})");
+  const Answer answer = ask("analyze", R"({"model": "reverse", "count": 16, "importance": 0})");
   ASSERT_EQ(answer.json["task_patterns"].size(), 1U);
   EXPECT_EQ(answer.json["task_patterns"][0]["pattern"], "anti-diagonal");
   EXPECT_EQ(answer.json["task_patterns"][0]["site"], "cross");
 }
 
 TEST(RolesQuestion, ReadsOwnTexts) {
-  const Answer answer = ask("roles", R"({"model": "induction", "texts": "abcab\nxyzxy\n", "importance": 0})");
+  const Answer answer = ask("analyze", R"({"model": "induction", "texts": ["abcab", "xyzxy"], "importance": 0})");
   EXPECT_EQ(answer.json["tokens"], 10);
   EXPECT_TRUE(answer.json["heads"][0]["removal"].is_null());
-  EXPECT_THROW(ask("roles", R"({"model": "induction", "texts": "ABC"})"), InvalidArgument);
+  EXPECT_THROW(ask("analyze", R"({"model": "induction", "texts": "ABC"})"), InvalidArgument);
 }
 
 TEST(RolesQuestion, StopsWhenAsked) {
   Studio studio;
   const StudioWatch stop = [](std::string_view, const ProbeProgress&) { return Proceed::stop; };
-  EXPECT_THROW(static_cast<void>(studio.ask("roles", R"({"model": "induction"})", stop)), Cancelled);
+  EXPECT_THROW(static_cast<void>(studio.ask("analyze", R"({"model": "induction"})", stop)), Cancelled);
 }
 
 TEST(ChangeQuestion, RemovesTheHeadThatInducts) {

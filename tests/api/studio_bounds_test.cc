@@ -186,8 +186,7 @@ TEST(ExplainRules, HoldForTheQuestion) {
                                            {{"head", "1.0"}},
                                            {{"answer", 2}},
                                            {{"captions", "a|b"}},
-                                           {{"picture", "x.png"}},
-                                           {{"match", true}}}) {
+                                           {{"picture", "x.png"}}}) {
     EXPECT_EQ(refused({{"text", "a b"}}, one), name_of(one)) << one;
   }
   EXPECT_EQ(refused(model, {{"example", 1}}), "example");
@@ -256,7 +255,7 @@ TEST(StudioBounds, StopAPassOnceItsClientLeaves) {
            {"heads", {{"model", "gpt"}, {"text", words(300)}}},
            {"explain", {{"model", "induction"}, {"text", "abcxyzab"}}},
            {"change", {{"model", "induction"}, {"text", "abcxyzab"}, {"changes", {"remove 1.0"}}}},
-           {"roles", {{"model", "induction"}, {"count", 4}, {"importance", 2}}}}) {
+           {"analyze", {{"model", "induction"}, {"count", 4}, {"importance", 2}}}}) {
     asked = 0;
     EXPECT_THROW(static_cast<void>(studio.ask(question, request.dump(), leaves)), Cancelled) << question;
     EXPECT_EQ(asked, 4) << question;

@@ -184,7 +184,7 @@ TEST_F(AttendRefusal, APastWithoutItsOtherHalf) {
 
 TEST_F(AttendRefusal, StagesThatAreNone) {
   EXPECT_THAT(refusal(2, {"--stage", "cooked", "--scores", path("s.npy")}),
-              HasSubstr("--stage: expected one of raw, scaled, softcapped, biased, masked, weights, dropped, got "
+              HasSubstr("--stage: expected raw, scaled, softcapped, biased, masked, weights or dropped, got "
                         "\"cooked\""));
 }
 

@@ -180,6 +180,14 @@ bool Effects::is_excused(const DescribedOption& option) const {
   return without_effect.contains(option.command + " " + option.name) || without_effect.contains("* " + option.name);
 }
 
+bool Effects::is_excused_beside_json(const DescribedOption& option) const {
+  return without_effect.contains(option.command + " " + option.name + std::string(kBesideJson));
+}
+
+bool Effects::is_without_effect(const DescribedOption& option) const {
+  return is_excused(option) && !of_option.contains(option.command + " " + option.name);
+}
+
 std::vector<std::string> commands() {
   std::vector<std::string> names;
   for (const auto& [command, words] : read_effects().requests) names.push_back(command);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../hub/hub_server.h"
@@ -25,6 +26,9 @@ struct Effect {
   int code = 0;
 };
 
+/// Behind an option that a row excuses there alone.
+inline constexpr std::string_view kBesideJson = " beside --json";
+
 struct Effects {
   std::map<std::string, Words> requests;    // by command
   std::map<std::string, Effect> of_option;  // by "command --option"
@@ -39,6 +43,10 @@ struct Effects {
   [[nodiscard]] bool is_on_plain(const DescribedOption& option) const;
   /// Whether a row says why it changes nothing there.
   [[nodiscard]] bool is_excused(const DescribedOption& option) const;
+  /// Likewise where JSON is printed.
+  [[nodiscard]] bool is_excused_beside_json(const DescribedOption& option) const;
+  /// Whether it is excused, and no other row has a request on which it changes something.
+  [[nodiscard]] bool is_without_effect(const DescribedOption& option) const;
 };
 
 [[nodiscard]] Effects read_effects();

@@ -49,6 +49,7 @@ TEST_P(EffectTest, OfEachOption) {
     const Reply with = reply_of(command, after);
     const std::string what = "qkv " + command + " " + testing::PrintToString(after) + "\n" + with.err;
     EXPECT_EQ(with.code, effect.code) << what;
+    if (effects.is_without_effect(option)) continue;
     EXPECT_FALSE(with == known_reply(command, before)) << what;
   }
 }
@@ -66,6 +67,33 @@ TEST_P(EffectTest, OfEachOptionOnThePlainRequest) {
     const bool differs = !(reply_of(command, after) == known_reply(command, before));
     EXPECT_NE(differs, effects.is_excused(option)) << "qkv " << command << " " << testing::PrintToString(after)
                                                    << (differs ? " differs, and is excused" : " changes nothing");
+  }
+}
+
+Words in_json(Words words) {
+  if (std::ranges::find(words, "--json") == words.end()) words.emplace_back("--json");
+  return words;
+}
+
+// What shapes the text alone is refused where JSON is printed instead, not accepted without effect.
+TEST_P(EffectTest, OfEachOptionBesideJson) {
+  const Effects effects = read_effects();
+  const std::string& command = GetParam();
+  const auto all = described_options();
+  const auto is_json = [&](const DescribedOption& option) {
+    return option.command == command && option.name == "--json";
+  };
+  if (std::ranges::none_of(all, is_json)) GTEST_SKIP() << "qkv " << command << " prints no JSON";
+  for (const DescribedOption& option : all) {
+    if (option.command != command || is_json(option)) continue;
+    const Words after = in_json(effects.after(option));
+    if (after == effects.after(option)) continue;  // as above
+    const Reply& without = known_reply(command, in_json(effects.before(option)));
+    if (without.code == 2) continue;  // beside what JSON excludes
+    const bool differs = !(reply_of(command, after) == without);
+    EXPECT_NE(differs, effects.is_excused_beside_json(option))
+        << "qkv " << command << " " << testing::PrintToString(after)
+        << (differs ? " differs, and is excused" : " changes nothing");
   }
 }
 
@@ -110,8 +138,9 @@ TEST(Effects, AreOfCommandsAndOptionsThatThereAre) {
     of_commands.push_back(option.command);
   }
   for (const auto& [name, effect] : effects.of_option) EXPECT_THAT(names, testing::Contains(name));
-  for (const std::string& name : effects.without_effect) {
+  for (std::string name : effects.without_effect) {
     const bool is_any = name.starts_with("* ");
+    name = name.substr(0, name.find(tests::kBesideJson));
     EXPECT_THAT(names, testing::Contains(testing::EndsWith(is_any ? name.substr(1) : name)));
   }
   const std::set<std::string> described(of_commands.begin(), of_commands.end());

@@ -133,7 +133,7 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
        "--why: expected all, variance, saturation, no-scale, order, mask-after-softmax, minus-1e9, mask-shape, "
        "softmax-axis, transpose, packing or epsilon, got \"wibble\""},
       {{"cat", "--positions", "wibble"},
-       "--positions: expected one of none, sinusoidal, learned, rotary, alibi, t5, got \"wibble\""},
+       "--positions: expected none, sinusoidal, learned, rotary, alibi or t5, got \"wibble\""},
       {{"cat", "--position", "none"}, "there is no option --position; did you mean --positions?"},
       {{"cat", "--scale", "abc"}, "--scale: expected a number from -1000000 to 1000000, got abc"},
       {{"cat", "--softcap", "abc"}, "--softcap: expected a number above 0, up to 1000000, got abc"},
@@ -574,7 +574,8 @@ TEST(ExplainModel, RefusesWhatHasNoMeaning) {
     call.insert(call.end(), words.begin(), words.end());
     EXPECT_EQ(run_qkv(call).err, "qkv explain: " + words[0] + ": expected --model beside it, got none\n");
   }
-  EXPECT_THAT(run_qkv({"explain", "ab", "--all"}).err, HasSubstr("qkv explain: --all: expected a --model, --query or"));
+  EXPECT_THAT(run_qkv({"explain", "ab", "--all"}).err,
+              HasSubstr("qkv explain: --all: expected --model, --query or --why beside it, got none of them"));
   EXPECT_THAT(run_qkv({"explain", "--model", "nonesuch", "ab"}).err, HasSubstr("no model \"nonesuch\" in the box"));
 }
 

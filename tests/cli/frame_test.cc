@@ -67,8 +67,7 @@ TEST(Frame, NamesInHelpWhatAnOptionExcludesUnlessThatIsMany) {
   EXPECT_EQ(help_row("explain", "--worked"),
             "--worked NAME Replay a worked example; NAME `list` prints their names (not beside many others)");
   EXPECT_THAT(help_row("explain", "--example"),
-              HasSubstr("(needs --model; not beside --picture: a model reads one of them; not beside --match: "));
-  EXPECT_THAT(help_row("explain", "--match"), HasSubstr("(needs --model; not beside many others)"));
+              HasSubstr("(needs --model; not beside --picture: a model reads one of them)"));
   EXPECT_THAT(help_row("explain", "--seed"),
               HasSubstr("(not beside --worked: an example has its own; not beside --model: a model has its own)"));
 }

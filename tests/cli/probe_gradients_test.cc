@@ -144,8 +144,8 @@ TEST_F(ProbeGradients, AreRefusedWhereTheyHaveNoMeaning) {
   write_two_heads();
   const std::string d_out = path("do.npy");
   const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
-      {{"--d-out", d_out, "--stage", "ds"}, "--stage: expected --map, --row or --tile, which show dp and ds, got none"},
-      {{"--d-out", d_out, "--stage", "ds", "--stats"}, "--stage: expected --map, --row or --tile"},
+      {{"--d-out", d_out, "--stage", "ds"}, "--stage: expected --row, --tile or --map beside it, got none of them"},
+      {{"--d-out", d_out, "--stage", "ds", "--stats"}, "--stage: expected --row, --tile or --map"},
       {{"--stage", "ds", "--row", "1"}, "--v, --d-out: expected both for stage dp and ds, or --random, got --v alone"},
       {{"--row", "1"}, "--v: expected --stage dp or ds beside it, got weights"},
       {{"--stage", "dq", "--row", "1"}, "weights, dropped, dp or ds, got \"dq\""},

@@ -331,7 +331,7 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
       {{"--row", "1", "--npy", path("q.npy")}, "--npy: expected a file other than that of --q, which is read"},
       {{"--row", "1", "--random", "1,1,1,2,2,2"}, "--k: expected none beside --random: q and k are drawn, got one"},
       {{"--row", "1", "--seed", "1"},
-       "--seed: expected --random, --planted, --dropout or --d-out beside it, got none of "
+       "--seed: expected --random, --planted, --dropout or --d-out random beside it, got none of "
        "them"},
       {{"--row", "1", "--lse", path("k.npy")}, "--lse: expected [B, Hq, Tq] of q, [1, 2, 70], got [1, 1, 70, 4]"}};
   for (const auto& [words, message] : refused) EXPECT_THAT(misuse(words), HasSubstr(message));

@@ -122,7 +122,7 @@ TEST_F(OverHttp, WhatTakesLongEndsWhenItsClientGoes) {
   });
   {
     tests::RawClient client(running.port());
-    client.send(tests::question(running.port(), Running::token(), "roles",
+    client.send(tests::question(running.port(), Running::token(), "analyze",
                                 R"({"model": "english", "count": 1000, "importance": 1000})"));
     std::string all;
     while (all.find("\"total\"") == std::string::npos) all += client.read_some();

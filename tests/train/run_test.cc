@@ -133,7 +133,7 @@ TEST(Run, NamesTheDamagedWordOfItsCheckpoint) {
   EXPECT_EQ(complaint("batch", "-2"), "expected a whole number from 1 to 1048576, got -2");
   EXPECT_EQ(complaint("length", "5000"), "expected from 4 to 4096 letters for previous, got 5000");
   EXPECT_EQ(complaint("warm_up", "x"), "expected a number, got \"x\"");
-  EXPECT_EQ(complaint("learning_rate", "nan"), "expected a finite number above 0, got nan");
+  EXPECT_EQ(complaint("learning_rate", "nan"), "expected a number above 0, up to 1e38, got nan");
   EXPECT_EQ(complaint("report.examples", "0"), "expected a whole number from 1 to 1048576, got 0");
 }
 
@@ -227,8 +227,9 @@ TEST(Settings, ThatHaveNoMeaningAreNamed) {
               s.layers = 9;
             }),
             "train: d_model: expected a model of at most 2147483648 parameters, got 154637697024 in its blocks alone");
-  EXPECT_EQ(refused([](auto& s, auto&) { s.clip = 0; }), "train: clip: expected more than 0, got 0");
-  EXPECT_EQ(refused([](auto& s, auto&) { s.momentum = 1; }), "train: momentum: expected a number in [0, 1), got 1");
+  EXPECT_EQ(refused([](auto& s, auto&) { s.clip = 0; }), "train: clip: expected a number above 0, up to 1e38, got 0");
+  EXPECT_EQ(refused([](auto& s, auto&) { s.momentum = 1; }),
+            "train: momentum: expected a number from 0, below 1, got 1");
   EXPECT_EQ(refused([](auto& s, auto&) { s.dtype = "f16"; }), "train: dtype: expected f32 or bf16, got \"f16\"");
   EXPECT_EQ(refused([](auto& s, auto&) { s.stored = "f64"; }), "train: store: expected f32, bf16 or f16, got \"f64\"");
   EXPECT_EQ(refused([](auto& s, auto&) { s.schedule = "linear"; }),

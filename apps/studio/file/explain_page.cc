@@ -164,15 +164,21 @@ std::string explain_page(const ExplainRequest& asked, const Explanation& explana
       });
 }
 
-std::string match_page(const std::string& model, const MatchQuestion& question, const Explanation& explanation) {
+// The address has a picture or caption a line.
+std::string match_page(const MatchRequest& asked, const MatchFound& found) {
+  const MatchQuestion& question = found.question;
   return studio_page({.title = question.title}, [&](Frozen& frozen, StudioPage& page) {
-    const Request request{{"model", model},
-                          {"match", true},
-                          {"picture", fmt::format("{}", fmt::join(question.names, "\n"))},
-                          {"captions", fmt::format("{}", fmt::join(question.captions, "\n"))},
-                          {"numbers", false}};
-    frozen.put("explain", request, studio_reply_of(explained(explanation, Explained::as_shown)));
-    page.starts.push_back(explain_start(request));
+    const MatchRequest request{.images = question.names,
+                               .captions = question.captions,
+                               .file = {},
+                               .model = asked.model,
+                               .maps = true,
+                               .numbers = false};
+    frozen.put("match", Request::parse(match_fields().as_json(request)),
+               studio_reply_of(match_figures(request, found)));
+    page.starts.push_back(start_of("explain", {{"model", asked.model},
+                                               {"images", fmt::format("{}", fmt::join(question.names, "\n"))},
+                                               {"captions", fmt::format("{}", fmt::join(question.captions, "\n"))}}));
   });
 }
 

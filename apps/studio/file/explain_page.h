@@ -4,7 +4,7 @@
 #include <string>
 
 #include "qkv/api/explain.h"
-#include "qkv/explain/match.h"
+#include "qkv/api/match.h"
 
 namespace qkv::studio {
 
@@ -13,8 +13,7 @@ namespace qkv::studio {
 [[nodiscard]] std::string explain_page(const ExplainRequest& asked, const Explanation& explanation,
                                        const OpenedModel& model);
 
-/// The page Explain of pictures and captions.
-[[nodiscard]] std::string match_page(const std::string& model, const MatchQuestion& question,
-                                     const Explanation& explanation);
+/// The page Explain of what was found for this request.
+[[nodiscard]] std::string match_page(const MatchRequest& asked, const MatchFound& found);
 
 }  // namespace qkv::studio

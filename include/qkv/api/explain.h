@@ -33,7 +33,6 @@ struct ExplainRequest {
   std::string model;
   std::optional<std::int64_t> example;
   std::string picture, captions;
-  bool match = false;
   bool chat = false;
   std::string site;
   std::optional<std::int64_t> layer, answer;

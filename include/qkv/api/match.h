@@ -22,6 +22,7 @@ struct MatchRequest {
   FileOfTexts file;  // a caption on each line, after the others
   std::string model = "towers";
   bool maps = false;
+  std::optional<bool> numbers;  // of the maps: true
 };
 
 [[nodiscard]] const Fields<MatchRequest>& match_fields();

@@ -72,6 +72,8 @@ struct Upstream {
 /// Whether kv_lengths or sinks has numbers, and names no file.
 [[nodiscard]] bool is_number_list(std::string_view text);
 
+/// `stage`, of the scores.
+[[nodiscard]] FieldInfo stage_field(const std::string& group = "");
 /// The stage of this name. Throws InvalidArgument naming `stage` and listing them, and `more`.
 [[nodiscard]] Stage stage_named(std::string_view name, std::string_view more = "");
 

@@ -1,8 +1,7 @@
-// What each head of a model does over many texts: of the page Roles, and `qkv analyze`.
+// What each head of a model does over many texts: `qkv analyze`, the page Roles and heads() of Python.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,16 +20,11 @@
 
 namespace qkv {
 
-struct RolesRequest {
-  std::string model, texts;
-  std::int64_t count = 16;
-  std::int64_t importance = 8;
-};
-
-/// The heads of a model over many texts, or beside parsed sentences: `qkv analyze`, and heads() of Python.
+/// The heads of a model over many texts, or beside parsed sentences.
 struct AnalyzeRequest {
   std::string model;
-  FileOfTexts texts;                  // a text on each line, in place of examples
+  FileOfTexts file;                   // a text on each line, in place of examples
+  std::vector<std::string> texts;     // likewise
   std::string syntax;                 // "english", or a CoNLL-U file; empty: no syntax
   std::optional<std::int64_t> count;  // of examples or sentences; 64
   std::vector<std::string> sites;     // empty: all that the model has
@@ -71,7 +65,7 @@ struct RolesSite {
   std::vector<Tensor> distances;  // f64 [heads, heads] of each layer
 };
 
-/// What the studio's question `roles` answers and `qkv analyze --json` prints.
+/// What `qkv analyze --json` prints.
 struct RolesReply {
   std::string title;
   std::string texts;  // what was read
@@ -85,18 +79,6 @@ struct RolesReply {
   std::string no_importance;  // why there is none
 };
 
-/// The texts that the request asks for. Throws InvalidArgument naming `model`.
-[[nodiscard]] HeadTexts analyzed_texts(const AnalyzeRequest& request, const TextModel& trained);
-
-/// What the heads do over these texts. Throws as analyze_heads(), naming `sites` or, of the texts, `text`.
-[[nodiscard]] HeadAnalysis analyzed(
-    const AnalyzeRequest& request, const TextModel& trained, const HeadTexts& texts,
-    const std::function<void(const std::string& what, std::int64_t done, std::int64_t total)>& doing = {});
-
-/// The sentences that the request's `syntax` names. Throws Error naming a file that cannot be read, and InvalidArgument
-/// for a count beside one.
-[[nodiscard]] std::vector<ParsedSentence> analyzed_trees(const AnalyzeRequest& request);
-
 /// What the heads of a model do, and over which texts.
 struct HeadsFound {
   OpenedModel model;
@@ -104,14 +86,17 @@ struct HeadsFound {
   std::shared_ptr<const HeadAnalysis> analysis;
 };
 
-/// Opens the model. Throws as analyzed_texts(), texts_of_lines() and analyzed(), naming the field.
+/// The request's texts or file, else texts_to_look_at(), whose `count` is that of the request; only then the patterns
+/// of the model's task are looked for. Throws as these and analyze_heads(), naming the field.
+[[nodiscard]] HeadsFound found_heads(const AnalyzeRequest& request, OpenedModel model, const Saying& saying = {});
+/// Opens the model that the request names.
 [[nodiscard]] HeadsFound found_heads(const AnalyzeRequest& request, const Saying& saying = {});
-/// The same of a request with `syntax`.
+/// The same of a request with `syntax`. Throws NotThere naming `syntax` for a file that cannot be read, and
+/// InvalidArgument for a count beside one.
 [[nodiscard]] SyntaxAnalysis found_syntax(const AnalyzeRequest& request, const Saying& saying = {});
 
-/// Of each site the grid of heads, their classes by layer, their distances and their entropy.
-[[nodiscard]] std::vector<Drawing> heads_drawings(const std::shared_ptr<const HeadAnalysis>& analysis);
-/// These, and of the first text its rollout over tokens, and its flow if it is not too long.
+/// Of each site the grid of heads, their classes by layer, their distances and their entropy; of the first text its
+/// rollout over tokens, and its flow if it is not too long.
 [[nodiscard]] std::vector<Drawing> heads_drawings(const HeadsFound& found);
 /// The relations by head; none where there are too few pairs.
 [[nodiscard]] std::vector<Drawing> syntax_drawings(const SyntaxAnalysis& analysis);
@@ -124,8 +109,6 @@ inline constexpr std::int64_t kFewestPairs = 10;
 
 /// `model` and `texts` say whose heads, and over which texts.
 [[nodiscard]] RolesReply roles_reply(const HeadAnalysis& analysis, const std::string& model, const std::string& texts);
-
-[[nodiscard]] const Fields<RolesRequest>& roles_fields();
 
 [[nodiscard]] const Members<RolesPattern>& members_of(const RolesPattern* pattern);
 [[nodiscard]] const Members<RolesHead>& members_of(const RolesHead* head);

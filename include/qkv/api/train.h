@@ -99,7 +99,7 @@ struct TokenizerRun {
 };
 
 /// Throws InvalidArgument naming data if there is none, and a field that a tokenizer has no use for.
-[[nodiscard]] TokenizerRun tokenizer_run(const TrainRun& run, const Given& given);
+[[nodiscard]] TokenizerRun tokenizer_run(const TrainRun& run);
 
 /// Learns from a file of UTF-8 and writes the tokenizer. Throws Error for files that cannot be read or written.
 [[nodiscard]] TrainTokenizerReply trained_tokenizer(const TokenizerRun& run);

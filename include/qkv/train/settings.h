@@ -1,6 +1,7 @@
 // All that a training run follows from: the task, the model and how it learns; and the recipe of each task.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -50,6 +51,47 @@ struct TrainReporting {
   std::int64_t keep_every = 0;       // steps whose model is kept beside the checkpoint, the first too; 0: none
   std::int64_t examples = 512;       // held out, of an examination
 };
+
+/// What one of their numbers may be: from `least` to `most`, of which an open end is out.
+struct SettingBounds {
+  std::string_view name;
+  double least, most;
+  enum class Of : std::uint8_t { whole, share, positive, number } of = Of::whole;
+
+  [[nodiscard]] constexpr bool is_open_below() const noexcept { return of == Of::positive; }
+  [[nodiscard]] constexpr bool is_open_above() const noexcept { return of == Of::share; }
+};
+
+/// Counts beyond these no machine can have been meant for; f32 holds numbers up to 1e38.
+inline constexpr double kMostSettingCount = std::int64_t{1} << 20;
+inline constexpr double kMostSettingWidth = std::int64_t{1} << 16;
+inline constexpr double kMostSettingSteps = static_cast<double>(std::int64_t{1} << 40);
+inline constexpr double kMostSettingNumber = 1e38;
+
+inline constexpr std::array<SettingBounds, 16> kSettingBounds = {{
+    {"layers", 1, 1024},
+    {"d_model", 1, kMostSettingWidth},
+    {"heads", 1, kMostSettingWidth},
+    {"d_ff", 1, kMostSettingWidth},
+    {"steps", 1, kMostSettingSteps},
+    {"batch", 1, kMostSettingCount},
+    {"accumulation", 1, kMostSettingCount},
+    {"momentum", 0, 1, SettingBounds::Of::share},
+    {"learning_rate", 0, kMostSettingNumber, SettingBounds::Of::positive},
+    {"warm_up", 0, kMostSettingSteps},
+    {"weight_decay", 0, kMostSettingNumber, SettingBounds::Of::number},
+    {"clip", 0, kMostSettingNumber, SettingBounds::Of::positive},
+    {"dropout", 0, 1, SettingBounds::Of::share},
+    {"length", 1, kMostSettingCount},
+    {"image_side", 1, kMostSettingWidth},
+    {"patch_side", 1, kMostSettingWidth},
+}};
+inline constexpr std::array<SettingBounds, 4> kReportingBounds = {{
+    {"save_every", 1, kMostSettingSteps},
+    {"keep_every", 0, kMostSettingSteps},
+    {"examine_every", 1, kMostSettingSteps},
+    {"examples", 1, kMostSettingCount},
+}};
 
 /// A small model that learns the task, and how: docs/training.md says what each reaches. `model` is a kind; without
 /// one, or where the task has no recipe for it, the task's first. For an unknown task, the settings that no task in

@@ -18,7 +18,7 @@ namespace {
 using Texts = std::optional<std::vector<std::string>>;
 
 const Fields<AnalyzeRequest>& heads_arguments() {
-  static const auto kFields = without(analyze_fields(), {"model", "text", "syntax"});
+  static const auto kFields = without(analyze_fields(), {"model", "text", "texts", "syntax"});
   return kFields;
 }
 
@@ -34,24 +34,24 @@ const Fields<LensRequest>& lens_arguments() {
   return kFields;
 }
 
-Report report_of(const std::shared_ptr<const HeadAnalysis>& analysis, const std::string& name,
-                 const std::string& described) {
-  Report report{.reply = any_reply(roles_reply(*analysis, name, described)),
-                .table = heads_table(*analysis, name, described)};
-  for (Drawing& one : heads_drawings(analysis)) report.pictures.emplace_back(one.name, std::move(one.svg));
+Report report_of(const HeadsFound& found, const std::string& name) {
+  Report report{.reply = any_reply(roles_reply(*found.analysis, name, found.texts.described)),
+                .table = heads_table(*found.analysis, name, found.texts.described)};
+  for (Drawing& one : heads_drawings(found)) report.pictures.emplace_back(one.name, std::move(one.svg));
   return report;
 }
 
 // As `qkv analyze`.
-Report heads_of(const LoadedModel& model, const Texts& texts, const Given& given) {
+Report heads_of(const SharedModel& model, const Texts& texts, const Given& given) {
   AnalyzeRequest request = request_of("heads", heads_arguments(), given);
-  request.model = model.name;
-  const auto report = [&] {
-    const HeadTexts read = texts ? head_texts(model.trained, *texts) : analyzed_texts(request, model.trained);
-    const auto analysis = std::make_shared<HeadAnalysis>(analyzed(request, model.trained, read));
-    return report_of(analysis, model.name, read.described);
-  };
-  return said_as("heads", [&] { return stoppably(report); });
+  request.model = model->name;
+  if (texts && texts->empty()) throw InvalidArgument("heads", "texts", "one text at least", "none");
+  if (texts) request.texts = *texts;
+  const auto report = [&] { return report_of(found_heads(request, OpenedModel(model, &model->trained)), model->name); };
+  return said_in_python("heads", analyze_fields().infos(), [&] {
+    analyze_fields().require_company(request);
+    return stoppably(report);
+  });
 }
 
 // A request to change a model, and the question that it is.

@@ -9,6 +9,7 @@
 #include "api/fields/bounds.h"
 #include "api/fields/number_lists.h"
 #include "api/fields/refuse.h"
+#include "api/fields/word_fields.h"
 #include "api/heads/changes.h"
 #include "api/heads/head_weights.h"
 #include "api/probe/probe_parts.h"
@@ -126,7 +127,7 @@ void add_model(Fields<BenchRequest>& fields) {
                                       .group = "a head of a model",
                                       .least = 0,
                                       .most = api_detail::kMostExamples});
-  add(&BenchRequest::site, "site", "SITE", "Which attention: tokens, source or cross");
+  fields.add(&BenchRequest::site, api_detail::site_field("a head of a model"));
   fields.add(&BenchRequest::layer, {.name = "layer",
                                     .meaning = "Which layer",
                                     .group = "a head of a model",
@@ -144,7 +145,6 @@ void add_model(Fields<BenchRequest>& fields) {
   fields.info("second").needs = {"text"};
   fields.info("head").needs_one = {"model", "seed"};
   fields.exclude({"example"}, {"text"}, "a model reads one of them");
-  fields.give_otherwise({{"site", "cross, else tokens"}});
   fields.give_examples({{"model", "induction"},
                         {"text", "abcxyzab"},
                         {"second", "The dog ran"},
@@ -165,7 +165,7 @@ void add_drawn(Fields<BenchRequest>& fields) {
   count(&BenchRequest::d_model, "d_model", "Width of a token's vector", api_detail::kWidest);
   count(&BenchRequest::d_k, "d_k", "Width of a head's queries and keys", api_detail::kWidest);
   count(&BenchRequest::d_v, "d_v", "Width of a head's values", api_detail::kWidest);
-  add(&BenchRequest::positions, "positions", "sinusoidal, learned, rotary, alibi, t5 or none");
+  fields.add(&BenchRequest::positions, api_detail::positions_field("a drawn model"));
   for (const char* const of_drawn : {"heads", "kv_heads", "d_model", "d_k", "d_v", "positions"}) {
     fields.info(of_drawn).needs = {"seed"};
   }

@@ -5,6 +5,7 @@
 
 #include "api/fields/refuse.h"
 #include "api/heads/changes.h"
+#include "api/lens/asked_text.h"
 #include "api/models/pass_bounds.h"
 #include "qkv/api/models.h"
 #include "qkv/insight/texts.h"
@@ -52,17 +53,10 @@ void require_changes(const ChangeRequest& request, std::span<const Intervention>
   }
 }
 
-void add_texts(Fields<ChangeRequest>& fields, std::int64_t last_example) {
+void add_texts(Fields<ChangeRequest>& fields) {
   constexpr std::int64_t kMostExamples = 100000;
   fields.add(&ChangeRequest::model, {.name = "model", .meaning = "The model", .required = true});
-  Fields<TextQuestion> text;
-  text.add(&TextQuestion::text, {.name = "text", .meaning = "What it reads"});
-  text.add(&TextQuestion::example, {.name = "example",
-                                    .form = "N",
-                                    .meaning = "Or held-out example N of its task",
-                                    .least = 0,
-                                    .most = last_example});
-  fields.add(&ChangeRequest::of, text);
+  fields.add(&ChangeRequest::of, api_detail::asked_text_fields());
   fields.info("text").one_of = {"example", "file", "examples"};
   fields.add(&ChangeRequest::examples, {.name = "examples",
                                         .form = "N",
@@ -72,9 +66,8 @@ void add_texts(Fields<ChangeRequest>& fields, std::int64_t last_example) {
   fields.add(&ChangeRequest::file,
              line_file_field(
                  {.name = "file", .form = "FILE", .meaning = "Instead of a text: one on each line, the mean loss"}));
-  fields.give_examples({{"model", "induction"}, {"text", "abcxyzab"}, {"file", "texts.txt"}});
-  fields.tell_arguments(
-      {{"model", {"trained"}}, {"text", {"ids"}}, {"example", {"ids"}}, {"examples", {"count"}}, {"file", {"texts"}}});
+  fields.give_examples({{"model", "induction"}, {"file", "texts.txt"}});
+  fields.tell_arguments({{"model", {"trained"}}, {"examples", {"count"}}, {"file", {"texts"}}});
 }
 
 void add_interventions(Fields<ChangeRequest>& fields, std::int64_t last_example) {
@@ -120,23 +113,14 @@ void add_interventions(Fields<ChangeRequest>& fields, std::int64_t last_example)
 
 void add_looks(Fields<ChangeRequest>& fields) {
   const std::string group = "Where it is looked at";
-  Fields<TextQuestion> looks;
-  const auto token = [&](const char* name, std::optional<std::string> TextQuestion::* value, const char* meaning) {
-    looks.add(value, {.name = name, .form = "TOKEN", .meaning = meaning, .group = group});
-  };
-  token("query", &TextQuestion::query, "A token or its number");
-  token("token", &TextQuestion::token, "The answer");
-  token("against", &TextQuestion::against, "Its contrast");
-  fields.add(&ChangeRequest::of, looks);
+  fields.add(&ChangeRequest::of, api_detail::asked_place_fields(group));
   fields.add(&ChangeRequest::sweep, {.name = "sweep",
                                      .form = "heads|places",
                                      .meaning = "Each in turn: heads removed; places patched from the other text",
                                      .group = group,
                                      .words = {"heads", "places"}});
-  fields.give_otherwise({{"query", "the last that is asked"},
-                         {"token", "the expected token, or the likeliest"},
-                         {"against", "what the model says of the other text"}});
-  fields.give_examples({{"query", "3"}, {"token", "b"}, {"against", "x"}});
+  fields.info("against").meaning = "Its contrast";
+  fields.give_otherwise({{"against", "what the model says of the other text"}});
 }
 
 }  // namespace
@@ -145,7 +129,7 @@ const Fields<ChangeRequest>& change_fields() {
   static const Fields<ChangeRequest> kFields = [] {
     constexpr std::int64_t kLastExample = std::int64_t{1} << 40;
     Fields<ChangeRequest> fields;
-    add_texts(fields, kLastExample);
+    add_texts(fields);
     add_interventions(fields, kLastExample);
     add_looks(fields);
     fields.exclude({"untouched"}, {"remove", "pattern", "set", "cut", "patch", "changes", "freeze_norms", "sweep"},

@@ -126,7 +126,8 @@ const Fields<CostRequest>& cost_fields() {
     toggle(&Request::causal, "causal", "Each token sees itself and earlier ones alone");
     count(&Request::tokens, "tokens", "Tokens of a sequence", "");
     count(&Request::batch, "batch", "Sequences at once", "");
-    fields.add(&Request::dtype, {.name = "dtype", .form = "TYPE", .meaning = "f64, f32, f16 or bf16"});
+    fields.add(&Request::dtype,
+               {.name = "dtype", .form = "TYPE", .meaning = "Of every number", .words = {"f64", "f32", "f16", "bf16"}});
     count(&Request::tile, "tile", "Side of the tiled algorithm's tiles", "");
     fields.add(&Request::range, cost_range_fields());
     fields.give_fallbacks({{"batch", "1"}, {"tile", "64"}});

@@ -13,11 +13,11 @@
 #include "api/explain/explain_rules.h"
 #include "api/fields/bounds.h"
 #include "api/fields/refuse.h"
+#include "api/fields/word_fields.h"
 #include "explain/words.h"
 #include "files/reading.h"
 #include "qkv/api/pictures.h"
 #include "qkv/explain/files.h"
-#include "qkv/explain/match.h"
 #include "qkv/explain/model.h"
 #include "qkv/files.h"
 #include "qkv/png.h"
@@ -28,10 +28,11 @@ namespace {
 using api_detail::of_field;
 using api_detail::of_path;
 
-std::vector<std::string> pieces_of(const std::string& text, char separator) {
+// "A|B".
+std::vector<std::string> captions_in(const std::string& text) {
   std::vector<std::string> parts;
   for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t end = rest.find(separator);
+    const std::size_t end = rest.find('|');
     parts.emplace_back(rest.substr(0, end));
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
   }
@@ -124,7 +125,7 @@ Explanation of_model(const TextModel& model, const ExplainRequest& request, cons
     question.text = request.text;
   }
   question.example = request.example;
-  question.captions = pieces_of(request.captions, '|');
+  question.captions = captions_in(request.captions);
   question.answer = request.answer;
   question.site = if_any(request.site);
   const api_detail::HeadPlace place = api_detail::head_place(request);
@@ -136,15 +137,6 @@ Explanation of_model(const TextModel& model, const ExplainRequest& request, cons
   question.removal = parts.removal;
   question.chat = request.chat;
   return explain_model(model, question);
-}
-
-Explanation of_pairs(const TextModel& model, const ExplainRequest& request) {
-  MatchQuestion question{.title = "match: " + request.model,
-                         .pictures = {},
-                         .names = pieces_of(request.picture, '\n'),
-                         .captions = pieces_of(request.captions, '\n')};
-  for (const std::string& path : question.names) question.pictures.push_back(picture_at("picture", path));
-  return explain_match(model, question, match_pairs(model, question.pictures, question.captions));
 }
 
 /// What the numbers of an explanation are counted from.
@@ -229,8 +221,7 @@ void add_drawn(Fields<ExplainRequest>& fields) {
   fields.add(
       &R::seed,
       {.name = "seed", .form = "N", .meaning = "Of the untrained parameters (PyTorch's numbers), and of dropout"});
-  fields.add(&R::positions,
-             {.name = "positions", .form = "NAME", .meaning = "sinusoidal, learned, rotary, alibi, t5 or none"});
+  fields.add(&R::positions, api_detail::positions_field());
   fields.add(&R::block, {.name = "block",
                          .form = "KIND",
                          .meaning = "Show the whole transformer block: pre-norm or post-norm",
@@ -270,17 +261,18 @@ void add_trained(Fields<ExplainRequest>& fields) {
   count(&R::example, "example", "Held-out example N of its task in place of a text", 0, api_detail::kMostExamples);
   add(&R::picture, "picture", "FILE", "A PNG, for a model that reads images");
   add(&R::captions, "captions", "A|B|…", "Of a two-tower model: texts to hold a picture against");
-  add(&R::match, "match", "", "All pictures against all captions, each one a line");
   fields.add(&R::chat, {.name = "chat",
                         .meaning = "The text is a message in the model's chat template",
                         .group = kTrained,
                         .needs = {"model", "text"}});
-  add(&R::site, "site", "SITE", "Which attention: tokens, source or cross");
+  fields.add(&R::site, api_detail::site_field(kTrained));
   count(&R::layer, "layer", "Whose steps to show: the best head of this layer", 0, api_detail::kMostLayers);
   fields.add(&R::head, {.name = "head", .form = "1.5", .meaning = "Likewise layer 1, head 5", .group = kTrained});
   count(&R::answer, "answer", "Write N tokens after the text", 1, api_detail::kMostAnswer);
-  fields.give_otherwise(
-      {{"layer", "what the text calls for"}, {"head", "what the text calls for"}, {"answer", "as its task asks"}});
+  fields.give_otherwise({{"site", "what the text calls for"},
+                         {"layer", "what the text calls for"},
+                         {"head", "what the text calls for"},
+                         {"answer", "as its task asks"}});
   fields.tell_arguments({{"text", {"ids"}}, {"example", {"ids"}}});
   fields.give_examples({{"model", "induction"},
                         {"picture", "shapes.png"},
@@ -322,7 +314,7 @@ void add_numbers(Fields<ExplainRequest>& fields) {
 
 Explanation explanation_of(const ExplainRequest& request, const OpenedModel& model, const ExplainedParts& parts) {
   if (!request.worked.empty()) return explain_worked(request.worked);
-  if (model != nullptr) return request.match ? of_pairs(*model, request) : of_model(*model, request, parts);
+  if (model != nullptr) return of_model(*model, request, parts);
   return api_detail::drawn_explanation(request, parts, std::numeric_limits<double>::infinity());
 }
 

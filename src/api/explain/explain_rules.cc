@@ -26,10 +26,7 @@ void require_own(const ExplainRequest& request, const Given& given) {
   }
 }
 
-void require_drawn(const ExplainRequest& request, const Given& given) {
-  if (!request.all.empty() && request.query.empty() && request.why.empty()) {
-    refuse("all", "a `model`, `query` or `why`, of which a part is shown without it", "none");
-  }
+void require_drawn(const Given& given) {
   if (given.has("text") || has_own_tensors(given)) return;
   refuse("text", "some words, \"The cat sat down\" (or `npz`, or `q`, `k` and `v`)", "none");
 }
@@ -37,7 +34,7 @@ void require_drawn(const ExplainRequest& request, const Given& given) {
 }  // namespace
 
 void api_detail::say_company(Fields<ExplainRequest>& fields) {
-  for (const char* const name : {"example", "site", "layer", "head", "answer", "captions", "picture", "match"}) {
+  for (const char* const name : {"example", "site", "layer", "head", "answer", "captions", "picture"}) {
     fields.info(name).needs = {"model"};
   }
   const char* const of_model = "a model has its own";
@@ -55,9 +52,10 @@ void api_detail::say_company(Fields<ExplainRequest>& fields) {
   fields.exclude({"model"}, {"worked"}, "an example needs no model");
   fields.exclude({"model"}, {"q", "k", "v", "npz"}, "a model makes its own tensors");
   fields.exclude({"picture"}, {"text", "example"}, "a model reads one of them");
-  fields.exclude({"match"}, {"text", "example", "query", "block", "why", "site", "layer", "head", "answer"},
-                 "every picture is held against every caption");
   fields.exclude({"step"}, {"all"}, "it has every step");
+  fields.exclude({"all"}, {"worked"}, "an example is shown whole");
+  fields.exclude({"step", "numbers"}, {"worked=list"}, "it names the examples and no more");
+  fields.info("all").needs_one = {"model", "query", "why"};
 }
 
 api_detail::HeadPlace api_detail::head_place(const ExplainRequest& request) {
@@ -79,7 +77,7 @@ void require_explain(const ExplainRequest& request, const Given& given) {
   if (request.bias == "t5" && request.positions != "sinusoidal" && request.positions != "t5") {
     refuse("bias", "none beside `positions` " + request.positions + ": T5's buckets are the positions", "t5");
   }
-  if (request.model.empty() && request.worked.empty()) require_drawn(request, given);
+  if (request.model.empty() && request.worked.empty()) require_drawn(given);
   static_cast<void>(api_detail::head_place(request));
 }
 

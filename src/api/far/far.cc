@@ -8,6 +8,7 @@
 #include "api/fields/bounds.h"
 #include "api/fields/number_lists.h"
 #include "api/fields/refuse.h"
+#include "api/fields/word_fields.h"
 #include "api/studio/studio_questions.h"
 #include "core/ascii.h"
 #include "core/exact_math.h"
@@ -141,7 +142,7 @@ const Fields<FarRequest>& far_fields() {
     };
     text(&FarRequest::model, "model", "MODEL", "A model of the box, a file of qkv's, or a folder of others");
     text(&FarRequest::text, "text", "TEXT", "What it reads");
-    text(&FarRequest::site, "site", "SITE", "Which attention: tokens, source or cross");
+    fields.add(&FarRequest::site, api_detail::site_field("a head of a model"));
     add(fields, &FarRequest::layer, "layer", "Which layer", api_detail::kMostLayers);
     add(fields, &FarRequest::head, "head", "Which head", api_detail::kMostHeads);
     fields.add(&FarRequest::tokens, {.name = "tokens",
@@ -150,7 +151,7 @@ const Fields<FarRequest>& far_fields() {
                                      .most = kMostTokens});
     fields.add(&FarRequest::mask, {.name = "mask", .form = "EXPR", .meaning = "Their mask; empty: none"});
     add(fields, &FarRequest::seed, "seed", "Of their numbers and words", std::int64_t{1} << 40);
-    fields.give_otherwise({{"text", "the file that the studio was opened with"}, {"site", "cross, else tokens"}});
+    fields.give_otherwise({{"text", "the file that the studio was opened with"}});
     fields.give_examples(
         {{"model", "induction"}, {"text", "abcxyzab"}, {"site", "source"}, {"mask", "causal & window(512)"}});
     return fields;

@@ -1,5 +1,6 @@
 // What the replies about heads hold, and what they are asked.
 #include "api/fields/bounds.h"
+#include "api/fields/word_fields.h"
 #include "api/heads/changes.h"
 #include "qkv/api/heads.h"
 
@@ -33,10 +34,7 @@ const Fields<HeadRequest>& head_fields() {
   static const Fields<HeadRequest> kFields = [] {
     Fields<HeadRequest> fields;
     fields.add(heads_fields());
-    fields.add(&HeadRequest::site, {.name = "site",
-                                    .form = "SITE",
-                                    .meaning = "Which attention: tokens, source or cross",
-                                    .otherwise = "cross, else tokens"});
+    fields.add(&HeadRequest::site, api_detail::site_field());
     fields.add(&HeadRequest::layer,
                {.name = "layer", .meaning = "Which layer", .least = 0, .most = api_detail::kMostLayers});
     fields.add(&HeadRequest::head,

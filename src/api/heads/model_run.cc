@@ -28,11 +28,8 @@ Example example_shown(const TextModel& trained, const ShownText& shown) {
 
 std::vector<RunSite> sites_of(const Model& model, const HeadText& text) {
   std::vector<RunSite> sites;
-  for (const AttentionSite site : {AttentionSite::cross, AttentionSite::tokens, AttentionSite::source}) {
-    // A decoder has one matrix, whatever it reads.
-    const bool is_part = model.traits().goes_on && site != AttentionSite::tokens;
-    if (is_part || !insight::runs_site(model, text, site)) continue;
-    sites.push_back({.site = site, .scope = *model.scope_of(site), .queries = {}, .keys = {}});
+  for (const auto& [site, scope] : insight::sites_run(model, text)) {
+    sites.push_back({.site = site, .scope = scope, .queries = {}, .keys = {}});
   }
   return sites;
 }

@@ -1,11 +1,20 @@
 // The settings of a training run as fields: the command's options, and Python's arguments.
+#include <span>
 
+#include "api/fields/word_fields.h"
 #include "qkv/api/train.h"
 
 namespace qkv {
 namespace {
 
 constexpr const char* kOfTask = "the task's";
+
+void take_bounds(FieldTable& fields, std::span<const SettingBounds> all) {
+  for (const SettingBounds& one : all) {
+    const Bound least = one.is_open_below() ? above(one.least) : Bound(one.least);
+    fields.give_bounds({{one.name, least, one.is_open_above() ? below(one.most) : Bound(one.most)}});
+  }
+}
 
 void add_what(Fields<TrainSettings>& fields) {
   using S = TrainSettings;
@@ -29,18 +38,18 @@ void add_model(Fields<TrainSettings>& fields) {
   };
   add(&S::tokenizer, "tokenizer", "PATH", "Tokens of this file or model folder", "characters");
   add(&S::from, "from", "MODEL", "Go on from this model of the box, file or folder, with its tokenizer", "");
-  add(&S::model, "model", "NAME", "decoder, encoder, encoder-decoder, captioner or two-tower", kOfTask);
+  fields.add(&S::model, api_detail::model_kind_field("The model"));
   add(&S::layers, "layers", "N", "Blocks of each stack", kOfTask);
   add(&S::d_model, "d_model", "N", "Width", kOfTask);
   add(&S::heads, "heads", "N", "Heads of a block", kOfTask);
   add(&S::d_ff, "d_ff", "N", "Width inside the feed-forward layer", "4 d_model");
-  add(&S::positions, "positions", "NAME", "none, sinusoidal, learned, rotary, alibi or t5", kOfTask);
+  fields.add(&S::positions, api_detail::positions_field("The model"));
+  fields.give_otherwise({{"model", kOfTask}, {"positions", kOfTask}});
   fields.info("from").python = "start";
   for (const char* const of_text : {"tokenizer", "from"}) fields.info(of_text).needs = {"task=text"};
   fields.exclude({"tokenizer", "model", "layers", "d_model", "heads", "d_ff", "positions"}, {"from"},
                  "that model has its own");
   fields.tell_arguments({{"from", {"tokenizer"}}});
-  fields.give_bounds({{"layers", 1, 1024}, {"d_model", 1, 65536}, {"heads", 1, 65536}, {"d_ff", 1, 65536}});
   fields.give_examples(
       {{"tokenizer", "tokenizer.json"}, {"from", "gpt"}, {"model", "encoder"}, {"positions", "learned"}});
 }
@@ -77,18 +86,6 @@ void add_training(Fields<TrainSettings>& fields) {
   fields.info("dtype").words = {"f32", "bf16"};
   fields.info("store").words = {"f32", "bf16", "f16"};
   fields.give_fallbacks({{"store", "f32"}, {"image_side", "48"}, {"patch_side", "8"}});
-  fields.give_bounds({{"steps", 1, kAnyCount},
-                      {"batch", 1, 1048576},
-                      {"accumulation", 1, 1048576},
-                      {"momentum", 0, below(1)},
-                      {"learning_rate", above(0), kAnyNumber},
-                      {"warm_up", 0, kAnyCount},
-                      {"weight_decay", 0, kAnyNumber},
-                      {"clip", above(0), kAnyNumber},
-                      {"dropout", 0, below(1)},
-                      {"length", 1, 1048576},
-                      {"image_side", 1, 65536},
-                      {"patch_side", 1, 65536}});
   fields.give_examples({{"optimizer", "sgd"}, {"schedule", "constant"}, {"dtype", "bf16"}, {"store", "f16"}});
 }
 
@@ -100,6 +97,7 @@ const Fields<TrainSettings>& train_settings_fields() {
     add_what(fields);
     add_model(fields);
     add_training(fields);
+    take_bounds(fields, kSettingBounds);
     return fields;
   }();
   return kFields;
@@ -116,10 +114,7 @@ const Fields<TrainReporting>& train_reporting_fields() {
     add(&R::keep_every, "keep_every", "Steps between models that are kept, to watch heads form; 0: none");
     add(&R::examine_every, "examine_every", "Steps between examinations");
     add(&R::examples, "examples", "Held-out examples of an examination");
-    fields.give_bounds({{"save_every", 1, kAnyCount},
-                        {"keep_every", 0, kAnyCount},
-                        {"examine_every", 1, kAnyCount},
-                        {"examples", 1, 1048576}});
+    take_bounds(fields, kReportingBounds);
     return fields;
   }();
   return kFields;

@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "api/fields/refuse.h"
@@ -19,6 +18,24 @@
 namespace qkv {
 
 using api_detail::refuse;
+
+namespace {
+
+constexpr const char* kNoModel = "no model is trained";
+
+void say_company(Fields<TrainRun>& fields) {
+  const auto exclude = [&](const FieldInfo& field, const char* other, const char* why) {
+    if (field.name != "task" && field.name != "data") fields.exclude({field.name}, {other}, why);
+  };
+  for (const FieldInfo& field : train_settings_fields().infos()) {
+    exclude(field, "task=tokenizer", kNoModel);
+    exclude(field, "resume", "a run goes on with the settings it began with");
+  }
+  for (const FieldInfo& field : train_reporting_fields().infos()) exclude(field, "task=tokenizer", kNoModel);
+  fields.exclude({"resume"}, {"task=tokenizer"}, kNoModel);
+}
+
+}  // namespace
 
 const Fields<TrainRun>& train_run_fields() {
   static const Fields<TrainRun> kFields = [] {
@@ -40,6 +57,7 @@ const Fields<TrainRun>& train_run_fields() {
                {.name = "resume", .meaning = "Go on from the checkpoint in DIR, bit for bit", .group = "The run"});
     fields.give_bounds({{"size", 257, 1 << 24}});
     fields.give_examples({{"out", "copy"}});
+    say_company(fields);
     return fields;
   }();
   return kFields;
@@ -61,13 +79,7 @@ void require_data(const TrainSettings& settings) {
   }
 }
 
-TokenizerRun tokenizer_run(const TrainRun& run, const Given& given) {
-  constexpr std::array<std::string_view, 5> kOurs = {"task", "data", "size", "out", "json"};
-  for (const std::string& name : given.names()) {
-    if (std::ranges::find(kOurs, name) == kOurs.end()) {
-      refuse(name, "none for a tokenizer, which takes `data`, `size` and `out`", "one");
-    }
-  }
+TokenizerRun tokenizer_run(const TrainRun& run) {
   if (run.settings.data.empty()) refuse("data", "a file for tokenizer", "none");
   TokenizerRun tokenizer{.data = run.settings.data, .out = run.out.empty() ? "tokenizer.json" : run.out, .options = {}};
   tokenizer.options.size = run.size.value_or(tokenizer.options.size);
@@ -93,14 +105,6 @@ TrainTokenizerReply trained_tokenizer(const TokenizerRun& run) {
 
 namespace {
 
-// All of these come from the checkpoint: one beside `resume` would be forgotten.
-void require_alone(const Given& given) {
-  for (const FieldInfo& field : train_settings_fields().infos()) {
-    if (field.name == "task" || field.name == "data" || !given.has(field.name)) continue;
-    refuse(field.name, "none beside `resume`: a run goes on with the settings it began with", "one");
-  }
-}
-
 TrainReporting resumed_reporting(const TrainReporting& asked, const TrainReporting& saved, const Given& given) {
   TrainReporting reporting = asked;
   if (!given.has("examine_every")) reporting.examine_every = saved.examine_every;
@@ -111,7 +115,6 @@ TrainReporting resumed_reporting(const TrainReporting& asked, const TrainReporti
 }
 
 PlannedRun resumed_run(const TrainRun& run, const TrainPlace& place, const Given& given) {
-  require_alone(given);
   require_sound({}, run.reporting);
   if (!std::filesystem::exists(place.checkpoint())) refuse("resume", "a checkpoint in " + place.directory, "none");
   const SavedRun saved = read_saved_run(place);
@@ -171,7 +174,7 @@ std::optional<TrainReport> train_as_planned(const PlannedRun& run, const TrainWa
 
 AnyReply answer(const TrainRun& run, const Given& given) {
   require_trained(run.settings.task);
-  if (run.settings.task == "tokenizer") return any_reply(trained_tokenizer(tokenizer_run(run, given)));
+  if (run.settings.task == "tokenizer") return any_reply(trained_tokenizer(tokenizer_run(run)));
   const PlannedRun planned = planned_run(run, given);
   using api_detail::QuestionWatch;
   // Once there is a step to tell of, whoever waits is asked after each; what is saved is saved whole.

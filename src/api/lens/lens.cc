@@ -1,39 +1,48 @@
 #include "qkv/api/lens.h"
 
+#include "api/lens/asked_text.h"
 #include "api/models/pass_bounds.h"
 #include "qkv/api/models.h"
 
 namespace qkv {
-namespace {
+namespace api_detail {
 
-Fields<TextQuestion> text_fields() {
+Fields<TextQuestion> asked_text_fields() {
+  constexpr std::int64_t kLastExample = std::int64_t{1} << 40;
   Fields<TextQuestion> fields;
   fields.add(&TextQuestion::text, {.name = "text", .meaning = "What it reads"});
   fields.add(&TextQuestion::example, {.name = "example",
                                       .form = "N",
                                       .meaning = "Or held-out example N of its task",
                                       .least = 0,
-                                      .most = std::int64_t{1} << 40});
+                                      .most = kLastExample});
+  fields.info("text").one_of = {"example"};
+  fields.tell_arguments({{"text", {"ids"}}, {"example", {"ids"}}});
+  fields.give_examples({{"text", "abcxyzab"}});
+  return fields;
+}
+
+Fields<TextQuestion> asked_place_fields(const std::string& group) {
+  Fields<TextQuestion> fields;
   const auto token = [&](const char* name, std::optional<std::string> TextQuestion::* value, const char* meaning) {
-    fields.add(value, {.name = name, .form = "TOKEN", .meaning = meaning});
+    fields.add(value, {.name = name, .form = "TOKEN", .meaning = meaning, .group = group});
   };
   token("query", &TextQuestion::query, "A token or its number");
   token("token", &TextQuestion::token, "The answer");
   token("against", &TextQuestion::against, "Its contrast: parts of the difference");
-  fields.info("text").one_of = {"example"};
   fields.give_otherwise({{"query", "the last that is asked"}, {"token", "the expected token, or the likeliest"}});
-  fields.tell_arguments({{"text", {"ids"}}, {"example", {"ids"}}});
-  fields.give_examples({{"text", "abcxyzab"}, {"query", "3"}, {"token", "b"}, {"against", "x"}});
+  fields.give_examples({{"query", "3"}, {"token", "b"}, {"against", "x"}});
   return fields;
 }
 
-}  // namespace
+}  // namespace api_detail
 
 const Fields<LensRequest>& lens_fields() {
   static const Fields<LensRequest> kFields = [] {
     Fields<LensRequest> fields;
     fields.add(&LensRequest::model, {.name = "model", .meaning = "The model", .required = true});
-    fields.add(&LensRequest::of, text_fields());
+    fields.add(&LensRequest::of, api_detail::asked_text_fields());
+    fields.add(&LensRequest::of, api_detail::asked_place_fields());
     fields.give_examples({{"model", "induction"}});
     return fields;
   }();

@@ -28,6 +28,11 @@ const Fields<MatchRequest>& match_fields() {
     fields.add(&R::file,
                line_file_field({.name = "file", .form = "FILE", .meaning = "A caption on each line of a file"}));
     fields.add(&R::maps, {.name = "maps", .meaning = "Show what each cosine rests on, over the picture"});
+    fields.add(&R::numbers, {.name = "numbers",
+                             .meaning = "Also all tensors whole, and every value of these maps",
+                             .needs = {"maps"},
+                             .fallback = "true",
+                             .example = "false"});
     fields.give_examples(
         {{"images", "shapes.png"}, {"model", "clip"}, {"captions", "a red circle"}, {"file", "captions.txt"}});
     return fields;

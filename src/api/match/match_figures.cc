@@ -29,7 +29,8 @@ MatchFigures match_figures(const MatchRequest& request, const MatchFound& found)
   figures.probabilities = api_detail::rows_of_matrix(match.probabilities);
   figures.best_caption = best_in_rows(match.scores);
   figures.best_image = best_in_rows(match.scores.view().transpose(0, 1));
-  if (request.maps) figures.explanation = explained(found.explanation, Explained::in_numbers);
+  const Explained how = request.numbers.value_or(true) ? Explained::in_numbers : Explained::as_shown;
+  if (request.maps) figures.explanation = explained(found.explanation, how);
   return figures;
 }
 
@@ -47,7 +48,7 @@ const Members<MatchFigures>& members_of(const MatchFigures* /*type*/) {
                "By softmax: that each text is the one of the image; else of each pair")
           .add(&F::best_caption, "best_caption", "Of each image, from 0")
           .add(&F::best_image, "best_image", "Of each caption, from 0")
-          .add_if_there(&F::explanation, "explanation", "What each cosine rests on, with --maps");
+          .add_if_there(&F::explanation, "explanation", "What each cosine rests on; without `maps` left out");
   return kMembers;
 }
 

@@ -17,6 +17,12 @@ namespace {
 
 thread_local const api_detail::OpensModels::Open* opener_of_thread = nullptr;
 
+void require_passes(std::string_view field, const TextModel& trained, std::span<const std::string> texts) {
+  for (const std::string& text : texts) {
+    api_detail::require_pass(field, trained, text, api_detail::PassKeeps::layers_and_scores);
+  }
+}
+
 }  // namespace
 
 api_detail::OpensModels::OpensModels(Open open) : open_(std::move(open)), outer_(opener_of_thread) {
@@ -74,10 +80,13 @@ EmbedOptions vectors_without_prompt(const std::string& path, const Saying& sayin
 
 HeadTexts texts_of_lines(const TextModel& trained, const FileOfTexts& file, std::string_view field) {
   const Texts lines = texts_of(file, EmptyLines::left_out, field);
-  for (const std::string& line : lines.texts) {
-    api_detail::require_pass("file", trained, line, api_detail::PassKeeps::layers_and_scores);
-  }
+  require_passes(field, trained, lines.texts);
   return api_detail::of_places(lines.places(), [&] { return head_texts(trained, lines.texts); });
+}
+
+HeadTexts texts_to_look_at(const TextModel& trained, std::span<const std::string> texts) {
+  require_passes("texts", trained, texts);
+  return head_texts(trained, texts);
 }
 
 std::vector<ParsedSentence> trees_to_look_at(std::int64_t count) { return english_trees(count); }

@@ -1,4 +1,7 @@
+#include <utility>
+
 #include "api/fields/bounds.h"
+#include "api/fields/word_fields.h"
 #include "qkv/api/probe.h"
 
 namespace qkv {
@@ -27,6 +30,8 @@ void add_inputs(Fields<Request>& fields) {
 
 void add_model(Fields<Request>& fields) {
   const char* const group = "Instead of inputs, a model that reads a text: its own q, k, v and options";
+  FieldInfo site = api_detail::site_field(group);
+  site.needs = {"model"};
   fields
       .add(&Request::model, {.name = "model",
                              .form = "MODEL",
@@ -55,12 +60,7 @@ void add_model(Fields<Request>& fields) {
                              .least = 0,
                              .most = api_detail::kMostLayers,
                              .needs = {"model"}})
-      .add(&Request::site, {.name = "site",
-                            .form = "SITE",
-                            .meaning = "Which attention: tokens, source or cross",
-                            .group = group,
-                            .needs = {"model"}});
-  fields.give_otherwise({{"site", "cross, else tokens"}});
+      .add(&Request::site, std::move(site));
   fields.tell_arguments({{"text", {"ids"}}, {"text_file", {"text", "ids"}}, {"example", {"ids"}}});
   fields.give_examples({{"model", "induction"},
                         {"text", "abcxyzab"},
@@ -110,15 +110,14 @@ void add_numbers(Fields<Request>& fields) {
                              .form = "",
                              .meaning = "Entropy, distance and more of each row, and their means",
                              .group = kWhat})
-      .add(
-          &Request::stage,
-          {.name = "stage",
-           .form = "STAGE",
-           .meaning = "Of row and tile: raw, scaled, softcapped, biased, masked, weights or dropped; of these and map: "
-                      "dp or ds, the loss's gradient with respect to the weights or the scores",
-           .group = kWhat});
+      .add(&Request::stage, stage_field(kWhat));
+  FieldInfo& stage = fields.info("stage");
+  stage.meaning =
+      "Which of the matrices, of row and tile; of these and map: dp or ds, the loss's gradient with respect to the "
+      "weights or the scores";
+  stage.words.insert(stage.words.end(), {"dp", "ds"});
   fields.give_bounds({{"top_k", 1, kAnyCount}});
-  fields.info("stage").words = {"raw", "scaled", "softcapped", "biased", "masked", "weights", "dropped", "dp", "ds"};
+  stage.needs_one = {"row", "tile", "map"};
   fields.give_examples({{"stage", "raw"}});
 }
 
@@ -143,7 +142,7 @@ void declare_company(Fields<Request>& fields) {
   fields.exclude({"picture"}, {"text", "text_file"}, of_one);
   fields.exclude({"example"}, {"text", "text_file", "picture"}, of_one);
   on("seed").needs = {};
-  on("seed").needs_one = {"random", "planted", "dropout", "d_out"};
+  on("seed").needs_one = {"random", "planted", "dropout", "d_out=random"};
 }
 
 }  // namespace

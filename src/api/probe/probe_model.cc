@@ -37,12 +37,9 @@ Example example_for(const ProbeRequest& request, const TextModel& trained) {
 
 AttentionSite site_for(const ProbeRequest& request, const Model& model, const HeadText& text) {
   std::string known;
-  for (const AttentionSite site : {AttentionSite::cross, AttentionSite::tokens, AttentionSite::source}) {
-    // A decoder has one matrix, whatever it reads.
-    const bool is_part = model.traits().goes_on && site != AttentionSite::tokens;
-    if (is_part || !insight::runs_site(model, text, site)) continue;
-    if (request.site.empty() || request.site == name_of(site)) return site;
-    known += (known.empty() ? "" : ", ") + std::string(name_of(site));
+  for (const insight::OwnSite& own : insight::sites_run(model, text)) {
+    if (request.site.empty() || request.site == name_of(own.site)) return own.site;
+    known += (known.empty() ? "" : ", ") + std::string(name_of(own.site));
   }
   refuse("site", "one that the model has: " + known, "\"" + request.site + "\"");
 }

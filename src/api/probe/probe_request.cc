@@ -60,7 +60,6 @@ ProbeStage probe_stage_of(const std::string& name) {
 void check_stage(const ProbeRequest& request, const ProbeChoice& choice) {
   const bool shown = choice.row || choice.tile;
   if (choice.stage.gradient) {
-    if (!shown && !choice.map) refuse("stage", "`map`, `row` or `tile`, which show dp and ds", "none");
     const bool named = (!request.v.empty() && !request.d_out.empty()) || !request.model.empty();
     if (!named && request.random.empty()) {
       refuse("v, d_out", "both for stage dp and ds, or `random`", given_of("v", request.v, "d_out", request.d_out));
@@ -77,8 +76,6 @@ void check_sources(const ProbeRequest& request, const ProbeChoice& choice) {
   if (request.planted && choice.stage.gradient) {
     refuse("stage", "one of the scores or weights of `planted`", request.stage);
   }
-  const bool is_drawn = !request.random.empty() || request.planted || request.dropout || request.d_out == kDrawn;
-  if (request.seed && !is_drawn) refuse("seed", "`random`, `dropout` or a random `d_out` beside it", "none");
 }
 
 std::vector<std::int64_t> drawn_extents(const std::string& text) {

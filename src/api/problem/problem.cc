@@ -138,6 +138,12 @@ Tensor without_absent_axes(Tensor tensor, Layout layout) {
   return std::move(tensor).reshaped(shape);
 }
 
+FieldInfo stage_field(const std::string& group) {
+  FieldInfo field{.name = "stage", .form = "STAGE", .meaning = "Which of the matrices", .group = group};
+  for (int i = 0; i < kStages; ++i) field.words.emplace_back(name_of(static_cast<Stage>(i)));
+  return field;
+}
+
 Stage stage_named(std::string_view name, std::string_view more) {
   std::string names;
   for (int i = 0; i < kStages; ++i) {

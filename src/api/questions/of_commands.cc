@@ -47,6 +47,12 @@ void require_modest_attend(const AttendRequest& request, const Given& /*all*/) {
   require_at_most("threads", request.threads.value_or(1), kMostThreads);
 }
 
+void require_modest_analyze(const AnalyzeRequest& request, const Given& /*all*/) {
+  constexpr std::int64_t kMostTexts = 1000;
+  require_at_most("count", request.count.value_or(1), kMostTexts);
+  require_at_most("importance", request.importance, kMostTexts);
+}
+
 // A plan keeps its tiles.
 void require_short_mask(const MaskRequest& request, const Given& /*all*/) { api_detail::require_drawable(request); }
 
@@ -134,10 +140,12 @@ std::vector<api_detail::Answerer> api_detail::questions_of_attention() {
 
 std::vector<api_detail::Answerer> api_detail::questions_of_heads() {
   return {
-      of_command("analyze", "What the heads of a model do, over many texts.", analyze_fields(),
-                 {printed<RolesReply>("qkv analyze --json"), printed<SyntaxReply>("qkv analyze --syntax --json")},
-                 {R"({"model": "induction", "count": 4, "importance": 2})",
-                  R"({"model": "english", "syntax": "english", "count": 4})"}),
+      asked_by_pages(
+          of_command("analyze", "What the heads of a model do, over many texts.", analyze_fields(),
+                     {printed<RolesReply>("qkv analyze --json"), printed<SyntaxReply>("qkv analyze --syntax --json")},
+                     {R"({"model": "induction", "count": 4, "importance": 2})",
+                      R"({"model": "english", "syntax": "english", "count": 4})"},
+                     require_modest_analyze)),
       asked_by_pages(of_command(
           "change", "What a model says when something inside it is changed.", change_fields(),
           {printed<ChangeFigures>("qkv change --json"), printed<ChangeOfTexts>("qkv change --examples --json"),
@@ -165,8 +173,8 @@ std::vector<api_detail::Answerer> api_detail::questions_of_texts() {
                  {printed_in_lines<EmbedFigures>("qkv embed"),
                   printed_in_lines<std::vector<EmbedFigures>>("qkv embed --file")},
                  {R"({"model": "english", "text": "the cats are small", "normalise": true})"}),
-      of_command("match", "Which caption belongs to which picture, by two towers.", match_fields(),
-                 {printed<MatchFigures>("qkv match --json")}, {}),
+      asked_by_pages(of_command("match", "Which caption belongs to which picture, by two towers.", match_fields(),
+                                {printed<MatchFigures>("qkv match --json")}, {})),
       of_command(
           "tokens", "A text as tokens: pieces, numbers, bytes; a vocabulary.", tokens_fields(),
           {printed<TokensFigures>("qkv tokens TEXT --json"),

@@ -17,11 +17,25 @@ using api_detail::Answerer;
 std::vector<Answerer> questions_of_pages() {
   using namespace api_detail;
   return {
-      about_question(),    bench_question(),       number_question(),     heads_question(),
-      head_question(),     head_parts_question(),  pair_question(),       positions_question(),
-      roles_question(),    far_open_question(),    far_tile_question(),   far_walk_question(),
-      far_row_question(),  far_largest_question(), far_find_question(),   learn_question(),
-      pictures_question(), operations_question(),  bottleneck_question(), bottleneck_lengths_question(),
+      about_question(),
+      bench_question(),
+      number_question(),
+      heads_question(),
+      head_question(),
+      head_parts_question(),
+      pair_question(),
+      positions_question(),
+      far_open_question(),
+      far_tile_question(),
+      far_walk_question(),
+      far_row_question(),
+      far_largest_question(),
+      far_find_question(),
+      learn_question(),
+      pictures_question(),
+      operations_question(),
+      bottleneck_question(),
+      bottleneck_lengths_question(),
   };
 }
 

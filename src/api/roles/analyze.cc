@@ -1,8 +1,10 @@
 // What `qkv analyze` is asked, and what it computes.
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "api/fields/refuse.h"
+#include "api/studio/question_watch.h"
 #include "qkv/api/explain.h"
 #include "qkv/api/models.h"
 #include "qkv/api/refusal.h"
@@ -29,6 +31,25 @@ HeadOptions head_options(const AnalyzeRequest& request, const HeadTexts& texts) 
   return options;
 }
 
+HeadTexts analyzed_texts(const AnalyzeRequest& request, const TextModel& trained) {
+  if (!request.texts.empty()) return texts_to_look_at(trained, request.texts);
+  if (!request.file.path.empty()) return texts_of_lines(trained, request.file, "text");
+  return texts_to_look_at(trained, request.count.value_or(kTexts));
+}
+
+std::vector<ParsedSentence> analyzed_trees(const AnalyzeRequest& request) {
+  if (request.syntax == "english") return trees_to_look_at(request.count.value_or(kTexts));
+  if (request.count) {
+    api_detail::refuse("count", "`syntax` english beside it: a file is read whole", request.syntax);
+  }
+  const std::vector<std::byte> bytes = api_detail::of_path("syntax", [&] { return read_file(request.syntax); });
+  try {
+    return parse_conllu({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  } catch (const Error& error) {
+    throw NotThere("syntax", request.syntax + ": " + error.what());
+  }
+}
+
 }  // namespace
 
 const Fields<AnalyzeRequest>& analyze_fields() {
@@ -44,8 +65,11 @@ const Fields<AnalyzeRequest>& analyze_fields() {
                            .most = kMostTexts,
                            .fallback = std::to_string(kTexts)});
     fields.add(
-        &R::texts,
+        &R::file,
         line_file_field({.name = "text", .form = "FILE", .meaning = "Instead of examples: read each line of a file"}));
+    FieldInfo texts{.name = "texts", .form = "TEXT", .meaning = "Likewise, but a text itself; may come several times"};
+    texts.option = "line";
+    fields.add(&R::texts, std::move(texts));
     fields.add(&R::syntax, {.name = "syntax",
                             .form = "TREES",
                             .meaning = "Instead: hold heads against trees, a CoNLL-U file's or english"});
@@ -62,49 +86,37 @@ const Fields<AnalyzeRequest>& analyze_fields() {
                                 .most = kMostTexts});
     fields.add(&R::seed,
                {.name = "seed", .form = "N", .meaning = "Of the random tokens that come twice, and of those masked"});
-    fields.exclude({"count"}, {"text"}, "a file is read whole");
-    fields.exclude({"text"}, {"syntax"}, "the trees have their sentences");
-    fields.exclude({"syntax"}, {"sites", "importance"}, "heads are held against trees, and no more");
-    fields.give_examples({{"model", "induction"}, {"sites", "source"}, {"text", "texts.txt"}, {"syntax", "english"}});
+    fields.exclude({"count"}, {"text", "texts"}, "all of them are read");
+    fields.exclude({"text"}, {"texts"}, "texts come from one place");
+    fields.exclude({"text", "texts"}, {"syntax"}, "the trees have their sentences");
+    fields.exclude({"syntax"}, {"sites", "importance", "seed"}, "heads are held against trees, and no more");
+    fields.give_examples({{"model", "induction"},
+                          {"sites", "source"},
+                          {"text", "texts.txt"},
+                          {"texts", "abcxyzab"},
+                          {"importance", "2"},
+                          {"syntax", "english"}});
     fields.tell_arguments({{"model", {"trained", "texts", "count"}}, {"text", {"texts"}}});
     return fields;
   }();
   return kFields;
 }
 
-HeadTexts analyzed_texts(const AnalyzeRequest& request, const TextModel& trained) {
-  return texts_to_look_at(trained, request.count.value_or(kTexts));
-}
-
-HeadAnalysis analyzed(const AnalyzeRequest& request, const TextModel& trained, const HeadTexts& texts,
-                      const std::function<void(const std::string& what, std::int64_t, std::int64_t)>& doing) {
-  HeadOptions options = head_options(request, texts);
-  options.doing = doing;
-  return analyze_heads(trained.model(), texts.texts, options);
-}
-
-std::vector<ParsedSentence> analyzed_trees(const AnalyzeRequest& request) {
-  if (request.syntax == "english") return trees_to_look_at(request.count.value_or(kTexts));
-  if (request.count) {
-    api_detail::refuse("count", "`syntax` english beside it: a file is read whole", request.syntax);
-  }
-  const std::vector<std::byte> bytes = api_detail::of_path("syntax", [&] { return read_file(request.syntax); });
-  try {
-    return parse_conllu({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  } catch (const Error& error) {
-    throw NotThere("syntax", request.syntax + ": " + error.what());
-  }
+HeadsFound found_heads(const AnalyzeRequest& request, OpenedModel model, const Saying& saying) {
+  HeadsFound found{.model = std::move(model), .texts = {}, .analysis = nullptr};
+  found.texts = analyzed_texts(request, *found.model);
+  HeadOptions options = head_options(request, found.texts);
+  options.doing = [&](const std::string& what, std::int64_t done, std::int64_t total) {
+    api_detail::QuestionWatch::doing(what, {.done = done, .total = total});
+    if (saying.doing) saying.doing(what);
+  };
+  found.analysis =
+      std::make_shared<const HeadAnalysis>(analyze_heads(found.model->model(), found.texts.texts, options));
+  return found;
 }
 
 HeadsFound found_heads(const AnalyzeRequest& request, const Saying& saying) {
-  HeadsFound found{.model = open_model(request.model, saying), .texts = {}, .analysis = nullptr};
-  const bool has_own = !request.texts.path.empty();
-  found.texts = has_own ? texts_of_lines(*found.model, request.texts, "text") : analyzed_texts(request, *found.model);
-  const auto doing = [&](const std::string& what, std::int64_t, std::int64_t) {
-    if (saying.doing) saying.doing(what);
-  };
-  found.analysis = std::make_shared<const HeadAnalysis>(analyzed(request, *found.model, found.texts, doing));
-  return found;
+  return found_heads(request, open_model(request.model, saying), saying);
 }
 
 SyntaxAnalysis found_syntax(const AnalyzeRequest& request, const Saying& saying) {

@@ -42,12 +42,6 @@ void add_site(std::vector<Drawing>& all, const std::shared_ptr<const HeadAnalysi
 
 }  // namespace
 
-std::vector<Drawing> heads_drawings(const std::shared_ptr<const HeadAnalysis>& analysis) {
-  std::vector<Drawing> all;
-  for (std::size_t n = 0; n < analysis->sites.size(); ++n) add_site(all, analysis, n);
-  return all;
-}
-
 std::vector<Drawing> heads_drawings(const HeadsFound& found) {
   std::vector<Drawing> all;
   for (std::size_t n = 0; n < found.analysis->sites.size(); ++n) {

@@ -1,29 +1,7 @@
-// What the replies about roles hold, and what they are asked.
-#include "api/heads/changes.h"
+// What the replies about roles hold.
 #include "qkv/api/roles.h"
 
 namespace qkv {
-
-const Fields<RolesRequest>& roles_fields() {
-  static const Fields<RolesRequest> kFields = [] {
-    constexpr std::int64_t kMost = 1000;
-    Fields<RolesRequest> fields;
-    fields.add(&RolesRequest::model, {.name = "model", .form = "MODEL", .meaning = "Whose heads", .required = true});
-    fields.add(&RolesRequest::texts, {.name = "texts",
-                                      .form = "TEXT",
-                                      .meaning = "Texts, a line each",
-                                      .otherwise = "held-out examples of its task, or English sentences"});
-    fields.add(&RolesRequest::count, {.name = "count", .meaning = "Examples or sentences", .least = 1, .most = kMost});
-    fields.add(
-        &RolesRequest::importance,
-        {.name = "importance", .meaning = "Texts on which each head is removed; 0: none", .least = 0, .most = kMost});
-    fields.exclude({"count"}, {"texts"}, "texts are read whole");
-    fields.give_examples({{"model", "induction"}, {"texts", "abcxyzab"}});
-    fields.tell_arguments({{"model", {"trained", "texts"}}});
-    return fields;
-  }();
-  return kFields;
-}
 
 const Members<RolesPattern>& members_of(const RolesPattern* /*type*/) {
   static const auto kMembers = Members<RolesPattern>("RolesPattern")

@@ -92,7 +92,6 @@ Answerer answerer(const std::string& name, const std::string& meaning, const Fie
 [[nodiscard]] Answerer head_parts_question();
 [[nodiscard]] Answerer pair_question();
 [[nodiscard]] Answerer positions_question();
-[[nodiscard]] Answerer roles_question();
 [[nodiscard]] Answerer learn_question();
 [[nodiscard]] Answerer pictures_question();
 [[nodiscard]] Answerer operations_question();

@@ -62,7 +62,7 @@ std::string quoted(const std::string& text) {
 void say_of(const EmbeddedTexts& embedded, std::size_t texts, const Saying& saying) {
   for (const std::string& what : embedded.cautions) saying.careful(what);
   if (embedded.is_default_prompt) {
-    saying.careful(fmt::format("the model's default prompt {} stands before each text; --prompt \"\" leaves it out",
+    saying.careful(fmt::format("the model's default prompt {} stands before each text; an empty prompt leaves it out",
                                quoted(embedded.prompt)));
   }
   if (embedded.cut == 0) return;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { explainCommand, explainRequest } from "../src/pages/explain/state";
+import { explainCommand, explainRequest, matchCommand, matchRequest } from "../src/pages/explain/state";
 
 describe("what the address says of an explanation", () => {
   it("asks for all steps, as they are shown", () => {
@@ -21,8 +21,18 @@ describe("what the address says of an explanation", () => {
     expect(explainCommand(explainRequest({ model: "gpt", text: "a", head: "1.5", why: "true" }))).toBe(
       "qkv explain a --why --model=gpt --head=1.5 --all=full",
     );
-    expect(explainCommand(explainRequest({ model: "towers", match: "true", picture: "p.png", captions: "x\ny" }))).toBe(
-      "qkv match p.png x y --model=towers",
-    );
+  });
+
+  it("holds pictures against captions, one a line", () => {
+    expect(matchRequest({ text: "a" })).toBeNull();
+    const request = matchRequest({ model: "towers", images: "p.png\nq.png", captions: "a red | blue circle\nx, y" });
+    expect(request).toEqual({
+      model: "towers",
+      images: ["p.png", "q.png"],
+      captions: ["a red | blue circle", "x, y"],
+      maps: true,
+      numbers: false,
+    });
+    expect(matchCommand(request!)).toBe("qkv match p.png q.png 'a red | blue circle' 'x, y' --maps --model=towers");
   });
 });

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { describe, expect, it } from "vitest";
 import { Engine, type Transport } from "../src/engine/engine";
 import { frameBytes, frameKind } from "../src/engine/frames";
-import type { RolesHead, RolesRequest } from "../src/engine/messages";
+import type { AnalyzeRequest, RolesHead } from "../src/engine/messages";
 import { parsedHead } from "../src/pages/heads/state";
 import {
   changesIn,
@@ -23,12 +23,12 @@ import { headsAsked } from "../src/pages/roles/heads_asked";
 import { layerPicture, summary } from "../src/pages/roles/layer_marks";
 import { barsOf } from "../src/pages/roles/places_bars";
 import {
+  analyzeRequest,
   changedHeadRequest,
   changeRequest,
   commandOf,
   headResultName,
   inputsOf,
-  rolesRequest,
   stateName,
   withNewText,
 } from "../src/pages/roles/state";
@@ -225,8 +225,9 @@ describe("the address", () => {
       query: "3",
     });
     expect(changeRequest(inputs, {})).toEqual({ ...inputs, untouched: true });
-    expect(rolesRequest(inputs, {})).toEqual({ model: "induction" });
-    expect(rolesRequest(inputs, { texts: "a\nb" })).toEqual({ model: "induction", texts: "a\nb" });
+    expect(analyzeRequest(inputs, {})).toEqual({ model: "induction", count: 16, importance: 8 });
+    const texts = { model: "induction", texts: ["a", "b"], importance: 8 };
+    expect(analyzeRequest(inputs, { texts: "a\n\nb" })).toEqual(texts);
   });
 
   it("keeps changes that hold for another text", () => {
@@ -261,7 +262,10 @@ describe("the address", () => {
 
   it("writes the command that prints the same", () => {
     const inputs = { model: "english", text: "the nun's <be>" };
-    expect(commandOf(inputs, {})).toBe("qkv analyze english");
+    expect(commandOf(inputs, {})).toBe("qkv analyze english --count 16 --importance 8");
+    expect(commandOf(inputs, { texts: "the nun\na cat" })).toBe(
+      "qkv analyze english --line 'the nun' --line 'a cat' --importance 8",
+    );
     expect(commandOf(inputs, { changes: "cut 5:1; freeze norms; pattern 1.*=uniform", query: "2" })).toBe(
       "qkv change english 'the nun'\\''s <be>' --cut 5:1 --freeze-norms --pattern '1.*=uniform' --query 2",
     );
@@ -329,13 +333,13 @@ describe("heads asked in two goes", () => {
   const settled = () => new Promise((resume) => setTimeout(resume, 0));
 
   function transport() {
-    const asked: RolesRequest[] = [];
+    const asked: AnalyzeRequest[] = [];
     const waiting: (() => void)[] = [];
     const made: Transport = {
       where: "a test",
       answers: () => true,
       async *send(_name, body, signal) {
-        const request = JSON.parse(body) as RolesRequest;
+        const request = JSON.parse(body) as AnalyzeRequest;
         asked.push(request);
         await new Promise<void>((resume, reject) => {
           waiting.push(resume);
@@ -353,7 +357,7 @@ describe("heads asked in two goes", () => {
 
   it("shows patterns before removal is known", async () => {
     const { asked, answer, made } = transport();
-    const heads = headsAsked(new Engine(made), signal<RolesRequest | null>({ model: "gpt" }));
+    const heads = headsAsked(new Engine(made), signal<AnalyzeRequest | null>({ model: "gpt" }));
     await answer();
     expect(heads.reply.value?.loss).toBeNull();
     expect(heads.isPending.value).toBe(true);
@@ -366,7 +370,7 @@ describe("heads asked in two goes", () => {
 
   it("stops, keeps what is known, goes on, and forgets the stop with another model", async () => {
     const { asked, answer, made } = transport();
-    const wanted = signal<RolesRequest | null>({ model: "gpt" });
+    const wanted = signal<AnalyzeRequest | null>({ model: "gpt" });
     const heads = headsAsked(new Engine(made), wanted);
     await answer();
     heads.halt();

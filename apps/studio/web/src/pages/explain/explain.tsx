@@ -1,16 +1,17 @@
 // Explain: everything from words to the output in the order in which it is made, to be read from top to bottom.
 
-import type { Signal } from "@preact/signals";
+import type { ReadonlySignal, Signal } from "@preact/signals";
 import { computed, effect } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { address, change } from "../../app/address";
 import { lastReply } from "../../app/last_reply";
 import type { Page, PageProps, Takings } from "../../app/page";
-import { asked, type Asked } from "../../engine/asked";
-import type { ExplainedPart, ExplainReply, ExplainRequest } from "../../engine/messages";
+import { asked } from "../../engine/asked";
+import type { EngineError, EngineGone } from "../../engine/errors";
+import type { ExplainedPart, ExplainReply, ExplainRequest, MatchRequest } from "../../engine/messages";
 import { Prose } from "../../parts/Prose";
 import { Part } from "./Part";
-import { explainCommand, explainRequest, firstText } from "./state";
+import { explainCommand, explainRequest, firstText, matchCommand, matchRequest } from "./state";
 import "./explain.css";
 
 export const explain: Page = {
@@ -19,42 +20,59 @@ export const explain: Page = {
   View: ExplainPage,
   text: {
     label: "Text",
-    value: (fields) => String(explainRequest(fields).text ?? ""),
+    value: (fields) => (matchRequest(fields) ? "" : String(explainRequest(fields).text ?? "")),
     isOpen: (engine, fields) => engine.answers("explain", explainRequest({ ...fields, text: "another" })),
-    change: (_fields, text) => ({ text: text || firstText, query: null, example: null, worked: null }),
+    change: (_fields, text) => ({ text: text || firstText, query: null, example: null, worked: null, images: null, captions: null }),
   },
 };
 
 function ExplainPage({ engine, takings }: PageProps) {
   const state = useMemo(() => {
-    const text = computed(() => JSON.stringify(explainRequest(address.value.fields)));
-    const request = computed(() => JSON.parse(text.value) as ExplainRequest);
-    const reply = asked(engine, "explain", request);
+    const pairs = byText<MatchRequest>(() => matchRequest(address.value.fields));
+    const request = byText<ExplainRequest>(() => (pairs.value ? null : explainRequest(address.value.fields)));
+    const explained = asked(engine, "explain", request);
+    const matched = asked(engine, "match", pairs);
+    const reply = computed(() =>
+      pairs.value ? (matched.reply.value?.explanation ?? null) : explained.reply.value,
+    );
+    const command = () => (pairs.value ? matchCommand(pairs.value) : explainCommand(request.value ?? {}));
     const stopTimes = effect(() => {
-      if (reply.reply.value) lastReply.value = engine.lastTook;
+      if (reply.value) lastReply.value = engine.lastTook;
     });
-    return { request, reply, close: () => (stopTimes(), reply.stop()) };
+    return {
+      reply,
+      command,
+      asked: () => (pairs.value ? matched : explained),
+      close: () => (stopTimes(), explained.stop(), matched.stop()),
+    };
   }, [engine]);
   useEffect(() => state.close, [state]);
-  const reply = state.reply.reply.value;
-  useTakings(takings, reply, state.request.value);
+  const reply = state.reply.value;
+  const { waiting, error, gone } = state.asked();
+  useTakings(takings, reply, state.command);
   const step = address.value.fields["step"];
   useEffect(() => {
     if (reply && step) document.getElementById(anchorOf(step))?.scrollIntoView();
   }, [reply, step]);
   return (
-    <div class={`explain-page ${state.reply.waiting.value ? "waiting" : ""}`} aria-busy={state.reply.waiting.value}>
-      <Problem asked={state.reply} />
-      {reply ? <Whole reply={reply} step={step} /> : !state.reply.error.value && <p class="first-wait">Computing every step …</p>}
+    <div class={`explain-page ${waiting.value ? "waiting" : ""}`} aria-busy={waiting.value}>
+      <Problem error={error.value} gone={gone.value} />
+      {reply ? <Whole reply={reply} step={step} /> : !error.value && <p class="first-wait">Computing every step …</p>}
     </div>
   );
 }
 
-function Problem({ asked: { error, gone } }: { asked: Asked<"explain"> }) {
-  const said = gone.value?.message ?? (error.value && `${error.value.field ? `${error.value.field}: ` : ""}${error.value.message}`);
+/** A request by its text, so that what does not concern it asks nothing anew. */
+function byText<R>(made: () => R | null): ReadonlySignal<R | null> {
+  const text = computed(() => JSON.stringify(made()));
+  return computed(() => JSON.parse(text.value) as R | null);
+}
+
+function Problem({ error, gone }: { error: EngineError | null; gone: EngineGone | null }) {
+  const said = gone?.message ?? (error && `${error.field ? `${error.field}: ` : ""}${error.message}`);
   return said ? (
     <p class="problem banner" role="alert">
-      {said} {error.value && <a href="#/explain">Start with the example</a>}
+      {said} {error && <a href="#/explain">Start with the example</a>}
     </p>
   ) : null;
 }
@@ -118,9 +136,9 @@ function goTo(name: string): void {
   document.getElementById(anchorOf(name))?.scrollIntoView();
 }
 
-function useTakings(takings: Signal<Takings | null>, reply: ExplainReply | null, request: ExplainRequest): void {
+function useTakings(takings: Signal<Takings | null>, reply: ExplainReply | null, command: () => string): void {
   useEffect(() => {
-    if (reply) takings.value = { name: "explained", command: explainCommand(request) };
+    if (reply) takings.value = { name: "explained", command: command() };
   }, [reply]);
   useEffect(() => () => void (takings.value = null), []);
 }

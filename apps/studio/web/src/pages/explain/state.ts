@@ -1,7 +1,8 @@
-// What the address says of the page Explain: the fields of the engine's own question, by their names.
+// What the address says of the page Explain: the fields of the engine's own question, by their names. It asks
+// `explain`, or where there are pictures to hold captions against, one a line, `match`.
 
 import type { Fields } from "../../app/address";
-import { fields as described, type ExplainRequest } from "../../engine/messages";
+import { fields as described, type ExplainRequest, type MatchRequest } from "../../engine/messages";
 
 /** README's sentence. */
 export const firstText = "The cat sat down";
@@ -24,16 +25,32 @@ export function explainRequest(fields: Fields): ExplainRequest {
   return request as ExplainRequest;
 }
 
+/** Null for an address that holds no pictures against captions. */
+export function matchRequest(fields: Fields): MatchRequest | null {
+  const { model, images, captions } = fields;
+  if (images === undefined) return null;
+  const lines = (text: string) => text.split("\n").filter((line) => line !== "");
+  const request = { images: lines(images), captions: lines(captions ?? ""), maps: true, numbers: false };
+  return model === undefined ? request : { ...request, model };
+}
+
+const quoted = (value: string | number) =>
+  /^[\w.,/-]+$/.test(String(value)) ? String(value) : `'${String(value).replaceAll("'", "'\\''")}'`;
+
+/** What `qkv match` takes to print the same. */
+export function matchCommand({ model, images = [], captions = [] }: MatchRequest): string {
+  const parts = ["qkv match", ...[...images, ...captions].map(quoted), "--maps"];
+  if (model !== undefined) parts.push(`--model=${quoted(model)}`);
+  return parts.join(" ");
+}
+
 /** What `qkv explain` takes to print the same. */
 export function explainCommand(request: ExplainRequest): string {
-  const quoted = (value: string | number) =>
-    /^[\w.,/-]+$/.test(String(value)) ? String(value) : `'${String(value).replaceAll("'", "'\\''")}'`;
-  const { text, captions, picture, match, numbers: _, why, ...others } = request;
-  const parts = ["qkv", match ? "match" : "explain"];
+  const { text, captions, picture, numbers: _, why, ...others } = request;
+  const parts = ["qkv explain"];
   if (text !== undefined) parts.push(quoted(text));
-  else if (picture !== undefined) parts.push(...picture.split("\n").map(quoted));
-  if (match) parts.push(...(captions ?? "").split("\n").map(quoted));
-  else if (captions !== undefined) parts.push("--caption", quoted(captions));
+  else if (picture !== undefined) parts.push(quoted(picture));
+  if (captions !== undefined) parts.push("--caption", quoted(captions));
   if (why) parts.push(why.includes("all") ? "--why" : `--why=${why.join(",")}`);
   for (const [name, value] of Object.entries(others)) {
     const option = `--${name.replaceAll("_", "-")}`;

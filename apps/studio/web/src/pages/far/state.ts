@@ -4,6 +4,7 @@ import type { Fields } from "../../app/address";
 import { grouped } from "../../drawing/amounts";
 import type { Extent, Size, Spot, View } from "../../drawing/tiles";
 import type { AboutReply, FarOpenRequest, FarReply } from "../../engine/messages";
+import type { Site } from "../heads/state";
 import { centred, centreOf, wholeScale, wholeView } from "./view";
 
 export type Changes = Record<string, string | null>;
@@ -93,7 +94,7 @@ export function farRequest(fields: Fields, about: AboutReply, opened: OpenedFile
   const text = textOf(fields, about, model, opened);
   if (text === null) return null;
   const { site, layer, head } = headOf(fields);
-  return { model, ...(text === "" ? {} : { text }), ...(site === "" ? {} : { site }), layer, head };
+  return { model, ...(text === "" ? {} : { text }), ...(site === "" ? {} : { site: site as Site }), layer, head };
 }
 
 /** The chosen query: the address's; else, of a text that is made up, the first with a needle. */

@@ -15,6 +15,13 @@ export interface HeadAt {
   head: number;
 }
 
+export type Site = NonNullable<HeadRequest["site"]>;
+
+/** As a request has it: of a word that is no site, the engine says so. */
+export function requested({ site, layer, head }: HeadAt): { site: Site; layer: number; head: number } {
+  return { site: site as Site, layer, head };
+}
+
 export interface Cell {
   query: number;
   key: number;
@@ -128,7 +135,7 @@ export function thresholdOf(fields: Fields): number {
 }
 
 export function headRequest(reading: HeadsRequest, at: HeadAt, hideSpecial: boolean): HeadRequest {
-  return { ...reading, ...at, ...(hideSpecial ? { hide_special: true } : {}) };
+  return { ...reading, ...requested(at), ...(hideSpecial ? { hide_special: true } : {}) };
 }
 
 export function pairRequest(head: HeadRequest, { query, key }: Cell): PairRequest {

@@ -5,17 +5,17 @@ import { address, change, type Change as How } from "../../app/address";
 import { lastReply } from "../../app/last_reply";
 import { asked, type Asked } from "../../engine/asked";
 import type { Engine } from "../../engine/engine";
-import type { AboutReply, ChangeRequest, HeadRequest, RolesHead, RolesRequest } from "../../engine/messages";
+import type { AboutReply, AnalyzeRequest, ChangeRequest, HeadRequest, RolesHead } from "../../engine/messages";
 import { changesIn, toggled, written, type Change } from "./changes";
 import { columnsOf, orderOf, sorted } from "./columns";
 import { headsAsked, type HeadsAsked } from "./heads_asked";
 import { exampleOf, headName, parsedHead, type HeadAt } from "../heads/state";
 import {
+  analyzeRequest,
   changedHeadRequest,
   changeRequest,
   headRequest,
   inputsOf,
-  rolesRequest,
   withNewText,
   type FieldChanges,
   type Inputs,
@@ -60,7 +60,7 @@ export function openDesk(engine: Engine): Desk {
   );
   const fields = computed(() => address.value.fields);
   const inputs = computed(() => inputsOf(fields.value, about.value));
-  const wanted = byText<RolesRequest>(() => (known.value ? rolesRequest(inputs.value, fields.value) : null));
+  const wanted = byText<AnalyzeRequest>(() => (known.value ? analyzeRequest(inputs.value, fields.value) : null));
   const roles = headsAsked(engine, wanted);
   const heads = computed(() => {
     const reply = roles.reply.value;

@@ -5,7 +5,7 @@ import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import { asked } from "../../engine/asked";
 import type { Engine, Progress } from "../../engine/engine";
 import type { EngineError, EngineGone } from "../../engine/errors";
-import type { RolesReply, RolesRequest } from "../../engine/messages";
+import type { AnalyzeRequest, RolesReply } from "../../engine/messages";
 
 export interface HeadsAsked {
   reply: ReadonlySignal<RolesReply | null>;
@@ -23,23 +23,23 @@ export interface HeadsAsked {
   close(): void;
 }
 
-const quickly = (request: RolesRequest): RolesRequest => ({ ...request, importance: 0 });
-const isSame = (a: RolesRequest | null, b: RolesRequest | null) =>
+const quickly = (request: AnalyzeRequest): AnalyzeRequest => ({ ...request, importance: 0 });
+const isSame = (a: AnalyzeRequest | null, b: AnalyzeRequest | null) =>
   a !== null && b !== null && JSON.stringify(a) === JSON.stringify(b);
 
-export function headsAsked(engine: Engine, wanted: ReadonlySignal<RolesRequest | null>): HeadsAsked {
-  const haltedAt = signal<RolesRequest | null>(null);
+export function headsAsked(engine: Engine, wanted: ReadonlySignal<AnalyzeRequest | null>): HeadsAsked {
+  const haltedAt = signal<AnalyzeRequest | null>(null);
   const isStopped = computed(() => haltedAt.value !== null && haltedAt.value === wanted.value);
   const going = computed(() => (isStopped.value ? null : wanted.value));
   const quick = asked(
     engine,
-    "roles",
+    "analyze",
     computed(() => (going.value ? quickly(going.value) : null)),
   );
   const hasQuick = computed(() => wanted.value !== null && isSame(quick.answered.value, quickly(wanted.value)));
   const full = asked(
     engine,
-    "roles",
+    "analyze",
     computed(() => (hasQuick.value ? going.value : null)),
   );
   const hasFull = computed(() => isSame(full.answered.value, wanted.value));

@@ -2,8 +2,8 @@
 
 import type { Fields } from "../../app/address";
 import { orFirst } from "../../app/models";
-import type { AboutReply, ChangeRequest, HeadRequest, RolesRequest } from "../../engine/messages";
-import { readingOf, headName, type HeadAt } from "../heads/state";
+import type { AboutReply, AnalyzeRequest, ChangeRequest, HeadRequest } from "../../engine/messages";
+import { readingOf, requested, headName, type HeadAt } from "../heads/state";
 import { changesIn, withoutPlaces, written } from "./changes";
 
 /** Fields of a request whose errors stand at the model and its text. */
@@ -44,12 +44,17 @@ export function inputsOf(fields: Fields, about: AboutReply | null): Inputs {
   return text === undefined ? { model, example: example ?? 0 } : { model, text };
 }
 
-export function rolesRequest(inputs: Inputs, fields: Fields): RolesRequest {
-  return fields["texts"] ? { model: inputs.model, texts: fields["texts"] } : { model: inputs.model };
+// So many that a page does not wait long.
+const examples = 16;
+const removedOn = 8;
+
+export function analyzeRequest({ model }: Inputs, fields: Fields): AnalyzeRequest {
+  const texts = (fields["texts"] ?? "").split(/\r?\n/).filter((line) => line !== "");
+  return { model, ...(texts.length > 0 ? { texts } : { count: examples }), importance: removedOn };
 }
 
 export function headRequest(inputs: Inputs, head: HeadAt): HeadRequest {
-  return { ...inputs, ...head };
+  return { ...inputs, ...requested(head) };
 }
 
 /** The head in the model as it is changed; null where nothing is. */
@@ -57,7 +62,7 @@ export function changedHeadRequest(inputs: Inputs, fields: Fields, head: HeadAt)
   const changes = written(changesIn(fields["changes"]));
   if (changes === "") return null;
   const from = fields["from_text"];
-  return { ...inputs, ...head, changes, ...(from ? { from_text: from } : {}) };
+  return { ...inputs, ...requested(head), changes, ...(from ? { from_text: from } : {}) };
 }
 
 export function changeRequest(inputs: Inputs, fields: Fields): ChangeRequest {
@@ -89,10 +94,16 @@ function optionOf(change: string): string {
   return options[word] ? `${options[word]} ${quoted(rest.join(" "))}` : `--${change.replaceAll(" ", "-")}`;
 }
 
+function analyzeCommand({ model = "", texts = [], count, importance }: AnalyzeRequest): string {
+  const parts = ["qkv analyze", quoted(model), ...texts.map((text) => `--line ${quoted(text)}`)];
+  if (count !== undefined) parts.push(`--count ${count}`);
+  return [...parts, `--importance ${importance}`].join(" ");
+}
+
 /** What prints the same in a terminal. */
 export function commandOf(inputs: Inputs, fields: Fields): string {
   const changes = changesIn(fields["changes"]);
-  if (changes.length === 0) return `qkv analyze ${quoted(inputs.model)}`;
+  if (changes.length === 0) return analyzeCommand(analyzeRequest(inputs, fields));
   const parts = ["qkv change", quoted(inputs.model)];
   parts.push(inputs.text === undefined ? `--example ${inputs.example ?? 0}` : quoted(inputs.text));
   parts.push(...changes.map(optionOf));
