@@ -156,6 +156,8 @@ Json base_of(const Question& question, const FieldInfo& field) {
   static const Json kOfGradients = {{"q", "[[1,0],[0,1]]"}, {"k", "[[1,0],[1,1]]"}, {"v", "[[1],[2]]"},
                                     {"d_out", "[[1],[2]]"}, {"stage", "ds"},        {"row", 0}};
   if (question.name == "probe" && names({"v", "past_v", "d_out", "d_lse"}, field.name)) return kOfGradients;
+  static const Json kOfPicture = {{"model", "shapes"}};
+  if (question.name == "explain" && field.name == "picture") return kOfPicture;
   const auto known = kBases.find(question.name);
   if (known != kBases.end()) return known->second;
   Json first = Json::object();
