@@ -101,8 +101,8 @@ TEST(EmbedCommand, PutsThePromptOfItsFolderBeforeATextUnlessTold) {
   EXPECT_EQ(Json::parse(by_default.out)["vector"], prompted);
   EXPECT_EQ(Json::parse(by_default.out)["prompt"], "cat ");
   EXPECT_EQ(by_default.err,
-            "qkv embed: careful: the model's default prompt \"cat \" stands before each text; --prompt \"\" leaves it "
-            "out\n");
+            "qkv embed: careful: the model's default prompt \"cat \" stands before each text; an empty prompt leaves "
+            "it out\n");
   EXPECT_EQ(model.vector({"the cat", "--prompt-name", "query"}), prompted);
   EXPECT_EQ(model.vector({"the cat", "--prompt", ""}), plain);
   EXPECT_EQ(model.vector({"cat", "--prompt-name", "passage"}), plain);

@@ -52,7 +52,7 @@ TEST(Vocabulary, KeepsEveryCharacterOfAText) {
 TEST(Vocabulary, RefusesWhatItDoesNotHave) {
   const Vocabulary vocabulary({"<pad>", "woman", "king"}, TextForm::words);
   EXPECT_EQ(error_message([&] { static_cast<void>(vocabulary.encode("womann")); }),
-            "Tokenizer::id: piece: expected a piece of the vocabulary, such as \"woman\", got \"womann\"");
+            "Vocabulary::encode: text: expected a piece of the vocabulary, such as \"woman\", got \"womann\"");
   EXPECT_EQ(error_message([&] { static_cast<void>(vocabulary.id("zzzz")); }),
             "Tokenizer::id: piece: expected a piece of the vocabulary, got \"zzzz\"");
   EXPECT_EQ(error_message([&] { static_cast<void>(vocabulary.piece(3)); }),

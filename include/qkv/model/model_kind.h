@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace qkv {
 
@@ -29,5 +31,7 @@ struct KindTraits {
 [[nodiscard]] std::string_view name_of(ModelKind kind) noexcept;
 /// Throws InvalidArgument for another word, with the words that there are.
 [[nodiscard]] ModelKind model_kind_named(std::string_view name);
+/// All of them, in their order.
+[[nodiscard]] std::vector<std::string> model_kind_names();
 
 }  // namespace qkv

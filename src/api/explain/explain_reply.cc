@@ -1,11 +1,8 @@
 // An explanation as the page Explain shows it, and as the command prints it.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
-#include <string>
 
 #include "api/probe/probe_parts.h"
 #include "api/replies/shown_image.h"
@@ -37,7 +34,7 @@ float shortest_shown(double value, int decimals) {
   double digits = std::round(value / unit);
   if (std::abs(value / unit - digits) > kHalf) {  // between two digits; halfway, whoever writes it chooses
     if (static_cast<float>(value) == value) return static_cast<float>(value);
-    digits = std::round(std::stod(fmt::format("{:.{}f}", value, decimals)) / unit);
+    digits = static_cast<double>(std::round(static_cast<long double>(value) * std::pow(10.0L, decimals)));
   }
   const double shown = digits * unit;
   int exponent = 0;

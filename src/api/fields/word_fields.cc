@@ -41,7 +41,7 @@ FieldInfo model_kind_field(const std::string& group) {
           .form = "NAME",
           .meaning = "Which kind",
           .group = group,
-          .words = words_to(ModelKind::two_tower)};
+          .words = model_kind_names()};
 }
 
 }  // namespace qkv::api_detail
