@@ -36,6 +36,7 @@ OPTIONS = {
     "captions": "caption", "changes": "change", "sites": "site", "first": "from", "start": "from", "stored": "store",
     "text_file": "text",
 }  # fmt: skip
+OPTIONS_OF = {("analyze", "texts"): "line"}
 JOINED = {"kinds", "sites"}  # by commas
 IN_LINES = {"generate", "embed"}
 # Commands without a question, and why.
@@ -54,7 +55,7 @@ def printed_words(question, request):
         placed += given if isinstance(given, list) else [given]
     words = [*question.split(), *([] if question in ("embed", "view") else ["--json"])]
     for name, value in request.items():
-        option = "--" + OPTIONS.get(name, name).replace("_", "-")
+        option = "--" + OPTIONS_OF.get((question, name), OPTIONS.get(name, name)).replace("_", "-")
         if isinstance(value, bool):
             words.append(option if value else option.replace("--", "--no-", 1))
         else:

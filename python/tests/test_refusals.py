@@ -8,7 +8,7 @@ import subprocess
 import numpy
 import pytest
 from matplotlib import image
-from test_ask import COMMAND, COMMANDS, OPTIONS, PLACES, REFUSED, TOLD, printed_words
+from test_ask import COMMAND, COMMANDS, OPTIONS, OPTIONS_OF, PLACES, REFUSED, TOLD, printed_words
 
 import qkv
 from qkv import _models
@@ -40,11 +40,12 @@ TEXTS = {
 }  # fmt: skip
 # Texts of which any may be meant, or that are no field's alone, with the reason.
 FREE = {
-    "text": "what is read", "second": "what is read", "context": "what is read", "from_text": "what is read",
-    "pair": "what is read", "captions": "what is read", "system": "what is read", "user": "what is read",
+    "text": "what is read", "texts": "what is read", "second": "what is read", "context": "what is read",
+    "from_text": "what is read", "pair": "what is read", "captions": "what is read", "system": "what is read",
+    "user": "what is read",
     "messages": "what is read", "prompt": "what is read", "prompt_name": "a folder's own", "stop": "what is written",
     "separator": "any line", "search": "any text", "title": "any text", "revision": "the hub's", "hub": "the hub's",
-    "name": "the hub's", "site": "a model's own", "worked": "beside nothing else", "model": "read: see READ",
+    "name": "the hub's", "worked": "beside nothing else", "model": "read: see READ",
     "picture": "read: see READ", "text_file": "read: see READ", "start": "train's from, as task's first",
     "patch": "names of a model's values, beside another text",
     "out": "written, where the command can", "export": "written, where the command can",
@@ -116,7 +117,7 @@ TYPES = {(command, option): told for command, option, told in options()}
 
 def type_of(question, field):
     """What the command says of a field's type and bounds; None where it has no such option."""
-    name = NAMES.get(field, field)
+    name = OPTIONS_OF.get((question, field), NAMES.get(field, field))
     return TYPES.get((question, "--" + name.replace("_", "-"))) or TYPES.get((question, name.upper().replace("_", " ")))
 
 
@@ -168,7 +169,10 @@ def without_face(text, question):
     text = re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)
     for place in PLACES.get(question, []):
         text = re.sub(rf"\b{place.upper()}\b", place, text)
+    own = {field for field, *_ in QUESTIONS.get(question, [[]])[0]}
     for field, option in NAMES.items():
+        if option in own:
+            continue
         text = re.sub(rf"(?<![\w-]){option}(?=:)", field, text) if OPTIONS.get(field) == option else text
     text = text.replace(" or None", "").replace("'", '"').replace("`", "")
     return re.sub(r'got "(-?[0-9.]+)"', r"got \1", text)
