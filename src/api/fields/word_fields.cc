@@ -37,11 +37,7 @@ FieldInfo site_field(const std::string& group) {
 }
 
 FieldInfo model_kind_field(const std::string& group) {
-  return {.name = "model",
-          .form = "NAME",
-          .meaning = "Which kind",
-          .group = group,
-          .words = model_kind_names()};
+  return {.name = "model", .form = "NAME", .meaning = "Which kind", .group = group, .words = model_kind_names()};
 }
 
 }  // namespace qkv::api_detail
