@@ -12,11 +12,7 @@ constinit const VectorLoops kLoops = {.vectors = Vectors::QKV_LOOPS,
                                       .widen = widen,
                                       .narrow = narrow,
                                       .few_rows = few_rows,
-                                      .panels = {.elements = kElements,
-                                                 .rows = kPanelRows,
-                                                 .columns = kPanelColumns,
-                                                 .lay = lay_panel,
-                                                 .multiply = multiply_block},
+                                      .panels = kPanels,
                                       .linear = linear::QKV_LOOPS::kLoops<float>};
 
 }  // namespace qkv::kernels::QKV_LOOPS

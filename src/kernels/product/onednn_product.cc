@@ -99,9 +99,10 @@ bool is_worth_packing(const ProductShape& whole, std::int64_t rows) {
 }  // namespace
 
 bool onednn_is_faster(DType dtype) {
-  static const bool kOfBf16 = can_split() && onednn_has_products_of(DType::bf16);
-  static const bool kOfF16 = can_split() && onednn_has_products_of(DType::f16);
-  return (dtype == DType::bf16 && kOfBf16) || (dtype == DType::f16 && kOfF16);
+  if ((dtype != DType::bf16 && dtype != DType::f16) || !can_split()) return false;
+  static const bool kOfBf16 = onednn_has_products_of(DType::bf16);
+  static const bool kOfF16 = onednn_has_products_of(DType::f16);
+  return dtype == DType::bf16 ? kOfBf16 : kOfF16;
 }
 
 std::shared_ptr<const PackedWeight> onednn_weight(const TensorView& weight, DType dtype) {
@@ -110,9 +111,7 @@ std::shared_ptr<const PackedWeight> onednn_weight(const TensorView& weight, DTyp
 
 void multiply_by_onednn(const MutableTensorView& out, const TensorView& a, const TensorView& b,
                         const TensorView* bias) {
-  const int rank = out.shape().rank();
-  Shape batch;
-  for (int axis = 0; axis + 2 < rank; ++axis) batch.push_back(out.shape()[axis]);
+  const Shape batch = batch_of(out.view());
   Dense copy_a;
   Dense copy_b;
   const TensorView left = over_batch(readable(a, copy_a), batch);

@@ -6,10 +6,6 @@
 
 namespace qkv::kernels {
 
-constinit const PanelLoops avx512bf16::kPairs = {.elements = avx512bf16::kElements,
-                                                 .rows = avx512bf16::kPanelRows,
-                                                 .columns = avx512bf16::kPanelColumns,
-                                                 .lay = avx512bf16::lay_panel,
-                                                 .multiply = avx512bf16::multiply_block};
+constinit const PanelLoops avx512bf16::kPairs = avx512bf16::kPanels;
 
 }  // namespace qkv::kernels

@@ -9,10 +9,6 @@
 
 namespace qkv::kernels {
 
-constinit const PanelLoops neonbf16::kPairs = {.elements = neonbf16::kElements,
-                                               .rows = neonbf16::kPanelRows,
-                                               .columns = neonbf16::kPanelColumns,
-                                               .lay = neonbf16::lay_panel,
-                                               .multiply = neonbf16::multiply_block};
+constinit const PanelLoops neonbf16::kPairs = neonbf16::kPanels;
 
 }  // namespace qkv::kernels

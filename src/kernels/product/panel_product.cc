@@ -10,7 +10,7 @@ namespace qkv::kernels {
 namespace {
 
 constexpr std::int64_t kMostWords = std::int64_t{1} << 21;  // of panels that are made at a time: 8 MB
-constexpr std::int64_t kNearBytes = 64 << 10;               // of a panel of B, for the first-level cache
+constexpr std::int64_t kNearBytes = 64 << 10;               // of a panel of B that a tile reads at a time
 constexpr std::int64_t kRowsOfTask = 96;                    // whose panels stay in the second-level cache
 constexpr std::int64_t kMostColumnsOfTask = 1536;
 constexpr std::int64_t kLeastTask = std::int64_t{1} << 19;  // multiply-adds of a task

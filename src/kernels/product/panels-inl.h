@@ -301,5 +301,8 @@ void lay_panel(const PanelSource& source, std::int64_t width, std::uint32_t* pan
   (width == kPanelRows ? lay_panel_of<kPanelRows> : lay_panel_of<kPanelColumns>)(source, panel);
 }
 
+constexpr PanelLoops kPanels = {
+    .elements = kElements, .rows = kPanelRows, .columns = kPanelColumns, .lay = lay_panel, .multiply = multiply_block};
+
 }  // namespace
 }  // namespace qkv::kernels::QKV_LOOPS
