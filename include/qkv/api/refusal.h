@@ -32,8 +32,8 @@ struct Refusal {
 [[nodiscard]] Refusal refusal_of(const std::exception& error);
 
 /// Throws the error that is being handled, of an answer to a request with these values, again: InvalidArgument of any
-/// function as one of "request", the word of a mask or bias behind its field; a FileError of
-/// a path that a field has, or of what lies there, as NotThere.
+/// function as one of "request", the word of a mask or bias behind its field; FileError of a path that is the value of a
+/// field, or of what lies below it, as NotThere.
 [[noreturn]] void rethrow_for(std::span<const FieldInfo> fields, const FieldValues& values);
 
 /// Runs `body`, which answers a request with these values, and says its errors as rethrow_for() does.

@@ -79,10 +79,7 @@ void require_effect(const GenerateRequest& request, const Given& given) {
     if (draw.temperature == 0) refuse(field, "a `temperature` above 0 beside it", "none");
   };
   if (given.has("seed")) require_draws("seed");
-  if (request.samples > 1 && draw.beams == 1) require_draws("samples");
-  if (request.samples > 1 && draw.beams > 1) {
-    refuse("samples", "1 beside several beams, which give one text", std::to_string(request.samples));
-  }
+  if (request.samples > 1) require_draws("samples");
 }
 
 Writing writing_of(const GenerateRequest& request, const Given& given) {
