@@ -142,8 +142,8 @@ void draw_losses(const PlannedRun& run) {
 
 PlannedRun planned_run(const TrainRun& run, const Given& given, const Saying& saying) {
   const TrainPlace place{.directory = run.out.empty() ? "qkv-" + run.settings.task : run.out};
-  if (run.resume) return resumed_run(run, place, given);
   train_run_fields().require_company(run);
+  if (run.resume) return resumed_run(run, place, given);
   require_data(run.settings);
   const TrainSettings settings = with_recipe(run.settings, given);
   require_sound(settings, run.reporting);
