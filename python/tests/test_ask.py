@@ -37,7 +37,7 @@ OPTIONS = {
     "text_file": "text",
 }  # fmt: skip
 OPTIONS_OF = {("analyze", "texts"): "line"}
-JOINED = {"kinds", "sites"}  # by commas
+JOINED = {"kinds", "results", "sites"}  # by commas
 IN_LINES = {"generate", "embed"}
 # Commands without a question, and why.
 WITHOUT = {"help": "what it says is of the command itself"}

@@ -97,7 +97,7 @@ WRONG_FILES = ("./none.npy", "./folder", "./empty.npy", "./picture.npy")
 FITS = {"text": ("./picture.npy",), "text_file": ("./picture.npy", "./empty.npy"), "data": ("./picture.npy",),
         ("match", "file"): ("./picture.npy",), "picture": ("./picture.npy",)}  # fmt: skip
 # Fields that the question has in another form than the command.
-OTHERWISE = {("match", "images"), ("mask", "mask"), ("attend", "d_out")}
+OTHERWISE = {("match", "images"), ("mask", "mask")}
 
 
 def options():
