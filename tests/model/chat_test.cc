@@ -148,7 +148,7 @@ TEST_F(ChatTest, EndsWhereTheWindowIsFull) {
   EXPECT_EQ(std::ssize(chat.last_read().ids) + std::ssize(written.tokens), 61);
   chat.say(of_user("more"));
   EXPECT_THAT(
-      error_message([&] { static_cast<void>(chat.answer(tokens(2))); }),
+      error_message<Error>([&] { static_cast<void>(chat.answer(tokens(2))); }),
       testing::MatchesRegex("the conversation: expected one of at most 60 tokens, which the model reads at once, "
                             "got [0-9]+ tokens: begin a new one"));
 }
