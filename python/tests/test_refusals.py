@@ -96,7 +96,8 @@ OTHER_TYPES = {
 # No such file, a folder, an empty file, a file of another kind; where one of them is what is wanted, it is left out.
 WRONG_FILES = ("./none.npy", "./folder", "./empty.npy", "./picture.npy")
 FITS = {"text": ("./picture.npy",), "text_file": ("./picture.npy", "./empty.npy"), "data": ("./picture.npy",),
-        ("match", "file"): ("./picture.npy",), "picture": ("./picture.npy",)}  # fmt: skip
+        ("match", "file"): ("./picture.npy",), ("generate", "file"): ("./picture.npy",),
+        "picture": ("./picture.npy",)}  # fmt: skip
 # Fields that the question has in another form than the command.
 OTHERWISE = {("match", "images"), ("mask", "mask")}
 
