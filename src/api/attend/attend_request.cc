@@ -24,12 +24,14 @@ constexpr AttendResult kResults[] = {
 Fields<AttendChoice> choice_fields() {
   using C = AttendChoice;
   const std::string group = "Results";
-  FieldInfo results{.name = "results",
-                    .form = "NAMES",
-                    .meaning = "What to compute, and nothing else; gradients are those of d_out, which needs them",
-                    .group = group,
-                    .otherwise = "out and weights; of d_out gradients, too",
-                    .example = "out,lse"};
+  FieldInfo results{
+      .name = "results",
+      .form = "NAMES",
+      .meaning =
+          "Compute only these of out, lse, weights, scores, present_k, present_v and gradients, which need d_out",
+      .group = group,
+      .otherwise = "out and weights; of d_out gradients, too",
+      .example = "out,lse"};
   for (const AttendResult& one : kResults) results.words.emplace_back(one.name);
   FieldInfo stage = stage_field(group);
   stage.meaning = "Which of the matrices scores is, which needs scores among the results";
