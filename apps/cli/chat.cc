@@ -1,6 +1,5 @@
 #include "chat.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <utility>
@@ -15,32 +14,13 @@ namespace {
 // Turns are marked for a person who types and reads.
 bool is_at_terminal() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
 
-// A conversation that has become too long is no fault of a field.
-WrittenText answer_of(Chat& chat, const WriteOptions& write) {
-  try {
-    return chat.answer(write);
-  } catch (const InvalidArgument& error) {
-    if (error.argument() != "messages") throw;
-    throw Error(fmt::format("the conversation: expected {}, got {}: begin a new one", error.expected(), error.got()));
-  }
-}
-
 void answer(const GenerateRequest& request, const Manner& how, const Writing& writing, Chat& chat) {
-  WriteOptions write = writing.options;
-  if (!how.json) {
-    write.said = [](std::int64_t, std::string_view part) {
-      print(part);
-      flush_output();
-    };
-  }
   const InterruptWatch watch;
-  const WrittenText written = answer_of(chat, write);
-  const std::vector<std::string> met = limits_met(request, *writing.model, {&written, 1});
-  GenerateFigures figures = chat_figures(chat, written, writing);
-  figures.cautions.insert(figures.cautions.end(), met.begin(), met.end());
+  const GenerateFigures figures =
+      how.json ? answer_in_chat(request, writing, chat) : answer_in_chat(request, writing, chat, print_now);
   print(how.json ? reply_as_line(figures) : "\n");
   flush_output();
-  for (const std::string& what : met) how.careful(what);
+  for (std::size_t n = writing.cautions.size(); n < figures.cautions.size(); ++n) how.careful(figures.cautions[n]);
   if (InterruptWatch::terminated()) throw Exit{kTerminated};
 }
 
@@ -57,6 +37,11 @@ std::optional<std::string> next_turn() {
 }
 
 }  // namespace
+
+void print_now(std::string_view part) {
+  print(part);
+  flush_output();
+}
 
 void say_before(const Manner& how, const Writing& writing) {
   for (const std::string& note : writing.notes) how.say(note);

@@ -1,10 +1,15 @@
 // qkv generate --chat: a conversation with a model.
 #pragma once
 
+#include <string_view>
+
 #include "asked.h"
 #include "qkv/api/texts.h"
 
 namespace qkv::cli {
+
+/// A part of a text as it grows.
+void print_now(std::string_view part);
 
 /// Says what a reader of the texts has to know.
 void say_before(const Manner& how, const Writing& writing);

@@ -37,7 +37,7 @@ OPTIONS = {
     "text_file": "text",
 }  # fmt: skip
 OPTIONS_OF = {("analyze", "texts"): "line"}
-JOINED = {"kinds", "sites"}  # by commas
+JOINED = {"kinds", "results", "sites"}  # by commas
 IN_LINES = {"generate", "embed"}
 # Commands without a question, and why.
 WITHOUT = {"help": "what it says is of the command itself"}
@@ -103,6 +103,7 @@ def without_times(reply):
         ("train", {"task": "copy", "steps": 3, "examine_every": 3, "examples": 8}),
         ("train", {"task": "tokenizer", "data": "book.txt", "size": 260}),
         ("embed", {"model": "english", "file": "texts.txt"}),
+        ("generate", {"model": "gpt", "file": "texts.txt", "tokens": 4}),
         ("tokens", {"tokenizer": "english", "file": "texts.txt", "no_specials": True}),
         ("analyze", {"model": "english", "text": "texts.txt", "importance": 0}),
         ("change", {"model": "english", "file": "lines.txt", "remove": ["0.0"]}),

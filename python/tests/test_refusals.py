@@ -64,8 +64,9 @@ READ = {
     ("explain", "npz"): {}, ("analyze", "model"): {},
     ("analyze", "syntax"): {"model": "english"}, ("change", "model"): {"text": "ab", "remove": ["0.0"]},
     ("change", "file"): {"model": "english", "remove": ["0.0"]}, ("lens", "model"): {"text": "ab"},
-    ("generate", "model"): {"text": "ab"}, ("fill", "model"): {"text": "ab"}, ("embed", "model"): {"text": "ab"},
-    ("embed", "file"): {"model": "english"}, ("match", "model"): {"images": ["a.png"], "captions": ["a"]},
+    ("generate", "model"): {"text": "ab"}, ("generate", "file"): {"model": "gpt"},
+    ("fill", "model"): {"text": "ab"}, ("embed", "model"): {"text": "ab"}, ("embed", "file"): {"model": "english"},
+    ("match", "model"): {"images": ["a.png"], "captions": ["a"]},
     ("match", "file"): {"images": ["a.png"]}, ("convert", "model"): {"out": "nowhere.gguf"}, ("info", "file"): {},
     ("tokens", "tokenizer"): {"text": "a"}, ("tokens", "file"): {"tokenizer": "english"},
     ("train", "data"): {"task": "text", "out": "nowhere"},
@@ -95,9 +96,10 @@ OTHER_TYPES = {
 # No such file, a folder, an empty file, a file of another kind; where one of them is what is wanted, it is left out.
 WRONG_FILES = ("./none.npy", "./folder", "./empty.npy", "./picture.npy")
 FITS = {"text": ("./picture.npy",), "text_file": ("./picture.npy", "./empty.npy"), "data": ("./picture.npy",),
-        ("match", "file"): ("./picture.npy",), "picture": ("./picture.npy",)}  # fmt: skip
+        ("match", "file"): ("./picture.npy",), ("generate", "file"): ("./picture.npy",),
+        "picture": ("./picture.npy",)}  # fmt: skip
 # Fields that the question has in another form than the command.
-OTHERWISE = {("match", "images"), ("mask", "mask"), ("attend", "d_out")}
+OTHERWISE = {("match", "images"), ("mask", "mask")}
 
 
 def options():

@@ -10,10 +10,21 @@ constexpr std::size_t kColumns = 10;  // ID FORM LEMMA UPOS XPOS FEATS HEAD DEPR
 
 using Columns = std::array<std::string_view, kColumns>;
 
-[[noreturn]] void fail(std::size_t line, const std::string& expected, std::string_view got) {
-  throw Error("CoNLL-U, line " + std::to_string(line) + ": expected " + expected + ", got \"" + std::string(got) +
-              "\"");
-}
+// Which line of the file is read.
+class ConlluLine {
+ public:
+  explicit ConlluLine(std::string_view file) : file_(file) {}
+
+  void move_on() { ++line_; }
+  [[noreturn]] void fail(const std::string& expected, std::string_view got) const {
+    throw FileError(file_ + ", line " + std::to_string(line_),
+                    "expected " + expected + ", got \"" + std::string(got) + "\"");
+  }
+
+ private:
+  std::string file_;
+  std::size_t line_ = 0;
+};
 
 std::string_view next_part(std::string_view& rest, char end) {
   const std::size_t at = rest.find(end);
@@ -22,24 +33,24 @@ std::string_view next_part(std::string_view& rest, char end) {
   return part;
 }
 
-Columns columns_of(std::string_view text, std::size_t line) {
+Columns columns_of(std::string_view text, const ConlluLine& at) {
   Columns columns;
   std::string_view rest = text;
   for (std::string_view& column : columns) column = next_part(rest, '\t');
-  if (columns.back().empty() || !rest.empty()) fail(line, "10 columns with tabs between them", text);
+  if (columns.back().empty() || !rest.empty()) at.fail("10 columns of CoNLL-U with tabs between them", text);
   return columns;
 }
 
 // A sentence as its lines come.
 class Sentence {
  public:
-  void add(const Columns& columns, std::size_t line) {
+  void add(const Columns& columns, const ConlluLine& at) {
     if (columns[0].find_first_of("-.") != std::string_view::npos) return;
     const auto number = static_cast<std::int64_t>(sentence_.words.size()) + 1;
-    if (number_from<std::int64_t>(columns[0]) != number) fail(line, "word " + std::to_string(number), columns[0]);
+    if (number_from<std::int64_t>(columns[0]) != number) at.fail("word " + std::to_string(number), columns[0]);
     const auto head = number_from<std::int64_t>(columns[6]);
-    if (!head || *head < 0 || *head == number) fail(line, "the number of another word, or 0, in column 7", columns[6]);
-    if (columns[1].empty()) fail(line, "a word in column 2", columns[1]);
+    if (!head || *head < 0 || *head == number) at.fail("the number of another word, or 0, in column 7", columns[6]);
+    if (columns[1].empty()) at.fail("a word in column 2", columns[1]);
     if (has_space_) sentence_.text += ' ';
     const std::size_t begin = sentence_.text.size();
     sentence_.text += columns[1];
@@ -50,12 +61,12 @@ class Sentence {
   }
 
   // The sentence is over.
-  void move_to(std::vector<ParsedSentence>& all, std::size_t line) {
+  void move_to(std::vector<ParsedSentence>& all, const ConlluLine& at) {
     if (sentence_.words.empty()) return;
     const auto words = static_cast<std::int64_t>(sentence_.words.size());
     for (const Dependency& word : sentence_.dependencies) {
       if (word.head && *word.head >= words) {
-        fail(line, "heads among " + std::to_string(words) + " words above", std::to_string(*word.head + 1));
+        at.fail("heads among " + std::to_string(words) + " words above", std::to_string(*word.head + 1));
       }
     }
     all.push_back(std::move(sentence_));
@@ -69,22 +80,22 @@ class Sentence {
 
 }  // namespace
 
-std::vector<ParsedSentence> parse_conllu(std::string_view text) {
+std::vector<ParsedSentence> parse_conllu(std::string_view text, std::string_view file) {
   std::vector<ParsedSentence> all;
   Sentence sentence;
-  std::size_t number = 0;
+  ConlluLine at(file);
   while (!text.empty()) {
     std::string_view line = next_part(text, '\n');
-    ++number;
+    at.move_on();
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty()) {
-      sentence.move_to(all, number);
+      sentence.move_to(all, at);
     } else if (line.front() != '#') {
-      sentence.add(columns_of(line, number), number);
+      sentence.add(columns_of(line, at), at);
     }
   }
-  sentence.move_to(all, number);
-  if (all.empty()) throw Error("CoNLL-U: expected a sentence, got none");
+  sentence.move_to(all, at);
+  if (all.empty()) throw FileError(file, "expected a sentence, got none");
   return all;
 }
 

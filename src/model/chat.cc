@@ -122,8 +122,8 @@ WrittenText Chat::answer(const WriteOptions& options) {
   // The last token that is written needs no place.
   const std::int64_t places = draw.window ? *draw.window + 1 - length : std::numeric_limits<std::int64_t>::max();
   if (places < 1) {
-    refuse("one of at most " + std::to_string(*draw.window) + " tokens, which the model reads at once",
-           std::to_string(length) + " tokens");
+    throw Error("the conversation: expected one of at most " + std::to_string(*draw.window) +
+                " tokens, which the model reads at once, got " + std::to_string(length) + " tokens: begin a new one");
   }
   const bool has_places = draw.most <= places;
   draw.most = std::min(draw.most, places);

@@ -188,8 +188,13 @@ std::optional<Truth> exact_unless_stopped(const Inputs& x, bool causal) {
 bool measure(const VariantSetup& setup, const Variant& variant, const Truth& truth, const VariantWatch& watch,
              VariantCost& cost) {
   Tensor out;
-  const std::int64_t held = watch.peak_bytes([&] { out = variant.run(); });
-  cost.bytes = std::max<std::int64_t>(0, held - out.size() * static_cast<std::int64_t>(sizeof(float)));
+  const auto run = [&] { out = variant.run(); };
+  if (watch.peak_bytes) {
+    const std::int64_t held = watch.peak_bytes(run);
+    cost.bytes = std::max<std::int64_t>(0, held - out.size() * static_cast<std::int64_t>(sizeof(float)));
+  } else {
+    run();
+  }
   compare(out, truth, cost);
   out = Tensor();
   warm_up(variant.run, watch.stopped);
@@ -204,6 +209,36 @@ bool measure(const VariantSetup& setup, const Variant& variant, const Truth& tru
   cost.seconds = seconds[seconds.size() / 2];
   cost.runs = static_cast<int>(seconds.size());
   return true;
+}
+
+void run_length(const VariantSetup& setup, std::int64_t tokens, const VariantWatch& watch,
+                std::vector<VariantCost>& costs) {
+  watch.about_to(fmt::format("T = {}: exact rows in f64", tokens));
+  const Inputs x = inputs_of(setup, tokens);
+  const std::optional<Truth> exact = exact_unless_stopped(x, setup.causal);
+  if (!exact) return;
+  const Truth& truth = *exact;
+  for (const Variant& variant : variants_of(setup, x)) {
+    if (watch.stopped()) return;
+    VariantCost& cost = costs.emplace_back();
+    cost.tokens = tokens;
+    cost.variant = variant.name;
+    cost.skipped = variant.skipped;
+    if (!cost.skipped.empty()) continue;
+    watch.about_to(fmt::format("T = {}: {}", tokens, variant.name));
+    if (variant.mask) {
+      const TileCounts counts = TilePlan(*variant.mask, {.B = 1, .H = 1, .Tq = tokens, .Tk = tokens}).counts();
+      cost.pairs = counts.coverage();
+      // The standard one computes every score, and hides some afterwards.
+      cost.tiles = variant.name == "standard" ? 1 : counts.cost();
+    }
+    try {
+      if (measure(setup, variant, truth, watch, cost)) continue;
+    } catch (const Cancelled&) {  // a call was stopped
+    }
+    costs.pop_back();
+    return;
+  }
 }
 
 }  // namespace
@@ -222,33 +257,12 @@ std::vector<std::string> variant_names(const VariantSetup& setup) {
   return names;
 }
 
-std::vector<VariantCost> run_variants(const VariantSetup& setup, std::int64_t tokens, const VariantWatch& watch) {
-  watch.about_to(fmt::format("T = {}: exact rows in f64", tokens));
-  const Inputs x = inputs_of(setup, tokens);
+std::vector<VariantCost> run_variants(const VariantSetup& setup, const VariantWatch& watch) {
   std::vector<VariantCost> costs;
-  const std::optional<Truth> exact = exact_unless_stopped(x, setup.causal);
-  if (!exact) return costs;
-  const Truth& truth = *exact;
-  for (const Variant& variant : variants_of(setup, x)) {
-    if (watch.stopped()) return costs;
-    VariantCost& cost = costs.emplace_back();
-    cost.tokens = tokens;
-    cost.variant = variant.name;
-    cost.skipped = variant.skipped;
-    if (!cost.skipped.empty()) continue;
-    watch.about_to(fmt::format("T = {}: {}", tokens, variant.name));
-    if (variant.mask) {
-      const TileCounts counts = TilePlan(*variant.mask, {.B = 1, .H = 1, .Tq = tokens, .Tk = tokens}).counts();
-      cost.pairs = counts.coverage();
-      // The standard one computes every score, and hides some afterwards.
-      cost.tiles = variant.name == "standard" ? 1 : counts.cost();
-    }
-    try {
-      if (measure(setup, variant, truth, watch, cost)) continue;
-    } catch (const Cancelled&) {  // a call was stopped
-    }
-    costs.pop_back();
-    return costs;
+  for (const std::int64_t tokens : setup.lengths()) {
+    run_length(setup, tokens, watch, costs);
+    if (watch.stopped()) break;
+    watch.measured(tokens);
   }
   return costs;
 }

@@ -30,8 +30,8 @@ std::string row_of(const VariantCost& cost) {
   if (is_long) row += fmt::format("\n{:>{}}", "", 6 + 2 + kNameWidth);
   if (!cost.skipped.empty()) return row + "  skipped: " + cost.skipped + "\n";
   return row + fmt::format("  {:>8}  {:>8}  {:>7.1e}  {:>7.1e}  {:>7}  {:>7}\n", in_unit(cost.seconds, Unit::seconds),
-                           in_unit(static_cast<double>(cost.bytes), Unit::bytes), cost.relative_error,
-                           cost.largest_error, share(cost.pairs), share(cost.tiles));
+                           cost.bytes ? in_unit(static_cast<double>(*cost.bytes), Unit::bytes) : "-",
+                           cost.relative_error, cost.largest_error, share(cost.pairs), share(cost.tiles));
 }
 
 using Figure = double (*)(const VariantCost&);
@@ -103,7 +103,7 @@ std::vector<VariantChart> variants_charts(const VariantSetup& setup, const std::
       chart_of(setup, costs, "time", "Time", logarithmic_axis("time of a call", Unit::seconds),
                [](const VariantCost& cost) { return cost.seconds; }),
       chart_of(setup, costs, "memory", "Memory", logarithmic_axis("bytes beside the inputs and out", Unit::bytes),
-               [](const VariantCost& cost) { return static_cast<double>(cost.bytes); }),
+               [](const VariantCost& cost) { return static_cast<double>(cost.bytes.value_or(0)); }),
       chart_of(setup, costs, "error", "Error", logarithmic_axis(error_axis, Unit::plain),
                [](const VariantCost& cost) { return cost.relative_error; }),
   };

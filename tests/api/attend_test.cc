@@ -3,13 +3,19 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
 
 #include "core/error_message.h"
+#include "files/temporary_directory.h"
+#include "qkv/files.h"
 
 namespace qkv::attend_test {
 namespace {
 
+using testing::DoubleEq;
 using testing::ElementsAre;
 using testing::Gt;
 using testing::HasSubstr;
@@ -34,7 +40,7 @@ TEST(ViewAttend, ReadsTypedMatrices) {
   EXPECT_EQ(problem.layout, Layout::matrix);
   EXPECT_EQ(problem.q.shape(), (Shape{1, 1, 2, 2}));
   EXPECT_EQ(problem.q.dtype(), DType::f64);
-  const AttendReply reply = attend(problem, {}, {.out = true, .weights = true});
+  const AttendReply reply = attend(problem, {}, {.results = {"out", "weights"}});
   ASSERT_EQ(reply.results.size(), 2U);
   EXPECT_EQ(reply.results[0].name, "out");
   EXPECT_EQ(reply.results[0].tensor.shape(), (Shape{2, 1}));
@@ -52,7 +58,7 @@ TEST(ViewAttend, TakesTypedMasksBiasesAndPasts) {
   request.bias_file = "[[0, 1]]";
   EXPECT_THAT(refusal(request), HasSubstr("bias_file: expected a shape that broadcasts to [1, 1, 2, 3]"));
   request.bias_file = "[[0, 1, 2]]";
-  EXPECT_EQ(attend(load_problem(request), {}, {.out = true}).results[0].tensor.at({0, 0}), 5);
+  EXPECT_EQ(attend(load_problem(request), {}, {.results = {"out"}}).results[0].tensor.at({0, 0}), 5);
 }
 
 TEST(ViewAttend, CausalTwiceIsCausal) {
@@ -77,30 +83,87 @@ TEST(ViewAttend, NamesTheFieldAtFault) {
 TEST(ViewAttend, ShowsInNumbersWhatHasNoPath) {
   const ProblemRequest request = typed();
   const AttentionProblem problem = load_problem(request);
-  const AttendReply reply = attend(problem, {}, {.out = true});
-  const std::vector<TensorNote> outputs = {{"out", "", reply.results[0].tensor.shape(), DType::f64}};
-  const auto inputs = input_notes(request, problem, {});
+  const AttendReply reply = attend(problem, {}, {.results = {"out"}});
+  const Named<TensorFile> outputs = {{"out", tensor_file("", reply.results[0].tensor)}};
+  const auto inputs = input_files(request, problem, {});
   EXPECT_THAT(as_text(reply, problem, inputs, outputs, 80),
               HasSubstr("out       [2, 1] f64\n                 0\n       0       1.5\n       1 "));
   const auto json = nlohmann::json::parse(reply_as_json(attend_figures(reply, problem, inputs, outputs)));
-  EXPECT_EQ(json["outputs"]["out"]["values"][0], 1.5);
+  EXPECT_EQ(json["arrays"]["out"]["values"][0], 1.5);
   EXPECT_EQ(json["Tq"], 2);
 }
 
-TEST(ViewAttend, AnswersWithGradients) {
+AttendRequest asked_for(std::vector<std::string> results) {
   AttendRequest request;
   static_cast<ProblemRequest&>(request) = typed();
-  const auto asked = [&] { return nlohmann::json::parse(reply_as_json(answer(request)))["outputs"]; };
-  EXPECT_FALSE(asked().contains("d_q"));
+  request.results = std::move(results);
+  return request;
+}
+
+std::vector<std::string> names_of(const AttendRequest& request) {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : answer(request).arrays) names.push_back(name);
+  return names;
+}
+
+TEST(ViewAttend, AnswersWithGradients) {
+  AttendRequest request = asked_for({});
+  EXPECT_THAT(names_of(request), ElementsAre("out", "weights"));
   request.d_out = "[[1], [2]]";
-  const nlohmann::json outputs = asked();
-  EXPECT_EQ(outputs["d_v"]["shape"], (std::vector<std::int64_t>{2, 1}));
-  const auto& weights = outputs["weights"]["values"];  // d_v = weights^T d_out
-  EXPECT_DOUBLE_EQ(outputs["d_v"]["values"][0].get<double>(), weights[0].get<double>() + 2 * weights[2].get<double>());
-  EXPECT_DOUBLE_EQ(outputs["d_v"]["values"][1].get<double>(), weights[1].get<double>() + 2 * weights[3].get<double>());
-  const nlohmann::json before = outputs["d_q"]["values"];
+  EXPECT_THAT(names_of(request), ElementsAre("d_q", "d_k", "d_v", "out", "weights"));
+  const auto array = [&](std::size_t n) { return answer(request).arrays[n].second.to_vector(); };
+  const std::vector<double> weights = array(4);  // d_v = weights^T d_out
+  EXPECT_THAT(array(2), ElementsAre(DoubleEq(weights[0] + 2 * weights[2]), DoubleEq(weights[1] + 2 * weights[3])));
+  const std::vector<double> before = array(0);
   request.d_lse = "[1, 2]";
-  EXPECT_NE(asked()["d_q"]["values"], before);
+  EXPECT_NE(array(0), before);
+}
+
+TEST(ViewAttend, AnswersWithTheResultsThatAreNamed) {
+  for (const AttendResult& one : attend_results()) {
+    AttendRequest request = asked_for({one.name});
+    if (std::string_view(one.name) != "gradients") {
+      EXPECT_THAT(names_of(request), ElementsAre(one.name));
+      continue;
+    }
+    request.d_out = "[[1], [2]]";
+    EXPECT_THAT(names_of(request), ElementsAre("d_q", "d_k", "d_v"));
+  }
+  AttendRequest scores = asked_for({"scores"});
+  EXPECT_NEAR(answer(scores).arrays[0].second.at({0, 0}), 1 / std::sqrt(2), 1e-15);
+  scores.stage = "raw";
+  EXPECT_EQ(answer(scores).arrays[0].second.at({0, 0}), 1);
+}
+
+TEST(ViewAttend, RefusesResultsThatLackWhatTheyNeed) {
+  const auto refusal_of = [](const AttendRequest& request) { return error_message([&] { (void)answer(request); }); };
+  EXPECT_EQ(refusal_of(asked_for({"gradients"})), "request: gradients: expected `d_out` beside gradients, got none");
+  AttendRequest request = asked_for({"out", "lse"});
+  request.d_out = "[[1], [2]]";
+  EXPECT_EQ(refusal_of(request), "request: d_out: expected gradients among the `results`, got out, lse");
+  request = asked_for({});
+  request.stage = "raw";
+  EXPECT_EQ(refusal_of(request), "request: stage: expected scores among the `results`, got out, weights");
+}
+
+// Its weights would take 16 GiB.
+TEST(ViewAttend, HoldsNoWeightsThatNobodyAskedFor) {
+  const tests::TemporaryDirectory directory;
+  const std::int64_t T = 65536;
+  const std::string path = directory / "q.npy";
+  write_tensor(path, Tensor(std::vector<float>(static_cast<std::size_t>(T), 0.5F), Shape{T, 1}));
+  AttendRequest request;
+  request.q = request.k = request.v = path;
+  request.window = "16";
+  request.memory_limit = 1 << 20;
+  EXPECT_EQ(error_message([&] { (void)answer(request); }),
+            "request: memory_limit: expected at least 16 GiB for weights, [1, 1, 65536, 65536] of f32 (qkv probe shows "
+            "any part without storing the whole), got 1 MiB");
+  request.results = {"out", "lse"};
+  const AttendFigures figures = answer(request);
+  ASSERT_EQ(figures.arrays.size(), 2U);
+  EXPECT_EQ(figures.arrays[0].second.shape(), (Shape{T, 1}));
+  EXPECT_FLOAT_EQ(static_cast<float>(figures.arrays[0].second.at({T - 1, 0})), 0.5F);
 }
 
 }  // namespace

@@ -55,14 +55,18 @@ TEST(Refusal, OfAPathNamesTheFieldThatHasIt) {
 
 TEST(Refusal, OfAnArgumentNamesTheFieldThatTellsIt) {
   std::vector<FieldInfo> fields = kFields;
-  fields[1].arguments = {"texts"};
-  const InvalidArgument error("head_texts", "texts[2]", "a token or more", "none");
-  EXPECT_THROW(answered_for(fields, {{1, "a"}}, [&] { throw error; }), InvalidArgument);
-  try {
-    answered_for(fields, {{1, "a"}}, [&] { throw error; });
-  } catch (const InvalidArgument& refused) {
-    EXPECT_EQ(refused.argument(), "file");
-  }
+  fields[1].arguments = fields[4].arguments = {"texts"};
+  const auto named = [&](const FieldValues& values) -> std::string {
+    try {
+      answered_for(fields, values, [] { throw InvalidArgument("head_texts", "texts[2]", "a token or more", "none"); });
+    } catch (const InvalidArgument& refused) {
+      return refused.argument();
+    }
+    return "nothing";
+  };
+  EXPECT_EQ(named({{1, "a"}}), fields[1].name);
+  EXPECT_EQ(named({{4, "b"}, {1, "a"}}), fields[4].name);
+  EXPECT_EQ(named({{0, "a"}}), fields[1].name) << "its default is at fault";
 }
 
 }  // namespace

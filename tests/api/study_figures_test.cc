@@ -21,6 +21,7 @@ TEST(VariantsFigures, LeaveOutWhatWasSkipped) {
   costs[0].tokens = 64;
   costs[0].variant = "linear elu+1";
   costs[0].seconds = 0.5;
+  costs[0].bytes = 64;
   costs[0].tiles = 0.25;
   costs[1].variant = "standard";
   costs[1].skipped = "its matrix is too large";

@@ -73,7 +73,7 @@ TEST(AnalyzeCommand, HoldsHeadsAgainstTrees) {
   const std::string file = directory / "broken.conllu";
   write_file(file, "1\ta\n");
   EXPECT_THAT(run_qkv({"analyze", "english", "--syntax", file}).err,
-              HasSubstr("broken.conllu: CoNLL-U, line 1: expected"));
+              HasSubstr("broken.conllu, line 1: expected 10 columns of CoNLL-U"));
 }
 
 TEST(AnalyzeCommand, NamesTheHeadsOfTheTasksPatterns) {

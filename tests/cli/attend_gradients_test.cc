@@ -93,9 +93,9 @@ TEST_F(AttendGradients, AreRefusedWhereTheyHaveNoMeaning) {
   write_backward({1, 2, 3, 5});
   const std::string d_out = path("do.npy");
   EXPECT_THAT(refusal(2, back()), HasSubstr("--d-out: expected [B, Hq, Tq, Dv], [1, 2, 3, 7], got [1, 2, 3, 5]"));
-  EXPECT_THAT(refusal(2, {"--d-out", d_out}), HasSubstr("--d-out: expected --gradients beside it, got none"));
+  EXPECT_THAT(refusal(2, {"--d-out", d_out}), HasSubstr("--d-out: expected gradients among the --results, got out"));
   EXPECT_THAT(refusal(2, {"--gradients", path("g.npz")}),
-              HasSubstr("--gradients: expected --d-out beside it, got none"));
+              HasSubstr("--gradients: expected --d-out beside gradients, got none"));
   EXPECT_THAT(refusal(2, {"--gradients", path("g.npy"), "--d-out", d_out}),
               HasSubstr("--gradients: expected a name that ends in .npz or .safetensors, got "));
   file("do.npy", wave({1, 2, 3, 7}, 3, DType::f64));

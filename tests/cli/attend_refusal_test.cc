@@ -87,7 +87,7 @@ TEST_F(AttendRefusal, NumbersWithoutMeaning) {
   EXPECT_THAT(refusal(2, {"--dropout", "1"}), HasSubstr("--dropout: expected a number from 0, below 1, got 1"));
   EXPECT_THAT(refusal(2, {"--scale", "many"}), HasSubstr("--scale"));
   EXPECT_THAT(refusal(2, {"--seed", "7"}), HasSubstr("--seed: expected --dropout beside it, got none"));
-  EXPECT_THAT(refusal(2, {"--stage", "raw"}), HasSubstr("--stage: expected --scores beside it, got none"));
+  EXPECT_THAT(refusal(2, {"--stage", "raw"}), HasSubstr("--stage: expected scores among the --results, got out"));
   for (const std::string& seed : {std::string("99999999999999999999"), std::string("-3")}) {
     EXPECT_THAT(refusal(2, {"--dropout", ".5", "--seed", seed}),
                 HasSubstr("--seed: expected a whole number from 0 to 18446744073709551615, got \"" + seed + "\""));
@@ -280,9 +280,10 @@ TEST_F(AttendRefusal, ATargetForF64) {
 
 TEST_F(AttendRefusal, MoreThanTheMemoryLimit) {
   EXPECT_THAT(refusal(2, {"--weights", path("w.npy"), "--memory-limit", "71"}),
-              HasSubstr("--weights: expected no more than the 71 B of --memory-limit, which may be raised (qkv probe "
-                        "shows any part without storing the whole), got [1, 2, 3, 3] of f32, 72 B"));
-  EXPECT_THAT(refusal(2, {"--scores", path("s.npy"), "--memory-limit", "71"}), HasSubstr("--scores: expected no more"));
+              HasSubstr("--memory-limit: expected at least 72 B for weights, [1, 2, 3, 3] of f32 (qkv probe shows any "
+                        "part without storing the whole), got 71 B"));
+  EXPECT_THAT(refusal(2, {"--scores", path("s.npy"), "--memory-limit", "71"}),
+              HasSubstr("--memory-limit: expected at least 72 B for scores"));
   EXPECT_EQ(attend({"--weights", path("w.npy"), "--memory-limit", "72"}).code, 0);
 }
 

@@ -120,7 +120,8 @@ TEST(Effects, AreAskedForOfEachOption) {
       {{"explain", "a b", "--svg", "x", "--color", "never"}, "--color: expected --print beside it and --svg, got none"},
       {{"cost", "gpt3", "--plot", "--tokens", "512"}, "--tokens: expected none beside --plot, got one"},
       {{"cost", "gpt3", "--plot", "--tile", "32"}, "--tile: expected --of traffic beside it and --plot, got memory"},
-      {{"tokens", "english", "--list", "--no-specials"}, "--no-specials: expected none beside --list: a vocabulary has no template, got one"},
+      {{"tokens", "english", "--list", "--no-specials"},
+       "--no-specials: expected none beside --list: a vocabulary has no template, got one"},
       {{"train", "copy", "--momentum", "0.5"}, "--momentum: expected --optimizer sgd beside it, got adamw"},
   };
   for (const auto& [words, message] : refused) {

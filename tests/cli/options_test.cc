@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <regex>
@@ -13,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/described_options.h"
 #include "cli/effects.h"
+#include "qkv/api/questions.h"
 
 namespace qkv::options_test {
 namespace {
@@ -60,6 +62,45 @@ TEST(Options, HaveHelpBoundsAndAnExample) {
     if (!is_number(option)) continue;
     EXPECT_THAT(option.bounds, Not(IsEmpty())) << what;
   }
+}
+
+// What says where an answer goes, how it is shown, and what the machine gives for it. No answer depends on any of them.
+const std::set<std::string>& of_the_command() {
+  static const std::set<std::string> kAll = {
+      // Fields by another word.
+      "mask EXPR", "match IMAGE CAPTION",
+      // Of the machine, whose owner says it once for all questions: docs/api.md.
+      "--threads",
+      // How an answer is shown.
+      "--json", "--quiet", "--print", "--plot", "--terminal", "--color", "--color-scale", "--width", "info --tensors",
+      // Where it goes.
+      "--html", "--png", "--svg", "--pdf", "analyze --csv", "probe --npy", "probe --npz", "embed --out", "match --out",
+      "attend --out", "attend --lse", "attend --weights", "attend --scores", "attend --present-k", "attend --present-v",
+      "attend --gradients",
+      // Of the server.
+      "view --file", "view --root", "view --host", "view --port", "view --frame", "view --no-open", "view --describe"};
+  return kAll;
+}
+
+TEST(Options, AreFieldsOfTheQuestionOrOfTheCommandAlone) {
+  std::set<std::string> unused = of_the_command();
+  for (const DescribedOption& option : described_options()) {
+    const auto question = std::ranges::find(questions(), option.command, &Question::command);
+    if (question == questions().end()) continue;  // help
+    const bool is_field = std::ranges::any_of(question->fields, [&](const FieldInfo& field) {
+      std::string word = field.option.empty() ? field.name : field.option;
+      std::ranges::replace(word, '_', '-');
+      std::string place = word;
+      std::ranges::transform(place, place.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+      return option.name == "--" + word || option.name == place;
+    });
+    const std::string whole = option.command + " " + option.name;
+    EXPECT_TRUE(is_field || of_the_command().contains(option.name) || of_the_command().contains(whole)) << whole;
+    if (is_field) continue;
+    unused.erase(option.name);
+    unused.erase(whole);
+  }
+  EXPECT_THAT(unused, IsEmpty());
 }
 
 /// What an option takes at its ends, and what it does not.
@@ -117,6 +158,7 @@ class ValueTest : public tests::Asked, public testing::WithParamInterface<std::s
 // Options whose least value something else refuses, and why.
 const std::map<std::string, std::string>& bound_by_others() {
   static const std::map<std::string, std::string> kAll = {
+      {"attend --memory-limit", "the weights that are asked for take more"},
       {"bench positions --train-length", "the task has lengths of its own"},
       {"bench positions --test-lengths", "the task has lengths of its own"},
       {"bench positions --d-model", "a multiple of twice the heads"},

@@ -36,11 +36,6 @@ bool names(const std::vector<std::string>& all, const std::string& name) {
   return std::ranges::find(all, name) != all.end();
 }
 
-// Beside which the command wants an option that is no field.
-bool is_of_gradients(const Question& question, const FieldInfo& field) {
-  return question.name == "attend" && field.name.starts_with("d_");
-}
-
 // As the command writes a value of JSON.
 std::string written(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
@@ -243,7 +238,7 @@ TEST_F(WrongValues, AreSaidAlikeByTheCommandAndTheQuestion) {
     if (question.command.empty() || question.command == "view") continue;
     const Options options(question);
     for (const FieldInfo& field : question.fields) {
-      if (options.of(field).empty() || is_of_gradients(question, field)) continue;
+      if (options.of(field).empty()) continue;
       for (const Json& wrong : wrong_values(field)) {
         if (is_meant(field, wrong)) continue;
         const Json request = with_field(question, field, wrong, base_of(question, field));

@@ -147,9 +147,10 @@ TEST_F(ChatTest, EndsWhereTheWindowIsFull) {
   EXPECT_EQ(written.end, WriteEnd::positions);
   EXPECT_EQ(std::ssize(chat.last_read().ids) + std::ssize(written.tokens), 61);
   chat.say(of_user("more"));
-  EXPECT_THAT(error_message([&] { static_cast<void>(chat.answer(tokens(2))); }),
-              testing::MatchesRegex("Chat: messages: expected one of at most 60 tokens, which the model "
-                                    "reads at once, got [0-9]+ tokens"));
+  EXPECT_THAT(
+      error_message<Error>([&] { static_cast<void>(chat.answer(tokens(2))); }),
+      testing::MatchesRegex("the conversation: expected one of at most 60 tokens, which the model reads at once, "
+                            "got [0-9]+ tokens: begin a new one"));
 }
 
 TEST_F(ChatTest, KeepsAnAnswerThatItsReaderEnds) {

@@ -25,19 +25,10 @@ VariantSetup small(std::int64_t from, std::int64_t to) {
 }
 
 std::vector<VariantCost> costs_of(const VariantSetup& setup) {
-  const VariantWatch watch{.about_to = [](const std::string&) {},
-                           .stopped = [] { return false; },
-                           .peak_bytes =
-                               [](const std::function<void()>& run) {
-                                 run();
-                                 return std::int64_t{1} << 20;
-                               }};
-  std::vector<VariantCost> costs;
-  for (const std::int64_t tokens : setup.lengths()) {
-    const auto more = run_variants(setup, tokens, watch);
-    costs.insert(costs.end(), more.begin(), more.end());
-  }
-  return costs;
+  return run_variants(setup, {.peak_bytes = [](const std::function<void()>& run) {
+                        run();
+                        return std::int64_t{1} << 20;
+                      }});
 }
 
 std::map<std::string, VariantCost> costs_at(const VariantSetup& setup, std::int64_t tokens) {
@@ -83,6 +74,20 @@ TEST(StudyOfVariants, CountsWhatPatternsKeep) {
   EXPECT_EQ(costs.at("strided").tiles, 1.0);
   EXPECT_DOUBLE_EQ(costs.at("causal & window(3)").pairs.value(), (128 * 3 - 3) / (128.0 * 128));
   EXPECT_EQ(costs.at("linear elu+1").pairs, std::nullopt);
+}
+
+TEST(StudyOfVariants, TellsOfEachLengthAndEndsWhereItIsStopped) {
+  std::vector<std::int64_t> measured;
+  bool is_stopped = false;
+  const auto costs = run_variants(small(16, 64), {.measured =
+                                                      [&](std::int64_t tokens) {
+                                                        measured.push_back(tokens);
+                                                        is_stopped = tokens == 32;
+                                                      },
+                                                  .stopped = [&] { return is_stopped; }});
+  EXPECT_THAT(measured, ElementsAre(16, 32));
+  EXPECT_EQ(costs.size(), 2 * 7U);
+  EXPECT_EQ(costs[0].bytes, std::nullopt);  // nobody counted
 }
 
 TEST(StudyOfVariants, FitsIntoEightyColumns) {

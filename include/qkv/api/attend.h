@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "qkv/api/problem.h"
@@ -12,21 +14,33 @@
 
 namespace qkv {
 
-/// What `qkv attend` is asked, apart from where its results go.
-struct AttendRequest : ProblemRequest {
-  std::uint64_t memory_limit = std::uint64_t{4} << 30;  // bytes that weights or scores may take
+/// A result that can be asked for.
+struct AttendResult {
+  const char* name;
+  const char* meaning;
 };
+
+/// out, lse, weights, scores, present_k, present_v and gradients: d_q, d_k, d_v, then d_bias_0, … and d_sinks where
+/// there are biases and sinks.
+[[nodiscard]] std::span<const AttendResult> attend_results() noexcept;
+
+/// What is computed of a problem.
+struct AttendChoice {
+  std::vector<std::string> results = {};                // by their names
+  std::optional<std::string> stage = std::nullopt;      // of scores; default: scaled
+  std::uint64_t memory_limit = std::uint64_t{4} << 30;  // bytes that weights or scores may take
+
+  [[nodiscard]] bool has(std::string_view result) const;
+};
+
+/// What `qkv attend` is asked, apart from where its results go.
+struct AttendRequest : ProblemRequest, AttendChoice {};
 
 [[nodiscard]] const Fields<AttendRequest>& attend_fields();
 
-/// Which results are wanted.
-struct AttendChoice {
-  bool out = false, lse = false, weights = false, scores = false;
-  bool gradients = false;  // d_q, d_k, d_v, then d_bias_0, … and d_sinks where there are biases and sinks
-  bool present_k = false, present_v = false;
-  Stage stage = Stage::scaled;                          // of scores
-  std::uint64_t memory_limit = std::uint64_t{4} << 30;  // bytes that weights or scores may take
-};
+/// The choice of a request, where it names no results out and weights, and gradients beside d_out. Throws
+/// InvalidArgument for gradients without d_out, d_out without gradients, and a stage without scores.
+[[nodiscard]] AttendChoice attend_choice(const AttendRequest& request);
 
 struct AttendReply {
   std::vector<NamedTensor> results;  // as the inputs lay
@@ -40,39 +54,28 @@ struct AttendReply {
 /// Throws InvalidArgument.
 void require_attend(const AttentionProblem& problem, const AttendChoice& choice);
 
-/// Computes the results in the order of their names in AttendChoice, gradients first. weights and scores are f64 for
-/// f64, else f32. Throws InvalidArgument as attention() and attention_backward(), and Error naming the result, its
-/// shape and size where memory ends.
+/// Computes the results that are chosen, and no others: gradients, out, lse, scores, weights, present_k, present_v.
+/// weights and scores are f64 for f64, else f32. Throws InvalidArgument as attention() and attention_backward(), and
+/// Error naming the result, its shape and size where memory ends.
 [[nodiscard]] AttendReply attend(const AttentionProblem& problem, const Upstream& upstream, const AttendChoice& choice);
 
-/// A tensor by name, and where it came from or went to.
-struct TensorNote {
-  std::string name;  // "q", "out", …
-  std::string path;
-  Shape shape;
-  DType dtype = DType::f32;
-};
-
-/// What was read: q, k and v, and d_out and d_lse if given.
-[[nodiscard]] std::vector<TensorNote> input_notes(const ProblemRequest& request, const AttentionProblem& problem,
-                                                  const Upstream& upstream);
-
-/// What was read, applied, kept of the pairs and written, in lines of at most `width` columns. Results without a path
-/// are shown in numbers, if they have at most 256.
-[[nodiscard]] std::string as_text(const AttendReply& reply, const AttentionProblem& problem,
-                                  const std::vector<TensorNote>& inputs, const std::vector<TensorNote>& outputs,
-                                  int width);
-
+/// A tensor, and where it came from or went to.
 struct TensorFile {
-  std::string path;
+  std::string path;  // empty: nowhere
   std::vector<std::int64_t> shape;
   std::string dtype;
 };
 
-/// A result; one that went into no file has its values.
-struct TensorResult : TensorFile {
-  std::optional<std::vector<double>> values;
-};
+[[nodiscard]] TensorFile tensor_file(std::string path, const Tensor& tensor);
+
+/// What was read: q, k and v, and d_out and d_lse if given.
+[[nodiscard]] Named<TensorFile> input_files(const ProblemRequest& request, const AttentionProblem& problem,
+                                            const Upstream& upstream);
+
+/// What was read, applied, kept of the pairs and written, in lines of at most `width` columns. Results without a path
+/// are shown in numbers, if they have at most 256. `outputs` is of the results, one by one.
+[[nodiscard]] std::string as_text(const AttendReply& reply, const AttentionProblem& problem,
+                                  const Named<TensorFile>& inputs, const Named<TensorFile>& outputs, int width);
 
 struct AttendCoverage {
   std::int64_t pairs_kept = 0, pairs_total = 0;
@@ -86,19 +89,17 @@ struct AttendFigures : MatrixExtents, AppliedOptions {
   Named<TensorFile> inputs;
   AttendCoverage coverage;
   std::int64_t rows_that_see_nothing = 0;
-  Named<TensorResult> outputs;
+  Named<TensorFile> outputs;
+  Named<Tensor> arrays;
 };
 
-[[nodiscard]] AttendFigures attend_figures(const AttendReply& reply, const AttentionProblem& problem,
-                                           const std::vector<TensorNote>& inputs,
-                                           const std::vector<TensorNote>& outputs);
+[[nodiscard]] AttendFigures attend_figures(AttendReply reply, const AttentionProblem& problem, Named<TensorFile> inputs,
+                                           Named<TensorFile> outputs);
 
-/// out and weights in numbers, as the command shows them of matrices that were typed. Throws as load_problem(),
-/// require_attend() and attend().
+/// The results in numbers. Throws as attend_choice(), load_problem(), require_attend() and attend().
 [[nodiscard]] AttendFigures answer(const AttendRequest& request);
 
 [[nodiscard]] const Members<TensorFile>& members_of(const TensorFile* file);
-[[nodiscard]] const Members<TensorResult>& members_of(const TensorResult* result);
 [[nodiscard]] const Members<AttendCoverage>& members_of(const AttendCoverage* coverage);
 [[nodiscard]] const Members<AttendFigures>& members_of(const AttendFigures* figures);
 

@@ -209,7 +209,7 @@ class FieldTable {
     std::vector<std::string> names;
   };
   /// What the library calls the values of fields that must be there. Of several fields, an argument is the last one
-  /// that is given.
+  /// that is given, or the first where none is.
   void tell_arguments(std::initializer_list<Arguments> all);
 
   using Names = std::initializer_list<std::string_view>;

@@ -46,6 +46,9 @@ struct BottleneckBench {
 /// The setup with kinds and lengths. Throws InvalidArgument naming the field, before minutes of training.
 [[nodiscard]] PositionSetup position_setup(const PositionsBench& request);
 
+/// run_positions(). Throws Error, which says why, where no training came to its end.
+[[nodiscard]] std::vector<PositionResult> found_positions(const PositionSetup& setup, const PositionWatch& watch = {});
+
 /// The setup with lengths, data and threads. Throws InvalidArgument naming the field, before minutes of measuring, also
 /// for a mask that cannot be read or does not fit one of the lengths.
 [[nodiscard]] VariantSetup variant_setup(const VariantsBench& request);
@@ -130,7 +133,7 @@ struct BottleneckFound {
 
 /// Without bytes of the heap, which only a program that counts its own allocations knows.
 [[nodiscard]] VariantsFigures answer(const VariantsBench& request);
-/// Trains all kinds. Throws as position_setup() and run_positions().
+/// Trains all kinds. Throws as position_setup() and found_positions().
 [[nodiscard]] PositionsFigures answer(const PositionsBench& request);
 [[nodiscard]] BottleneckFigures answer(const BottleneckBench& request);
 

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "qkv/api/field.h"
@@ -51,6 +52,7 @@ struct GenerateRequest : WriteRequest, ChatRequest {
 
   std::string model;
   std::optional<std::string> text;
+  FileOfTexts file;  // in place of a text
   std::int64_t samples = 1;
 };
 
@@ -101,6 +103,7 @@ struct Writing {
   WriteOptions options;
   std::string weights;  // Model::quantised_words()
   std::vector<std::string> notes, cautions;
+  Texts prompts;  // each text as often as there are samples; none of a conversation
 
   /// What is said becomes one of the cautions.
   [[nodiscard]] Saying heard() {
@@ -108,20 +111,17 @@ struct Writing {
   }
 };
 
-/// With ends and dtype as the model needs them, and in a conversation as chat_draw() has it. Throws as open_model() and
+/// Reads the texts, opens the model. Ends and dtype are as the model needs them, and in a conversation as chat_draw()
+/// has it. Throws InvalidArgument for a field that would change nothing, and as given_texts(), open_model() and
 /// chat_draw().
 [[nodiscard]] Writing writing_of(const GenerateRequest& request, const Given& given);
 
-/// Cautions for what the model did not read or could not write.
-[[nodiscard]] std::vector<std::string> limits_met(const GenerateRequest& request, const TextModel& model,
-                                                  std::span<const WrittenText> written);
-
-/// Each text as often as there are samples, with its line. Throws as given_texts().
-[[nodiscard]] Texts prompts_of(const GenerateRequest& request, const FileOfTexts& file = {});
-
-/// write_texts(). What it throws names "FILE, line N" or `text` for a prompt, and the field of an option.
-[[nodiscard]] std::vector<WrittenText> write_given(const TextModel& model, const Texts& prompts,
-                                                   const WriteOptions& options);
+/// Who waits for what is written.
+struct WritingWatch {
+  /// Called once, before the first part: until then the request may be refused.
+  std::function<void()> begins = [] {};
+  std::function<void(std::string_view part)> said = {};  // of one text, as it grows
+};
 
 /// What a request of a conversation leaves open, as the authors of the model at `path` mean it to write: temperature,
 /// top_k, top_p, min_p and repetition_penalty of its generation_config.json, but for what was given; a temperature of 0
@@ -131,9 +131,6 @@ struct Writing {
 /// The messages of a request, in their order: of the system, those of `messages`, of the user. Throws InvalidArgument
 /// naming messages for what is no such list, and Error for a file that cannot be read.
 [[nodiscard]] std::vector<ChatMessage> messages_of(const ChatRequest& request);
-
-/// Refuses what would change nothing, or its reader would believe that it did.
-void require_effect(const GenerateRequest& request, const Given& given);
 
 /// What `qkv embed` prints, a line for each text.
 struct EmbedFigures {
@@ -177,6 +174,16 @@ struct GenerateFigures {
                                                const Writing& writing = {});
 /// The same, of the last answer of a conversation.
 [[nodiscard]] GenerateFigures chat_figures(const Chat& chat, const WrittenText& written, const Writing& writing = {});
+
+/// Writes after each prompt; cautions of what was read and written are added to those of `writing`. Throws as
+/// write_texts(), naming "FILE, line N" or `text` for a prompt, and the field of an option.
+[[nodiscard]] std::vector<GenerateFigures> generate(const GenerateRequest& request, Writing& writing,
+                                                    const WritingWatch& watch = {});
+
+/// Writes the answer to the conversation. Its cautions stand behind those of `writing`, which stays as it is. Throws as
+/// Chat::answer().
+[[nodiscard]] GenerateFigures answer_in_chat(const GenerateRequest& request, const Writing& writing, Chat& chat,
+                                             const std::function<void(std::string_view part)>& said = {});
 
 /// For people.
 [[nodiscard]] std::string as_text(const FillFigures& figures);

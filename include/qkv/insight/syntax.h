@@ -19,8 +19,9 @@ inline constexpr std::string_view kPronoun = "pronoun";
 
 /// The sentences of a CoNLL-U file (universaldependencies.org/format.html): columns ID, FORM, HEAD, DEPREL, and
 /// SpaceAfter=No of MISC; without subtypes of relations ("nsubj" for nsubj:pass). Ranges of words (1-2) and empty nodes
-/// (1.1) are left out. Throws Error naming the line and what was expected of it, and for a text without a sentence.
-[[nodiscard]] std::vector<ParsedSentence> parse_conllu(std::string_view text);
+/// (1.1) are left out. Throws FileError of `file`, which the text is from, naming the line and what was expected of it,
+/// and for a text without a sentence.
+[[nodiscard]] std::vector<ParsedSentence> parse_conllu(std::string_view text, std::string_view file = "CoNLL-U");
 
 /// From which word of a pair the attention is looked at.
 enum class TreeDirection : std::uint8_t {

@@ -58,8 +58,8 @@ class Chat {
   /// Writes the answer to the messages, and adds it to them as the assistant's. It ends at the model's own ends, at the
   /// template's end of a turn, at options.stops, and where the model's window is full (WriteEnd::positions). Where a
   /// WatchedThread stops the computation, what was written so far is the answer (WriteEnd::reader). Throws
-  /// InvalidArgument naming messages if there is none, the last one is the assistant's, or the model does not read as
-  /// many tokens at once; draw.beams other than 1; and as write_texts().
+  /// InvalidArgument naming messages if there is none, or the last one is the assistant's; draw.beams other than 1; and
+  /// as write_texts(); Error for more tokens than the model reads at once.
   WrittenText answer(const WriteOptions& options);
 
   [[nodiscard]] const std::vector<ChatMessage>& messages() const noexcept { return messages_; }

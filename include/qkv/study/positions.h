@@ -37,9 +37,9 @@ struct PositionResult {
 };
 
 struct PositionWatch {
-  std::function<void(const std::string&)> doing;  // told what is going on, after each step
-  std::function<bool()> stopped;                  // true leaves this kind and the rest out
-  std::function<void(const PositionResult&)> done;
+  std::function<void(const std::string&)> doing = [](const std::string&) {};  // told what is going on, after each step
+  std::function<bool()> stopped = [] { return false; };                       // true leaves this kind and the rest out
+  std::function<void(const PositionResult&)> done = [](const PositionResult&) {};
 };
 
 /// "absolute" if it says where a token is, "relative" if how far two are apart; "-" for none.
@@ -55,7 +55,7 @@ struct PositionWatch {
 
 /// Each kind in turn, as far as the watch lets it. A pure function of the setup but for `seconds`. Throws
 /// InvalidArgument as make_task() and the models do.
-[[nodiscard]] std::vector<PositionResult> run_positions(const PositionSetup& setup, const PositionWatch& watch);
+[[nodiscard]] std::vector<PositionResult> run_positions(const PositionSetup& setup, const PositionWatch& watch = {});
 
 /// For people, in at most 80 columns if the test lengths are at most four.
 [[nodiscard]] std::string positions_table(const PositionSetup& setup, const std::vector<PositionResult>& results);

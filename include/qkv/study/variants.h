@@ -43,14 +43,14 @@ struct VariantSetup {
 struct VariantCost {
   std::int64_t tokens = 0;
   std::string variant;
-  std::string skipped;  // why it was not run; the rest is then empty
-  double seconds = 0;   // median
-  int runs = 0;         // that were timed
-  std::int64_t bytes = 0;
-  double largest_error = 0;     // over the sampled rows
-  double relative_error = 0;    // root of the mean square, over that of the exact rows
-  std::optional<double> pairs;  // share of the T x T pairs that count; none for linear attention
-  std::optional<double> tiles;  // share of the 64 x 64 tiles computed
+  std::string skipped;                // why it was not run; the rest is then empty
+  double seconds = 0;                 // median
+  int runs = 0;                       // that were timed
+  std::optional<std::int64_t> bytes;  // none where nobody counted them
+  double largest_error = 0;           // over the sampled rows
+  double relative_error = 0;          // root of the mean square, over that of the exact rows
+  std::optional<double> pairs;        // share of the T x T pairs that count; none for linear attention
+  std::optional<double> tiles;        // share of the 64 x 64 tiles computed
 };
 
 /// The names in the order in which they are run: exact, standard, linear elu+1, linear softmax, window, strided,
@@ -58,16 +58,16 @@ struct VariantCost {
 [[nodiscard]] std::vector<std::string> variant_names(const VariantSetup& setup);
 
 struct VariantWatch {
-  std::function<void(const std::string&)> about_to;  // told what is going to run
-  std::function<bool()> stopped;                     // asked between runs; true leaves the rest out
+  std::function<void(const std::string&)> about_to = [](const std::string&) {};  // told what is going to run
+  std::function<void(std::int64_t)> measured = [](std::int64_t) {};              // told of a length that is done
+  std::function<bool()> stopped = [] { return false; };  // asked between runs; true leaves the rest out
   /// Runs what it is given, and says how many bytes were held on the heap at most while it ran: a program knows its own
-  /// allocator.
-  std::function<std::int64_t(const std::function<void()>&)> peak_bytes;
+  /// allocator. Empty: nobody counts.
+  std::function<std::int64_t(const std::function<void()>&)> peak_bytes = {};
 };
 
-/// Every variant at one length, as far as the watch lets it.
-[[nodiscard]] std::vector<VariantCost> run_variants(const VariantSetup& setup, std::int64_t tokens,
-                                                    const VariantWatch& watch);
+/// Every variant at every length, as far as the watch lets it.
+[[nodiscard]] std::vector<VariantCost> run_variants(const VariantSetup& setup, const VariantWatch& watch = {});
 
 /// For people, in at most 80 columns.
 [[nodiscard]] std::string variants_table(const VariantSetup& setup, const std::vector<VariantCost>& costs);

@@ -42,33 +42,32 @@ void require_room(const AttentionProblem& problem, const AttendChoice& choice) {
   const Shape shape = matrix_of(problem);
   auto bytes = static_cast<double>(size_of(dtype));
   for (const std::int64_t extent : shape) bytes *= static_cast<double>(extent);
-  if (bytes <= static_cast<double>(choice.memory_limit)) return;
-  const auto refuse_large = [&](std::string_view field) {
-    api_detail::refuse(
-        field,
-        fmt::format("no more than the {} of `memory_limit`, which may be raised (qkv probe shows any part without "
-                    "storing the whole)",
-                    in_unit(static_cast<double>(choice.memory_limit), Unit::bytes)),
-        fmt::format("{} of {}, {}", shape.to_string(), name_of(dtype), in_unit(bytes, Unit::bytes)));
-  };
-  if (choice.weights) refuse_large("weights");
-  if (choice.scores) refuse_large("scores");
+  const auto limit = static_cast<double>(choice.memory_limit);
+  if (bytes <= limit) return;
+  for (const char* const result : {"weights", "scores"}) {
+    if (!choice.has(result)) continue;
+    api_detail::refuse("memory_limit",
+                       fmt::format("at least {} for {}, {} of {} (qkv probe shows any part without storing the whole)",
+                                   in_unit(bytes, Unit::bytes), result, shape.to_string(), name_of(dtype)),
+                       in_unit(limit, Unit::bytes));
+  }
 }
 
 // One walk over the scores makes both.
 void add_scores(const AttentionProblem& problem, const AttendChoice& choice, std::vector<NamedTensor>& results) {
-  if (!choice.scores && !choice.weights) return;
+  const bool has_scores = choice.has("scores"), has_weights = choice.has("weights");
+  if (!has_scores && !has_weights) return;
   const TensorView q = problem.q;
   const TensorView k = problem.k;
-  const AttentionOptions& options = problem.options;
+  const Stage stage = choice.stage ? stage_named(*choice.stage) : Stage::scaled;
   const DType dtype = matrix_dtype(problem);
   std::vector<Tensor> made = with_memory_for("the scores", matrix_of(problem), dtype, [&] {
-    if (!choice.weights) return attention_stages(q, k, options, {choice.stage}, dtype);
-    if (!choice.scores) return attention_stages(q, k, options, {Stage::weights}, dtype);
-    return attention_stages(q, k, options, {choice.stage, Stage::weights}, dtype);
+    if (!has_weights) return attention_stages(q, k, problem.options, {stage}, dtype);
+    if (!has_scores) return attention_stages(q, k, problem.options, {Stage::weights}, dtype);
+    return attention_stages(q, k, problem.options, {stage, Stage::weights}, dtype);
   });
   for (std::size_t n = 0; n < made.size(); ++n) {
-    const char* const name = choice.scores && n == 0 ? "scores" : "weights";
+    const char* const name = has_scores && n == 0 ? "scores" : "weights";
     results.push_back({name, without_absent_axes(std::move(made[n]), problem.layout)});
   }
 }
@@ -108,15 +107,15 @@ AttendReply attend(const AttentionProblem& problem, const Upstream& upstream, co
   const Shape out_shape{q.dim(0), q.dim(1), q.dim(2), v.dim(3)};
   AttentionResult result = with_memory_for("out", out_shape, q.dtype(), [&] { return attention(q, k, v, options); });
   reply.blind_rows = std::ranges::count(result.lse.to_vector(), -HUGE_VAL);
-  const auto add = [&](bool wanted, const char* name, const auto& make) {
-    if (wanted) reply.results.push_back({name, make()});
+  const auto add = [&](const char* name, const auto& make) {
+    if (choice.has(name)) reply.results.push_back({name, make()});
   };
-  if (choice.gradients) add_gradients(problem, upstream, result, reply.results);
-  add(choice.out, "out", [&] { return in_layout(std::move(result.out), layout); });
-  add(choice.lse, "lse", [&] { return without_absent_axes(std::move(result.lse), layout); });
+  if (choice.has("gradients")) add_gradients(problem, upstream, result, reply.results);
+  add("out", [&] { return in_layout(std::move(result.out), layout); });
+  add("lse", [&] { return without_absent_axes(std::move(result.lse), layout); });
   add_scores(problem, choice, reply.results);
-  add(choice.present_k, "present_k", [&] { return in_layout(k, layout); });
-  add(choice.present_v, "present_v", [&] { return in_layout(v, layout); });
+  add("present_k", [&] { return in_layout(k, layout); });
+  add("present_v", [&] { return in_layout(v, layout); });
   return reply;
 }
 

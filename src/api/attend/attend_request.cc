@@ -1,6 +1,59 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/fields/refuse.h"
 #include "qkv/api/attend.h"
 
 namespace qkv {
+namespace {
+
+using api_detail::refuse;
+
+constexpr AttendResult kResults[] = {
+    {"out", "The weighted sums, in the layout of q"},
+    {"lse", "Log of each row's sum of exp, [B, Hq, Tq]; for q of [T, D] without B, and without Hq if it is 1"},
+    {"weights", "The softmax, [B, Hq, Tq, Tk] or fewer axes, as of lse"},
+    {"scores", "The scores at stage, [B, Hq, Tq, Tk] or fewer axes, as of lse"},
+    {"present_k", "past_k and k, one after the other"},
+    {"present_v", "past_v and v, one after the other"},
+    {"gradients", "d_q, d_k, d_v, d_bias_0, … and d_sinks, of the loss that d_out is of"}};
+
+Fields<AttendChoice> choice_fields() {
+  using C = AttendChoice;
+  const std::string group = "Results";
+  FieldInfo results{
+      .name = "results",
+      .form = "NAMES",
+      .meaning =
+          "Compute only these of out, lse, weights, scores, present_k, present_v and gradients, which need d_out",
+      .group = group,
+      .otherwise = "out and weights; of d_out gradients, too",
+      .example = "out,lse"};
+  for (const AttendResult& one : kResults) results.words.emplace_back(one.name);
+  FieldInfo stage = stage_field(group);
+  stage.meaning = "Which of the matrices scores is, which needs scores among the results";
+  stage.fallback = "scaled";
+  stage.example = "raw";
+  Fields<C> fields;
+  fields.add(&C::results, std::move(results));
+  fields.add(&C::stage, std::move(stage));
+  fields.add(&C::memory_limit, {.name = "memory_limit",
+                                .form = "SIZE",
+                                .meaning = "Bytes that the weights or scores may take",
+                                .group = "How it runs",
+                                .type = FieldType::size});
+  fields.tell_arguments({{"results", {"gradients"}}});
+  return fields;
+}
+
+}  // namespace
+
+std::span<const AttendResult> attend_results() noexcept { return kResults; }
+
+bool AttendChoice::has(std::string_view result) const { return std::ranges::find(results, result) != results.end(); }
 
 const Fields<AttendRequest>& attend_fields() {
   static const Fields<AttendRequest> kFields = [] {
@@ -8,28 +61,40 @@ const Fields<AttendRequest>& attend_fields() {
     fields.add(problem_fields());
     for (const char* input : {"q", "k", "v"}) fields.info(input).required = true;
     fields.info("past_k").needs = {"past_v"};
-    fields.add(&AttendRequest::memory_limit, {.name = "memory_limit",
-                                              .form = "SIZE",
-                                              .meaning = "Bytes that the weights or scores may take",
-                                              .group = "How it runs",
-                                              .type = FieldType::size});
+    fields.info("d_out").meaning += ", for gradients";
+    fields.add(choice_fields());
     return fields;
   }();
   return kFields;
 }
 
+AttendChoice attend_choice(const AttendRequest& request) {
+  AttendChoice choice = request;
+  const bool has_loss = !request.d_out.empty();
+  if (choice.results.empty()) {
+    choice.results = {"out", "weights"};
+    if (has_loss) choice.results.emplace_back("gradients");
+  }
+  const auto require = [&](bool is_there, const char* field, const char* result) {
+    if (is_there && !choice.has(result)) {
+      refuse(field, fmt::format("{} among the `results`", result), fmt::format("{}", fmt::join(choice.results, ", ")));
+    }
+  };
+  require(has_loss, "d_out", "gradients");
+  require(choice.stage.has_value(), "stage", "scores");
+  if (choice.has("gradients") && !has_loss) refuse("gradients", "`d_out` beside gradients", "none");
+  return choice;
+}
+
 AttendFigures answer(const AttendRequest& request) {
+  const AttendChoice choice = attend_choice(request);
   const AttentionProblem problem = load_problem(request);
-  const AttendChoice choice{
-      .out = true, .weights = true, .gradients = !request.d_out.empty(), .memory_limit = request.memory_limit};
   require_attend(problem, choice);
   const Upstream upstream = load_upstream(request, problem);
-  const AttendReply reply = attend(problem, upstream, choice);
-  std::vector<TensorNote> outputs;
-  for (const auto& [name, tensor] : reply.results) {
-    outputs.push_back({.name = name, .path = {}, .shape = tensor.shape(), .dtype = tensor.dtype()});
-  }
-  return attend_figures(reply, problem, input_notes(request, problem, upstream), outputs);
+  AttendReply reply = attend(problem, upstream, choice);
+  Named<TensorFile> outputs;
+  for (const auto& [name, tensor] : reply.results) outputs.emplace_back(name, tensor_file({}, tensor));
+  return attend_figures(std::move(reply), problem, input_files(request, problem, upstream), std::move(outputs));
 }
 
 }  // namespace qkv

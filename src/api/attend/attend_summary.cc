@@ -1,5 +1,8 @@
 // What is told of an attention on files.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
 
 #include "api/replies/lines.h"
 #include "qkv/api/attend.h"
@@ -9,9 +12,9 @@ namespace {
 
 using api_detail::named_lines;
 
-std::string lines_of(const TensorNote& note, int width) {
-  const std::string path = note.path.empty() ? "" : "  " + note.path;
-  return named_lines(note.name, fmt::format("{} {}{}", note.shape.to_string(), name_of(note.dtype), path), width);
+std::string file_lines(const std::string& name, const TensorFile& file, int width) {
+  const std::string path = file.path.empty() ? "" : "  " + file.path;
+  return named_lines(name, fmt::format("[{}] {}{}", fmt::join(file.shape, ", "), file.dtype, path), width);
 }
 
 std::string coverage_lines(const AttendReply& reply, int width) {
@@ -53,53 +56,54 @@ AttendCoverage coverage_of(const TileCounts& tiles) {
           .cost = tiles.cost()};
 }
 
-TensorFile file_of(const TensorNote& note) {
-  return {
-      .path = note.path, .shape = {note.shape.begin(), note.shape.end()}, .dtype = std::string(name_of(note.dtype))};
-}
-
 }  // namespace
 
-std::vector<TensorNote> input_notes(const ProblemRequest& request, const AttentionProblem& problem,
-                                    const Upstream& upstream) {
-  std::vector<TensorNote> notes;
-  const auto note = [&](const char* name, const std::string& past, const std::string& path, const Tensor& tensor) {
-    if (tensor.empty()) return;
-    notes.push_back({name, past.empty() ? path : past + " then " + path, tensor.shape(), tensor.dtype()});
-  };
-  note("q", "", request.q, problem.q);
-  note("k", request.past_k, request.k, problem.k);
-  note("v", request.past_v, request.v, problem.v);
-  note("d_out", "", request.d_out, upstream.d_out);
-  note("d_lse", "", request.d_lse, upstream.d_lse);
-  return notes;
+TensorFile tensor_file(std::string path, const Tensor& tensor) {
+  const Shape& shape = tensor.shape();
+  return {
+      .path = std::move(path), .shape = {shape.begin(), shape.end()}, .dtype = std::string(name_of(tensor.dtype()))};
 }
 
-std::string as_text(const AttendReply& reply, const AttentionProblem& problem, const std::vector<TensorNote>& inputs,
-                    const std::vector<TensorNote>& outputs, int width) {
+Named<TensorFile> input_files(const ProblemRequest& request, const AttentionProblem& problem,
+                              const Upstream& upstream) {
+  Named<TensorFile> files;
+  const auto add = [&](const char* name, const std::string& past, const std::string& path, const Tensor& tensor) {
+    if (!tensor.empty()) files.emplace_back(name, tensor_file(past.empty() ? path : past + " then " + path, tensor));
+  };
+  add("q", "", request.q, problem.q);
+  add("k", request.past_k, request.k, problem.k);
+  add("v", request.past_v, request.v, problem.v);
+  add("d_out", "", request.d_out, upstream.d_out);
+  add("d_lse", "", request.d_lse, upstream.d_lse);
+  return files;
+}
+
+std::string as_text(const AttendReply& reply, const AttentionProblem& problem, const Named<TensorFile>& inputs,
+                    const Named<TensorFile>& outputs, int width) {
   std::string text;
-  for (const TensorNote& note : inputs) text += lines_of(note, width);
+  for (const auto& [name, file] : inputs) text += file_lines(name, file, width);
   text += applied_as_text(problem, width) + coverage_lines(reply, width);
   for (std::size_t n = 0; n < outputs.size(); ++n) {
-    text += lines_of(outputs[n], width);
-    if (outputs[n].path.empty()) text += numbers_of(reply.results[n].tensor, width);
+    const auto& [name, file] = outputs[n];
+    text += file_lines(name, file, width);
+    if (file.path.empty()) text += numbers_of(reply.results[n].tensor, width);
   }
   return text;
 }
 
-AttendFigures attend_figures(const AttendReply& reply, const AttentionProblem& problem,
-                             const std::vector<TensorNote>& inputs, const std::vector<TensorNote>& outputs) {
+AttendFigures attend_figures(AttendReply reply, const AttentionProblem& problem, Named<TensorFile> inputs,
+                             Named<TensorFile> outputs) {
   AttendFigures figures;
   static_cast<MatrixExtents&>(figures) = matrix_extents(reply.shape);
   static_cast<AppliedOptions&>(figures) = applied_options(problem);
-  for (const TensorNote& note : inputs) figures.inputs.emplace_back(note.name, file_of(note));
+  figures.inputs = std::move(inputs);
   figures.coverage = coverage_of(reply.tiles);
   figures.rows_that_see_nothing = reply.blind_rows;
   for (std::size_t n = 0; n < outputs.size(); ++n) {
-    TensorResult result{file_of(outputs[n]), std::nullopt};
-    if (outputs[n].path.empty()) result.values = reply.results[n].tensor.to_vector();
-    figures.outputs.emplace_back(outputs[n].name, std::move(result));
+    auto& [name, tensor] = reply.results[n];
+    if (outputs[n].second.path.empty()) figures.arrays.emplace_back(name, std::move(tensor));
   }
+  figures.outputs = std::move(outputs);
   return figures;
 }
 
@@ -108,13 +112,6 @@ const Members<TensorFile>& members_of(const TensorFile* /*type*/) {
                                    .add(&TensorFile::path, "path", "Where it lies; empty if in no file")
                                    .add(&TensorFile::shape, "shape", "Its extents")
                                    .add(&TensorFile::dtype, "dtype", "Of its elements");
-  return kMembers;
-}
-
-const Members<TensorResult>& members_of(const TensorResult* /*type*/) {
-  static const auto kMembers = Members<TensorResult>("TensorResult")
-                                   .add(members_of(static_cast<const TensorFile*>(nullptr)))
-                                   .add(&TensorResult::values, "values", "Row by row, if it was not written");
   return kMembers;
 }
 
@@ -140,7 +137,8 @@ const Members<AttendFigures>& members_of(const AttendFigures* /*type*/) {
           .add(members_of(static_cast<const AppliedOptions*>(nullptr)))
           .add(&F::coverage, "coverage", "What the mask keeps")
           .add(&F::rows_that_see_nothing, "rows_that_see_nothing", "Whose out is zeros and whose lse is -inf")
-          .add(&F::outputs, "outputs", "The results that were asked for");
+          .add(&F::outputs, "outputs", "The results that were asked for")
+          .add(&F::arrays, "arrays", "Those of them that went into no file");
   return kMembers;
 }
 

@@ -82,7 +82,7 @@ FetchFigures fetched(const FetchRequest& request, const FetchWatch& watch) {
 FetchFigures answer(const FetchRequest& request, const FetchWatch& watch) {
   try {
     return fetched(request, watch);
-  } catch (const LookUpFailed& error) {
+  } catch (const LookUpFailed& error) {  // which of the two fields is at fault, qkv::hub does not know
     throw NotThere(error.answered() ? "name" : "hub", error.what());
   }
 }

@@ -61,21 +61,26 @@ std::string fields_of_place(std::string_view place, std::span<const FieldInfo> f
   return names;
 }
 
-// The field that the library calls otherwise.
+// The field that the library calls otherwise; one that was given, if there is one.
 std::string field_of_argument(const std::string& argument, std::span<const FieldInfo> fields,
                               const FieldValues& values) {
   const std::size_t bracket = argument.ends_with(']') ? argument.find('[') : std::string::npos;
   const std::string name = argument.substr(0, bracket);
   const bool is_given = std::ranges::any_of(values, [&](const auto& one) { return fields[one.first].name == name; });
   if (is_given) return argument;
-  std::string field = argument;
+  const auto has = [&](const FieldInfo& field) {
+    return std::ranges::find(field.arguments, name) != field.arguments.end();
+  };
+  std::string field;
   std::size_t last = 0;
   for (const auto& [n, value] : values) {
-    if (n < last || std::ranges::find(fields[n].arguments, name) == fields[n].arguments.end()) continue;
+    if (n < last || !has(fields[n])) continue;
     last = n;
     field = fields[n].name;
   }
-  return field;
+  if (!field.empty()) return field;
+  const auto first = std::ranges::find_if(fields, has);
+  return first == fields.end() ? argument : first->name;
 }
 
 std::string name_for(const InvalidArgument& error, std::span<const FieldInfo> fields, const FieldValues& values) {

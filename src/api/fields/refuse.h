@@ -26,7 +26,8 @@ auto of_field(std::string_view field, const Body& body) {
 [[noreturn]] void rethrow_of_path(std::string_view field);
 
 /// Runs `body`, which opens, reads or writes what this field names: an Error becomes NotThere of the field, an
-/// InvalidArgument of the path one of "request" that names the field; others stay as they are.
+/// InvalidArgument of the path one of "request" that names the field; others stay as they are. The library cannot know
+/// the field: a model's name leads to a path of its own, and two fields may name one file.
 template <class Body>
 auto of_path(std::string_view field, const Body& body) {
   try {

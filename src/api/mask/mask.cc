@@ -33,13 +33,7 @@ TilePlan plan_of(const Mask& mask, const MaskRequest& request) {
   const auto tell = [](std::int64_t done, std::int64_t rows) {
     api_detail::QuestionWatch::doing("rows of tiles", {.done = done, .total = rows});
   };
-  try {
-    return {mask, shape_of(request), tile_size(request), tell};
-  } catch (const InvalidArgument& error) {
-    if (error.argument() == "size") api_detail::refuse("tile", error.expected(), error.got());
-    if (error.argument() == "shape") api_detail::refuse("batch", error.expected(), error.got());
-    throw;
-  }
+  return {mask, shape_of(request), tile_size(request), tell};
 }
 
 std::string with_commas(std::int64_t number) {
@@ -106,6 +100,8 @@ const Fields<MaskRequest>& mask_fields() {
     fields.info("head").needs = {"map"};
     fields.info("batch_entry").needs = {"map"};
     fields.give_otherwise({{"head", "map: the first; picture: all"}, {"batch_entry", "map: the first; picture: all"}});
+    fields.tell_arguments(
+        {{"tq", {"shape"}}, {"tk", {"shape"}}, {"batch", {"shape"}}, {"heads", {"shape"}}, {"tile", {"size"}}});
     fields.give_examples({{"mask", "causal & window(512)"}, {"tile", "32x16"}, {"cells", "16"}});
     return fields;
   }();

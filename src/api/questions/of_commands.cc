@@ -105,7 +105,9 @@ std::vector<api_detail::Answerer> api_detail::questions_of_attention() {
   return {
       of_command("attend", "Attention on files: reads q, k and v, writes the result or says what it is.",
                  attend_fields(), {printed<AttendFigures>("qkv attend --json")},
-                 {R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[1],[2]]", "causal": true})"},
+                 {R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[1],[2]]", "causal": true})",
+                  R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[1],[2]]", "d_out": "[[1],[2]]"})",
+                  R"({"q": "[[1,0]]", "k": "[[1,1]]", "v": "[[1]]", "results": ["lse", "scores"], "stage": "raw"})"},
                  require_modest_attend),
       of_command("check", "Compare two files, or two models on a text, and tell the worst place.", check_asked_fields(),
                  {printed<CheckFigures>("qkv check --json"), printed<CheckModelsFigures>("qkv check --text --json")},

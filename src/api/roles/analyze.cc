@@ -42,12 +42,8 @@ std::vector<ParsedSentence> analyzed_trees(const AnalyzeRequest& request) {
   if (request.count) {
     api_detail::refuse("count", "`syntax` english beside it: a file is read whole", request.syntax);
   }
-  const std::vector<std::byte> bytes = api_detail::of_path("syntax", [&] { return read_file(request.syntax); });
-  try {
-    return parse_conllu({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  } catch (const Error& error) {
-    throw NotThere("syntax", request.syntax + ": " + error.what());
-  }
+  const std::vector<std::byte> bytes = read_file(request.syntax);
+  return parse_conllu({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, request.syntax);
 }
 
 }  // namespace

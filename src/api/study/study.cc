@@ -176,6 +176,15 @@ PositionSetup position_setup(const PositionsBench& request) {
   return setup;
 }
 
+std::vector<PositionResult> found_positions(const PositionSetup& setup, const PositionWatch& watch) {
+  std::vector<PositionResult> results = run_positions(setup, watch);
+  const auto has_failed = [](const PositionResult& result) { return !result.failed.empty(); };
+  if (!results.empty() && std::ranges::all_of(results, has_failed)) {
+    throw Error(fmt::format("no training came to its end: {}: {}", name_of(results[0].kind), results[0].failed));
+  }
+  return results;
+}
+
 BottleneckFound found_bottleneck(const BottleneckBench& request, const BottleneckWatch& watch) {
   const bool trains = !request.out.empty();
   BottleneckFound found{
@@ -195,9 +204,7 @@ BottleneckFound found_bottleneck(const BottleneckBench& request, const Bottlenec
 
 PositionsFigures answer(const PositionsBench& request) {
   const PositionSetup setup = position_setup(request);
-  return positions_figures(setup, run_positions(setup, {.doing = [](const std::string&) {},
-                                                        .stopped = [] { return false; },
-                                                        .done = [](const PositionResult&) {}}));
+  return positions_figures(setup, found_positions(setup));
 }
 
 BottleneckFigures answer(const BottleneckBench& request) { return found_bottleneck(request).figures; }

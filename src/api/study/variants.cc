@@ -121,17 +121,7 @@ std::vector<Drawing> variants_drawings(const VariantSetup& setup, const std::vec
 
 VariantsFigures answer(const VariantsBench& request) {
   const VariantSetup setup = variant_setup(request);
-  const VariantWatch watch{.about_to = [](const std::string&) {},
-                           .stopped = [] { return false; },
-                           .peak_bytes = [](const std::function<void()>& run) { return run(), std::int64_t{0}; }};
-  std::vector<VariantCost> costs;
-  for (const std::int64_t tokens : setup.lengths()) {
-    const auto of_length = run_variants(setup, tokens, watch);
-    costs.insert(costs.end(), of_length.begin(), of_length.end());
-  }
-  VariantsFigures figures = variants_figures(setup, costs);
-  for (VariantFigures& one : figures.results) one.bytes.reset();
-  return figures;
+  return variants_figures(setup, run_variants(setup));
 }
 
 }  // namespace qkv

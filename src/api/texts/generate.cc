@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
+#include <utility>
 
 #include "api/fields/refuse.h"
 #include "api/models/pass_bounds.h"
@@ -46,26 +48,7 @@ void add_what_authors_ask(const GenerateRequest& request, const std::string& pat
   writing.notes.push_back("this is the likeliest text; its generation_config.json asks for" + theirs);
 }
 
-GenerateFigures answer_in_chat(const GenerateRequest& request, const Given& given) {
-  const std::vector<ChatMessage> messages = messages_of(request);
-  Writing writing = writing_of(request, given);
-  Chat chat(*writing.model);
-  for (const ChatMessage& message : messages) chat.say(message);
-  const WrittenText written = chat.answer(writing.options);
-  std::ranges::move(limits_met(request, *writing.model, {&written, 1}), std::back_inserter(writing.cautions));
-  return chat_figures(chat, written, writing);
-}
-
-}  // namespace
-
-WriteOptions write_options(const WriteRequest& request, const Model& model) {
-  WriteOptions options{.draw = request.draw, .stops = request.stops};
-  options.draw.dtype = core::dtype_named(request.dtype).value_or(DType::f32);  // "file" is f32 as well
-  options.draw.cache_dtype = core::dtype_named(request.cache_type.value_or(""));
-  if (model.dtype() == DType::f64) options.draw.dtype = std::nullopt;
-  return options;
-}
-
+// What would change nothing, or its reader would believe that it did.
 void require_effect(const GenerateRequest& request, const Given& given) {
   const GenerateOptions& draw = request.draw;
   if (given.has("length_penalty") && draw.beams == 1) refuse("length_penalty", "several `beams` beside it", "1");
@@ -82,25 +65,7 @@ void require_effect(const GenerateRequest& request, const Given& given) {
   if (request.samples > 1) require_draws("samples");
 }
 
-Writing writing_of(const GenerateRequest& request, const Given& given) {
-  Writing writing;
-  const auto quantised = request.dtype == "file" ? QuantisedWeights::as_stored : QuantisedWeights::as_f32;
-  writing.model = open_model(request.model, writing.heard(), quantised);
-  writing.options = write_options(request, writing.model->model());
-  writing.weights = writing.model->model().quantised_words();
-  const std::string path = trained_model_path(request.model);
-  if (request.chat) writing.options.draw = chat_draw(writing.options.draw, given, path);
-  add_what_authors_ask(request, path, writing);
-  if (!writing.weights.empty()) {
-    writing.notes.push_back(writing.weights + "; `dtype` f32 takes the numbers of both");
-  }
-  if (const std::vector<std::string> words = unheeded_in_generation(path); !words.empty()) {
-    writing.cautions.push_back(
-        fmt::format("its generation_config.json asks for what is not done here: {}", fmt::join(words, ", ")));
-  }
-  return writing;
-}
-
+// Cautions for what the model did not read or could not write.
 std::vector<std::string> limits_met(const GenerateRequest& request, const TextModel& model,
                                     std::span<const WrittenText> written) {
   std::vector<std::string> met;
@@ -128,9 +93,10 @@ std::vector<std::string> limits_met(const GenerateRequest& request, const TextMo
   return met;
 }
 
-Texts prompts_of(const GenerateRequest& request, const FileOfTexts& file) {
+// Each text as often as there are samples, with its line.
+Texts prompts_of(const GenerateRequest& request) {
   const auto samples = static_cast<std::size_t>(request.samples);
-  const Texts given = given_texts(request.text, file);
+  const Texts given = given_texts(request.text, request.file);
   Texts prompts{.texts = {}, .file = given.file};
   for (const std::string& text : given.texts) prompts.texts.insert(prompts.texts.end(), samples, text);
   for (const std::size_t line : given.line_numbers) {
@@ -139,23 +105,91 @@ Texts prompts_of(const GenerateRequest& request, const FileOfTexts& file) {
   return prompts;
 }
 
-std::vector<WrittenText> write_given(const TextModel& model, const Texts& prompts, const WriteOptions& options) {
-  return api_detail::of_places(prompts.places(), [&] { return write_texts(model, prompts.texts, options); });
+// Those of a studio's reader are bounded.
+void require_passes(const Texts& prompts, const TextModel& model) {
+  for (std::size_t n = 0; n < prompts.texts.size(); ++n) {
+    const std::string field = prompts.place_of(fmt::format("prompts[{}]", n)).value_or("text");
+    api_detail::require_pass(field, model, prompts.texts[n], api_detail::PassKeeps::layers);
+  }
+}
+
+}  // namespace
+
+WriteOptions write_options(const WriteRequest& request, const Model& model) {
+  WriteOptions options{.draw = request.draw, .stops = request.stops};
+  options.draw.dtype = core::dtype_named(request.dtype).value_or(DType::f32);  // "file" is f32 as well
+  options.draw.cache_dtype = core::dtype_named(request.cache_type.value_or(""));
+  if (model.dtype() == DType::f64) options.draw.dtype = std::nullopt;
+  return options;
+}
+
+Writing writing_of(const GenerateRequest& request, const Given& given) {
+  require_effect(request, given);
+  Writing writing;
+  if (!request.chat) writing.prompts = prompts_of(request);
+  const auto quantised = request.dtype == "file" ? QuantisedWeights::as_stored : QuantisedWeights::as_f32;
+  writing.model = open_model(request.model, writing.heard(), quantised);
+  writing.options = write_options(request, writing.model->model());
+  writing.weights = writing.model->model().quantised_words();
+  const std::string path = trained_model_path(request.model);
+  if (request.chat) writing.options.draw = chat_draw(writing.options.draw, given, path);
+  add_what_authors_ask(request, path, writing);
+  if (!writing.weights.empty()) {
+    writing.notes.push_back(writing.weights + "; `dtype` f32 takes the numbers of both");
+  }
+  if (const std::vector<std::string> words = unheeded_in_generation(path); !words.empty()) {
+    writing.cautions.push_back(
+        fmt::format("its generation_config.json asks for what is not done here: {}", fmt::join(words, ", ")));
+  }
+  require_passes(writing.prompts, *writing.model);
+  return writing;
+}
+
+std::vector<GenerateFigures> generate(const GenerateRequest& request, Writing& writing, const WritingWatch& watch) {
+  const TextModel& model = *writing.model;
+  const Texts& prompts = writing.prompts;
+  bool has_begun = false;
+  const auto begin = [&] {
+    if (std::exchange(has_begun, true)) return;
+    if (request.text) say_outside(model, *request.text, writing.heard());
+    watch.begins();
+  };
+  WriteOptions options = writing.options;
+  if (watch.said) {
+    options.said = [&](std::int64_t, std::string_view part) {
+      begin();
+      watch.said(part);
+    };
+  }
+  const std::vector<WrittenText> written =
+      api_detail::of_places(prompts.places(), [&] { return write_texts(model, prompts.texts, options); });
+  begin();
+  std::ranges::move(limits_met(request, model, written), std::back_inserter(writing.cautions));
+  std::vector<GenerateFigures> all;
+  for (std::size_t n = 0; n < written.size(); ++n) {
+    all.push_back(generate_figures(prompts.texts[n], written[n], writing));
+  }
+  return all;
+}
+
+GenerateFigures answer_in_chat(const GenerateRequest& request, const Writing& writing, Chat& chat,
+                               const std::function<void(std::string_view part)>& said) {
+  WriteOptions options = writing.options;
+  if (said) options.said = [&](std::int64_t, std::string_view part) { said(part); };
+  const WrittenText written = chat.answer(options);
+  GenerateFigures figures = chat_figures(chat, written, writing);
+  std::ranges::move(limits_met(request, *writing.model, {&written, 1}), std::back_inserter(figures.cautions));
+  return figures;
 }
 
 std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given) {
   generate_fields().require_company(request);
-  require_effect(request, given);
-  if (request.chat) return {answer_in_chat(request, given)};
+  const std::vector<ChatMessage> messages = request.chat ? messages_of(request) : std::vector<ChatMessage>{};
   Writing writing = writing_of(request, given);
-  const TextModel& model = *writing.model;
-  api_detail::require_pass("text", model, *request.text, api_detail::PassKeeps::layers);
-  const std::vector<WrittenText> written = write_given(model, prompts_of(request), writing.options);
-  say_outside(model, *request.text, writing.heard());
-  std::ranges::move(limits_met(request, model, written), std::back_inserter(writing.cautions));
-  std::vector<GenerateFigures> all;
-  for (const WrittenText& one : written) all.push_back(generate_figures(*request.text, one, writing));
-  return all;
+  if (!request.chat) return generate(request, writing);
+  Chat chat(*writing.model);
+  for (const ChatMessage& message : messages) chat.say(message);
+  return {answer_in_chat(request, writing, chat)};
 }
 
 }  // namespace qkv

@@ -178,6 +178,7 @@ const Fields<GenerateRequest>& generate_fields() {
     Fields<R> fields;
     fields.add(&R::model, {.name = "model", .meaning = "Whose text", .required = true});
     fields.add(&R::text, text_field("What to go on with"));
+    fields.add(&R::file, file_fields("A text on each line of a file"));
     fields.add(chat_fields());
     fields.exclude({"chat"}, {"samples"}, "a conversation goes on in one way");
     fields.add(write_fields());
@@ -190,7 +191,7 @@ const Fields<GenerateRequest>& generate_fields() {
     }
     fields.info("samples").needs = {"temperature"};
     fields.exclude({"samples"}, {"beams"}, "beams draw nothing");
-    fields.info("text").one_of = {"chat"};
+    fields.info("text").one_of = {"chat", "file"};
     fields.info("chat").needs_one = {"user", "messages"};
     fields.info("dtype").words = {"file", "f32", "bf16"};
     fields.info("dtype").fallback = "file";
