@@ -2,7 +2,7 @@
 
 #include "../arrays.h"
 #include "../said_as.h"
-#include "models.h"
+#include "asking.h"
 #include "qkv/text/read_tokenizer.h"
 
 namespace qkv::python {
@@ -58,11 +58,11 @@ void add_tokenizer(nb::module_& module) {
       .def_static(
           "open",
           [](const std::string& path) {
+            const Hearing hearing(path);
             std::vector<std::string> cautions;
             const std::shared_ptr<const Tokenizer> read = read_tokenizer(path, &cautions);
-            for (const std::string& what : cautions) {
-              if (PyErr_WarnEx(PyExc_UserWarning, (path + ": " + what).c_str(), 1) != 0) throw nb::python_error();
-            }
+            for (const std::string& what : cautions) Saying().careful(what);
+            hearing.warn();
             return OwnedTokenizer{.owner = read, .tokenizer = read.get()};
           },
           nb::arg("path"))

@@ -46,9 +46,11 @@ void add_what_authors_ask(const GenerateRequest& request, const std::string& pat
   writing.notes.push_back("this is the likeliest text; its generation_config.json asks for" + theirs);
 }
 
-GenerateFigures answer_in_chat(const GenerateRequest& request, const Given& given) {
+GenerateFigures answer_in_chat(const GenerateRequest& request, const Given& given,
+                               const decltype(WriteOptions::said)& said) {
   const std::vector<ChatMessage> messages = messages_of(request);
   Writing writing = writing_of(request, given);
+  writing.options.said = said;
   Chat chat(*writing.model);
   for (const ChatMessage& message : messages) chat.say(message);
   const WrittenText written = chat.answer(writing.options);
@@ -130,8 +132,8 @@ std::vector<std::string> limits_met(const GenerateRequest& request, const TextMo
 
 Texts prompts_of(const GenerateRequest& request, const FileOfTexts& file) {
   const auto samples = static_cast<std::size_t>(request.samples);
-  const Texts given = given_texts(request.text, file);
-  Texts prompts{.texts = {}, .file = given.file};
+  const Texts given = given_texts(request.text, request.texts, file);
+  Texts prompts{.texts = {}, .file = given.file, .field = given.field};
   for (const std::string& text : given.texts) prompts.texts.insert(prompts.texts.end(), samples, text);
   for (const std::size_t line : given.line_numbers) {
     prompts.line_numbers.insert(prompts.line_numbers.end(), samples, line);
@@ -143,18 +145,23 @@ std::vector<WrittenText> write_given(const TextModel& model, const Texts& prompt
   return api_detail::of_places(prompts.places(), [&] { return write_texts(model, prompts.texts, options); });
 }
 
-std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given) {
+std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given,
+                                    const decltype(WriteOptions::said)& said) {
   generate_fields().require_company(request);
   require_effect(request, given);
-  if (request.chat) return {answer_in_chat(request, given)};
+  if (request.chat) return {answer_in_chat(request, given, said)};
   Writing writing = writing_of(request, given);
+  writing.options.said = said;
   const TextModel& model = *writing.model;
-  api_detail::require_pass("text", model, *request.text, api_detail::PassKeeps::layers);
-  const std::vector<WrittenText> written = write_given(model, prompts_of(request), writing.options);
-  say_outside(model, *request.text, writing.heard());
+  const Texts prompts = prompts_of(request);
+  api_detail::require_passes(prompts, model, api_detail::PassKeeps::layers);
+  const std::vector<WrittenText> written = write_given(model, prompts, writing.options);
+  if (request.text) say_outside(model, *request.text, writing.heard());
   std::ranges::move(limits_met(request, model, written), std::back_inserter(writing.cautions));
   std::vector<GenerateFigures> all;
-  for (const WrittenText& one : written) all.push_back(generate_figures(*request.text, one, writing));
+  for (std::size_t n = 0; n < written.size(); ++n) {
+    all.push_back(generate_figures(prompts.texts[n], written[n], writing));
+  }
   return all;
 }
 
