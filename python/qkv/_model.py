@@ -198,7 +198,7 @@ class Model:
         """
         is_one = prompt is None or isinstance(prompt, str)
         said = _without_number(on_text) if is_one and on_text is not None else on_text
-        placed = {"model": self.name, "text" if is_one else "texts": prompt}
+        placed: dict[str, object] = {"model": self.name, "text" if is_one else "texts": prompt}
         texts = [Written(*one) for one in _models.generate(self._model, placed, {**drawing}, said)]
         return texts[0] if is_one else texts
 
@@ -244,7 +244,7 @@ class Model:
         """Holds images, uint8 [H, W, 3] of any sizes, against texts: a Match. Of two towers alone."""
         pictures = list_of("match", "images", images, "a list of images")
         names = [f"images[{n}]" for n in range(len(pictures))]
-        placed = {"model": self.name, "images": names, "captions": texts}
+        placed: dict[str, object] = {"model": self.name, "images": names, "captions": texts}
         return Match(*_models.match(self._model, pictures, placed))
 
     def fill(self, text: str, count: int | None = None) -> list[Gap]:

@@ -197,7 +197,7 @@ def train(
         if callback is not None:
             callback(step)
 
-    placed = {"task": task, "data": data, "out": directory, "resume": resume}
+    placed: dict[str, object] = {"task": task, "data": data, "out": directory, "resume": resume}
     try:
         report = _models.train(placed, {**settings}, begun, stepped)
     finally:

@@ -95,7 +95,7 @@ def change_texts(
     """What changes do to the mean loss over texts: yours, or `count` held-out examples of the model's task, 64."""
     engine, lines = _engine_model(model), _texts("change_texts", texts)
     examples = 64 if lines is None and count is None else count
-    placed = {"model": engine.name, "texts": lines, "examples": examples, "changes": changes}
+    placed: dict[str, object] = {"model": engine.name, "texts": lines, "examples": examples, "changes": changes}
     return LossChange(_models.change_texts(engine, placed, {**given}))
 
 
@@ -110,7 +110,7 @@ def sweep(
 ) -> Sweep:
     """Each head removed in turn, or (of="places") each state patched from from_text, as `qkv change --sweep`."""
     engine = _engine_model(model)
-    placed = {"model": engine.name, "text": text, "sweep": of, "changes": changes}
+    placed: dict[str, object] = {"model": engine.name, "text": text, "sweep": of, "changes": changes}
     return Sweep(_models.sweep(engine, placed, {**given}))
 
 

@@ -63,6 +63,8 @@ class Asking {
   Asking& operator=(const Asking&) = delete;
   ~Asking() = default;
 
+  [[nodiscard]] const char* name() const noexcept { return function_.name.c_str(); }
+
   /// body(request, given), which is called with the GIL. What it says of a field is said of the argument; what it is
   /// careful about becomes warnings.
   template <class Body>

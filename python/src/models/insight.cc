@@ -14,35 +14,6 @@
 namespace qkv::python {
 namespace {
 
-const Asking<AnalyzeRequest>& heads_question() {
-  static const Asking<AnalyzeRequest> kOne("heads", analyze_fields(), {"model", "texts"}, {"text", "syntax"});
-  return kOne;
-}
-
-const Asking<ChangeRequest>& change_question() {
-  static const Asking<ChangeRequest> kOne("change", change_fields(), {"model", "text", "changes"},
-                                          {"examples", "file", "texts", "sweep"});
-  return kOne;
-}
-
-const Asking<ChangeRequest>& change_texts_question() {
-  static const Asking<ChangeRequest> kOne("change_texts", change_fields(), {"model", "texts", "examples", "changes"},
-                                          {"text", "example", "file", "sweep", "query", "token", "against"},
-                                          {{"examples", "count"}});
-  return kOne;
-}
-
-const Asking<ChangeRequest>& sweep_question() {
-  static const Asking<ChangeRequest> kOne("sweep", change_fields(), {"model", "text", "sweep", "changes"},
-                                          {"examples", "file", "texts", "untouched"}, {{"sweep", "of"}});
-  return kOne;
-}
-
-const Asking<LensRequest>& lens_question() {
-  static const Asking<LensRequest> kOne("lens", lens_fields(), {"model", "text"});
-  return kOne;
-}
-
 Report drawn(AnyReply reply, std::string table, Panel panel) {
   Report report{.reply = std::move(reply), .table = std::move(table)};
   report.pictures.emplace_back("map", [panel = std::move(panel)] { return to_svg(panel); });
@@ -98,9 +69,9 @@ nb::tuple rollout_of(const LoadedModel& model, const std::string& text, const st
 }
 
 template <class Request>
-void add_report_of(nb::module_& module, const char* function, const Asking<Request>& question) {
+void add_report_of(nb::module_& module, const Asking<Request>& question) {
   module.def(
-      function,
+      question.name(),
       [&question](const SharedModel& model, const Given& placed, const Given& given) {
         return question.answer(model, placed, given, [](const Request& request, const qkv::Given& /*all*/) {
           return stoppably([&] { return report_of(request); });
@@ -112,11 +83,19 @@ void add_report_of(nb::module_& module, const char* function, const Asking<Reque
 }  // namespace
 
 void add_insight(nb::module_& module) {
-  add_report_of(module, "heads", heads_question());
-  add_report_of(module, "change", change_question());
-  add_report_of(module, "change_texts", change_texts_question());
-  add_report_of(module, "sweep", sweep_question());
-  add_report_of(module, "lens", lens_question());
+  static const Asking<AnalyzeRequest> kHeads("heads", analyze_fields(), {"model", "texts"}, {"text", "syntax"});
+  static const Asking<LensRequest> kLens("lens", lens_fields(), {"model", "text"});
+  using Changes = Asking<ChangeRequest>;
+  static const Changes kChange("change", change_fields(), {"model", "text", "changes"},
+                               {"examples", "file", "texts", "sweep"});
+  static const Changes kTexts("change_texts", change_fields(), {"model", "texts", "examples", "changes"},
+                              {"text", "example", "file", "sweep", "query", "token", "against"},
+                              {{"examples", "count"}});
+  static const Changes kSweep("sweep", change_fields(), {"model", "text", "sweep", "changes"},
+                              {"examples", "file", "texts", "untouched"}, {{"sweep", "of"}});
+  add_report_of(module, kHeads);
+  add_report_of(module, kLens);
+  for (const Changes* const one : {&kChange, &kTexts, &kSweep}) add_report_of(module, *one);
   module.def(
       "rollout", &rollout_of, nb::arg("model"), nb::arg("text"), nb::arg("way"),
       nb::sig(

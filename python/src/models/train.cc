@@ -12,12 +12,6 @@
 namespace qkv::python {
 namespace {
 
-const Asking<TrainRun>& train_question() {
-  static const Asking<TrainRun> kOne("train", train_run_fields(), {"task", "data", "out", "resume"}, {"size"},
-                                     {{"out", "directory"}});
-  return kOne;
-}
-
 // (step, loss, gradient norm, learning rate, tokens, seconds, accuracy, held-out loss)
 nb::tuple row_of(const LoggedStep& step) {
   return nb::make_tuple(step.step, step.loss, step.gradient_norm, step.learning_rate, step.tokens, step.seconds,
@@ -53,7 +47,8 @@ PlannedRun planned(const TrainRun& run, const qkv::Given& given) {
   return planned_run(run, given);
 }
 
-nb::object trained(const Given& placed, const Given& given, const nb::object& begun, const nb::object& stepped) {
+nb::object trained(const Asking<TrainRun>& question, const Given& placed, const Given& given, const nb::object& begun,
+                   const nb::object& stepped) {
   Stop stop;
   Signals signals;
   TrainWatch watch;
@@ -65,7 +60,7 @@ nb::object trained(const Given& placed, const Given& given, const nb::object& be
     stop.run([&] { signals.look(); });
     return stop.is_set();
   };
-  return train_question().answer(nullptr, placed, given, [&](const TrainRun& asked, const qkv::Given& all) {
+  return question.answer(nullptr, placed, given, [&](const TrainRun& asked, const qkv::Given& all) {
     const PlannedRun run = planned(asked, all);
     begun(run.settings.steps, run.place.directory);
     const std::optional<TrainReport> report = freely([&] { return train_as_planned(run, watch); });
@@ -100,12 +95,18 @@ std::string drawn_losses(const std::string& directory) {
 
 void add_train(nb::module_& module) {
   module.def("tasks", &names_of_tasks);
-  static_cast<void>(train_question());
-  module.def("train", &trained, nb::arg("placed"), nb::arg("given"), nb::arg("begun"), nb::arg("stepped"),
-             nb::sig("def train(placed: dict[str, object], given: dict[str, object], "
-                     "begun: collections.abc.Callable[[int, str], object], "
-                     "stepped: collections.abc.Callable[[tuple[typing.Any, ...]], object]) -> dict[str, typing.Any] | "
-                     "None"));
+  static const Asking<TrainRun> kOne("train", train_run_fields(), {"task", "data", "out", "resume"}, {"size"},
+                                     {{"out", "directory"}});
+  module.def(
+      kOne.name(),
+      [](const Given& placed, const Given& given, const nb::object& begun, const nb::object& stepped) {
+        return trained(kOne, placed, given, begun, stepped);
+      },
+      nb::arg("placed"), nb::arg("given"), nb::arg("begun"), nb::arg("stepped"),
+      nb::sig("def train(placed: dict[str, object], given: dict[str, object], "
+              "begun: collections.abc.Callable[[int, str], object], "
+              "stepped: collections.abc.Callable[[tuple[typing.Any, ...]], object]) -> dict[str, typing.Any] | "
+              "None"));
   module.def("loss_chart", &drawn_losses, nb::arg("directory"));
   module.def("read_log", &logged, nb::arg("directory"),
              nb::sig("def read_log(directory: str) -> list[tuple[int, float, float, float, int, float, float | None, "
