@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from qkv import _models, _pictures
-from qkv._asked import takes
+from qkv._asked import ask, takes
 from qkv._model import Model
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class _Bar:
 
 def tasks() -> list[str]:
     """The names of the tasks of the box."""
-    return _models.tasks()
+    return [one["name"] for one in ask("task")["tasks"]]
 
 
 @takes("train")

@@ -75,12 +75,6 @@ nb::list logged(const std::string& directory) {
   return rows;
 }
 
-std::vector<std::string> names_of_tasks() {
-  std::vector<std::string> names;
-  for (const TaskInfo& task : tasks()) names.push_back(task.name);
-  return names;
-}
-
 std::string drawn_losses(const std::string& directory) {
   const TrainPlace place = {.directory = directory};
   std::string title = directory;
@@ -94,7 +88,6 @@ std::string drawn_losses(const std::string& directory) {
 }  // namespace
 
 void add_train(nb::module_& module) {
-  module.def("tasks", &names_of_tasks);
   static const Asking<TrainRun> kOne("train", train_run_fields(), {"task", "data", "out", "resume"}, {"size"},
                                      {{"out", "directory"}});
   module.def(

@@ -156,7 +156,7 @@ std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given&
   const Texts prompts = prompts_of(request);
   api_detail::require_passes(prompts, model, api_detail::PassKeeps::layers);
   const std::vector<WrittenText> written = write_given(model, prompts, writing.options);
-  if (request.text) say_outside(model, *request.text, writing.heard());
+  if (request.text || prompts.texts.size() == 1) say_outside(model, prompts.texts.front(), writing.heard());
   std::ranges::move(limits_met(request, model, written), std::back_inserter(writing.cautions));
   std::vector<GenerateFigures> all;
   for (std::size_t n = 0; n < written.size(); ++n) {
