@@ -14,12 +14,16 @@ SpecialTokens special_of(bool special) { return special ? SpecialTokens::with : 
 // (id, shown, begin, end, source) of each token, places in bytes.
 using Row = std::tuple<std::int32_t, std::string, std::int64_t, std::int64_t, std::string>;
 
-std::vector<Row> rows_of(const OwnedTokenizer& self, const std::string& text, const std::optional<std::string>& pair,
-                         bool special) {
+Encoding encoding_of(const OwnedTokenizer& self, const std::string& text, const std::optional<std::string>& pair,
+                     bool special) {
   EncodeOptions options{.special = special_of(special), .pair = {}};
   if (pair) options.pair = *pair;
-  const auto encode = [&] { return tokens_figures(self.tokenizer->encode(text, options), *self.tokenizer); };
-  const TokensFigures figures = said_as("encode", encode);
+  return said_as("encode", [&] { return self.tokenizer->encode(text, options); });
+}
+
+std::vector<Row> rows_of(const OwnedTokenizer& self, const std::string& text, const std::optional<std::string>& pair,
+                         bool special) {
+  const TokensFigures figures = tokens_figures(encoding_of(self, text, pair, special), *self.tokenizer);
   std::vector<Row> rows;
   for (std::size_t n = 0; n < figures.ids.size(); ++n) {
     rows.emplace_back(figures.ids[n], shown_token(*self.tokenizer, figures.ids[n]), figures.offsets[n].front(),
@@ -57,6 +61,11 @@ void add_tokenizer(nb::module_& module) {
           },
           nb::arg("path"))
       .def_prop_ro("size", [](const OwnedTokenizer& self) { return self.tokenizer->size(); })
+      .def(
+          "ids",
+          [](const OwnedTokenizer& self, const std::string& text, const std::optional<std::string>& pair,
+             bool special) { return encoding_of(self, text, pair, special).ids; },
+          nb::arg("text"), nb::arg("pair"), nb::arg("special"))
       .def("rows", &rows_of, nb::arg("text"), nb::arg("pair"), nb::arg("special"))
       .def(
           "decode",
