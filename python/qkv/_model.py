@@ -198,7 +198,7 @@ class Model:
         """
         is_one = prompt is None or isinstance(prompt, str)
         said = _without_number(on_text) if is_one and on_text is not None else on_text
-        placed: dict[str, object] = {"model": self.name, "text" if is_one else "texts": prompt}
+        placed: dict[str, object] = {"model": self.path, "text" if is_one else "texts": prompt}
         texts = [Written(*one) for one in _models.generate(self._model, placed, {**drawing}, said)]
         return texts[0] if is_one else texts
 
@@ -237,14 +237,14 @@ class Model:
         normalise=False leaves out the folder's own normalisation, too. A text that is longer than the folder's
         max_seq_length is cut there, with a warning. Of two towers the text's vector.
         """
-        vectors = _models.embed(self._model, {"model": self.name, "texts": texts}, {**given})
+        vectors = _models.embed(self._model, {"model": self.path, "texts": texts}, {**given})
         return vectors[0] if isinstance(texts, str) else vectors
 
     def match(self, images: Sequence[NDArray[numpy.uint8]], texts: Sequence[str]) -> Match:
         """Holds images, uint8 [H, W, 3] of any sizes, against texts: a Match. Of two towers alone."""
         pictures = list_of("match", "images", images, "a list of images")
         names = [f"images[{n}]" for n in range(len(pictures))]
-        placed: dict[str, object] = {"model": self.name, "images": names, "captions": texts}
+        placed: dict[str, object] = {"model": self.path, "images": names, "captions": texts}
         return Match(*_models.match(self._model, pictures, placed))
 
     def fill(self, text: str, count: int | None = None) -> list[Gap]:
@@ -252,7 +252,7 @@ class Model:
 
         count is the number of its fillings, 5.
         """
-        said = _models.fill(self._model, {"model": self.name, "text": text, "count": count})
+        said = _models.fill(self._model, {"model": self.path, "text": text, "count": count})
         return [
             Gap(one["place"], [(filling["piece"], filling["probability"]) for filling in one["fillings"]])
             for one in said["masks"]
