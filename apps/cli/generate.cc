@@ -18,7 +18,7 @@ void write_after(const Asked<GenerateRequest>& asked, Writing& writing) {
     told = writing.cautions.size();
     if (streams && goes_on) print(texts.front());
   }};
-  if (streams) watch.said = print_now;
+  if (streams) watch.said = [](std::int64_t, std::string_view part) { print_now(part); };
   const std::vector<GenerateFigures> written = generate(asked, writing, watch);
   if (streams) print("\n");
   flush_output();

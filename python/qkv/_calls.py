@@ -36,13 +36,12 @@ WORDS = {
 FUNCTIONS = {
     "call": "Model",
     "run": "trace",
+    "ids": "encode",
     "rows": "encode",
-    "planned_steps": "train",
     "heatmaps_svg": "heatmap",
     "find": "id",
 }
 ARRAYS = ("q", "k", "v", "d_out", "out", "lse", "values")  # where the type alone does not say so
-ARGUMENTS = {("generate", "prompts"): "prompt"}
 
 
 @dataclasses.dataclass
@@ -140,9 +139,8 @@ def _fault_of_values(signature: Signature, values: Mapping[str, Any]) -> Excepti
         value = values[one.name]
         outside = _fault_of_range(signature.name, one, value)
         if outside is not None or not _fits(one.type, value):
-            name = ARGUMENTS.get((signature.name, one.name), one.name)
             kind, expected = (TypeError, _expected(one)) if outside is None else (ValueError, outside)
-            return kind(f"{signature.name}: {name}: expected {expected}, got {_got(one, value)}")
+            return kind(f"{signature.name}: {one.name}: expected {expected}, got {_got(one, value)}")
     return None
 
 

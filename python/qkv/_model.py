@@ -168,7 +168,11 @@ class Model:
 
     @overload
     def generate(
-        self, prompt: str, *, on_text: Callable[[str], object] | None = None, **drawing: Unpack[GenerateFields]
+        self,
+        prompt: str | None = None,
+        *,
+        on_text: Callable[[str], object] | None = None,
+        **drawing: Unpack[GenerateFields],
     ) -> Written: ...
     @overload
     def generate(
@@ -181,24 +185,24 @@ class Model:
     @takes("generate")
     def generate(
         self,
-        prompt: str | Sequence[str],
+        prompt: str | Sequence[str] | None = None,
         *,
         on_text: Callable[..., object] | None = None,
         **drawing: Unpack[GenerateFields],
     ) -> Written | list[Written]:
         """What the model writes after a prompt, or in answer to it; of several prompts a list.
 
-        The options are those of `qkv generate`, with its bounds; a `stop` may be a special token. `on_text` is told
-        each part as it is certain: on_text(part), of several prompts on_text(n, part). What it raises ends the call.
+        The options are those of `qkv generate`, with its bounds; a `stop` may be a special token. With chat=True it
+        answers `user` or the `messages` of a conversation. `on_text` is told each part as it is certain:
+        on_text(part), of several prompts on_text(n, part). What it raises ends the call.
         """
-        said = on_text
-        if isinstance(prompt, str) and on_text is not None:
-            said = _without_number(on_text)
-        written = _models.generate(self._model, texts_of("generate", "prompt", prompt), {**drawing}, said)
-        texts = [Written(*one) for one in written]
-        return texts[0] if isinstance(prompt, str) else texts
+        is_one = prompt is None or isinstance(prompt, str)
+        said = _without_number(on_text) if is_one and on_text is not None else on_text
+        placed: dict[str, object] = {"model": self.path, "text" if is_one else "texts": prompt}
+        texts = [Written(*one) for one in _models.generate(self._model, placed, {**drawing}, said)]
+        return texts[0] if is_one else texts
 
-    def stream(self, prompt: str, **drawing: Unpack[GenerateFields]) -> Iterator[str]:
+    def stream(self, prompt: str | None = None, **drawing: Unpack[GenerateFields]) -> Iterator[str]:
         """The parts of what generate(prompt, …) writes, as they come. A loop that is left ends the writing."""
         parts: queue.SimpleQueue[Any] = queue.SimpleQueue()
         is_left = threading.Event()
@@ -233,19 +237,26 @@ class Model:
         normalise=False leaves out the folder's own normalisation, too. A text that is longer than the folder's
         max_seq_length is cut there, with a warning. Of two towers the text's vector.
         """
-        if given.get("prompt") is not None and given.get("prompt_name") is not None:
-            raise ValueError("embed: prompt: expected one of prompt and prompt_name, got both")
-        vectors = self._model.embed(texts_of("embed", "texts", texts), {**given})
+        vectors = _models.embed(self._model, {"model": self.path, "texts": texts}, {**given})
         return vectors[0] if isinstance(texts, str) else vectors
 
     def match(self, images: Sequence[NDArray[numpy.uint8]], texts: Sequence[str]) -> Match:
         """Holds images, uint8 [H, W, 3] of any sizes, against texts: a Match. Of two towers alone."""
         pictures = list_of("match", "images", images, "a list of images")
-        return Match(*self._model.match(pictures, list_of("match", "texts", texts, "a list of texts")))
+        names = [f"images[{n}]" for n in range(len(pictures))]
+        placed: dict[str, object] = {"model": self.path, "images": names, "captions": texts}
+        return Match(*_models.match(self._model, pictures, placed))
 
-    def fill(self, text: str, count: int = 5) -> list[Gap]:
-        """What the gaps of a text may be ([MASK], <mask>; of english <be>), by an encoder: a Gap each."""
-        return [Gap(*gap) for gap in self._model.fill(text, count)]
+    def fill(self, text: str, count: int | None = None) -> list[Gap]:
+        """What the gaps of a text may be ([MASK], <mask>; of english <be>), by an encoder: a Gap each.
+
+        count is the number of its fillings, 5.
+        """
+        said = _models.fill(self._model, {"model": self.path, "text": text, "count": count})
+        return [
+            Gap(one["place"], [(filling["piece"], filling["probability"]) for filling in one["fillings"]])
+            for one in said["masks"]
+        ]
 
     @overload
     def show(

@@ -50,7 +50,7 @@ class Tokenizer:
 
     def encode(self, text: str, pair: str | None = None, *, special: bool = True) -> list[int]:
         """The ids of a text's tokens; with those of the template ([CLS], <s>) unless `special` is false."""
-        return [row[0] for row in self._engine.rows(text, pair, special)]
+        return self._engine.ids(text, pair, special)
 
     def tokens(self, text: str, pair: str | None = None, *, special: bool = True) -> list[Token]:
         """The Tokens of a text, with their places in characters. A part of a character has all of it as its place."""

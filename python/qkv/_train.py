@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from qkv import _models, _pictures
-from qkv._asked import takes
+from qkv._asked import ask, takes
 from qkv._model import Model
 
 if TYPE_CHECKING:
@@ -126,9 +126,13 @@ class TrainingRun:
 class _Bar:
     """tqdm's bar where tqdm is there and asked for; else nothing."""
 
-    def __init__(self, task: str, total: int | None, shown: bool | None) -> None:
+    def __init__(self, task: str, shown: bool | None) -> None:
+        self._task = task
+        self._shown = shown
         self._bar: Any = None
-        if shown is False or (shown is None and "ipykernel" not in sys.modules and not sys.stderr.isatty()):
+
+    def begin(self, steps: int) -> None:
+        if self._shown is False or (self._shown is None and "ipykernel" not in sys.modules and not sys.stderr.isatty()):
             return
         try:
             with warnings.catch_warnings():
@@ -136,7 +140,7 @@ class _Bar:
                 from tqdm.auto import tqdm
         except ImportError:
             return
-        self._bar = tqdm(total=total, desc=task, unit="step")
+        self._bar = tqdm(total=steps, desc=self._task, unit="step")
 
     def show(self, step: Step) -> None:
         if self._bar is None:
@@ -154,7 +158,7 @@ class _Bar:
 
 def tasks() -> list[str]:
     """The names of the tasks of the box."""
-    return _models.tasks()
+    return [one["name"] for one in ask("task")["tasks"]]
 
 
 @takes("train")
@@ -180,11 +184,12 @@ def train(
     naming a setting whose value has no meaning, TypeError for one that there is not or of another type, and qkv.Error
     where a loss is not finite, or the directory cannot be written.
     """
-    place = pathlib.Path(directory if directory is not None else f"qkv-{task}")
-    given: dict[str, Any] = {**settings}
-    source = "" if data is None else os.fspath(data)
-    steps = _models.planned_steps(task, source, os.fspath(place), given, resume)  # refuses settings
-    bar = _Bar(task, steps, progress)
+    bar = _Bar(task, progress)
+    places: list[str] = []
+
+    def begun(steps: int, place: str) -> None:
+        places.append(place)
+        bar.begin(steps)
 
     def stepped(row: tuple[Any, ...]) -> None:
         step = Step(*row)
@@ -192,8 +197,9 @@ def train(
         if callback is not None:
             callback(step)
 
+    placed: dict[str, object] = {"task": task, "data": data, "out": directory, "resume": resume}
     try:
-        report = _models.train(task, source, os.fspath(place), given, resume, stepped)
+        report = _models.train(placed, {**settings}, begun, stepped)
     finally:
         bar.close()
-    return TrainingRun(place, report)
+    return TrainingRun(places[0], report)

@@ -7,17 +7,17 @@ and qkv.Error for a model that cannot be opened.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from qkv import _models
 from qkv._asked import takes
 from qkv._findings import Change, Finding, Heads, Lens, LossChange, Rollout, Sweep
-from qkv._given import list_of, texts_of
+from qkv._given import texts_of
 
 if TYPE_CHECKING:
     from qkv import Model
-    from qkv._fields import ChangeFields, HeadsFields, LensFields
+    from qkv._fields import ChangeFields, ChangeTextsFields, HeadsFields, LensFields, SweepFields
 
 __all__ = [
     "Change",
@@ -44,17 +44,20 @@ def _engine_model(model: Model | str) -> _models.Model:
     return model._model
 
 
-def _texts(function: str, texts: Sequence[str] | None) -> list[str] | None:
-    if isinstance(texts, str):
-        raise TypeError(f"{function}: texts: expected a list of texts, got one text")
-    return None if texts is None else list_of(function, "texts", texts, "a list of texts")
+def _texts(function: str, texts: str | Iterable[str] | None) -> list[str] | None:
+    if texts is None:
+        return None
+    read = texts_of(function, "texts", texts)
+    if not read:
+        raise ValueError(f"{function}: texts: expected one text at least, got none")
+    return read
 
 
 @takes("heads")
 def heads(model: Model | str, texts: Sequence[str] | None = None, **given: Unpack[HeadsFields]) -> Heads:
     """What each head does over texts, as `qkv analyze`: yours, or held-out examples of the model's task."""
     engine, lines = _engine_model(model), _texts("heads", texts)
-    report = _models.heads(engine, lines, {**given})
+    report = _models.heads(engine, {"model": engine.name, "texts": lines}, {**given})
     return Heads(report, {"model": engine.name, "texts": None if lines is None else "\n".join(lines)})
 
 
@@ -62,7 +65,7 @@ def heads(model: Model | str, texts: Sequence[str] | None = None, **given: Unpac
 def change(
     model: Model | str,
     text: str | None = None,
-    changes: str | Sequence[str] = (),
+    changes: str | Sequence[str] | None = None,
     **given: Unpack[ChangeFields],
 ) -> Change:
     """What changes inside the model do to its answer, as `qkv change`, of a text or a held-out example.
@@ -70,44 +73,52 @@ def change(
     changes are texts: "remove 1.0", "pattern 2.3=uniform", "cut 7:3", "patch blocks.1@5", "set 1.0=k:2,5:0.7",
     "freeze norms"; "patch" and "pattern …=text" take from from_text or from_example.
     """
-    engine, written = _engine_model(model), texts_of("change", "changes", changes)
-    report = _models.change(engine, text, written, {**given})
+    engine = _engine_model(model)
+    report = _models.change(engine, {"model": engine.name, "text": text, "changes": changes}, {**given})
     names = ("example", "query", "token", "from_text")
     place = {"text": text, **{name: given.get(name) for name in names}}
-    is_shown = given.get("from_example") is None
-    return Change(report, {"model": engine.name, **place, "changes": "; ".join(written)} if is_shown else None)
+    if given.get("from_example") is not None:
+        return Change(report, None)
+    written = "; ".join(report.data["interventions"])
+    return Change(report, {"model": engine.name, **place, "changes": written})
 
 
+@takes("change_texts")
 def change_texts(
     model: Model | str,
     texts: Sequence[str] | None = None,
-    changes: str | Sequence[str] = (),
+    changes: str | Sequence[str] | None = None,
     *,
-    count: int = 64,
+    count: int | None = None,
+    **given: Unpack[ChangeTextsFields],
 ) -> LossChange:
-    """What changes do to the mean loss over texts: yours, or `count` held-out examples of the model's task."""
-    written = texts_of("change_texts", "changes", changes)
-    return LossChange(_models.change_texts(_engine_model(model), _texts("change_texts", texts), count, written))
+    """What changes do to the mean loss over texts: yours, or `count` held-out examples of the model's task, 64."""
+    engine, lines = _engine_model(model), _texts("change_texts", texts)
+    examples = 64 if lines is None and count is None else count
+    placed: dict[str, object] = {"model": engine.name, "texts": lines, "examples": examples, "changes": changes}
+    return LossChange(_models.change_texts(engine, placed, {**given}))
 
 
-@takes("change")
+@takes("sweep")
 def sweep(
     model: Model | str,
     text: str | None = None,
-    of: str = "heads",
+    of: Literal["heads", "places"] = "heads",
     *,
-    changes: str | Sequence[str] = (),
-    **given: Unpack[ChangeFields],
+    changes: str | Sequence[str] | None = None,
+    **given: Unpack[SweepFields],
 ) -> Sweep:
     """Each head removed in turn, or (of="places") each state patched from from_text, as `qkv change --sweep`."""
-    written = texts_of("sweep", "changes", changes)
-    return Sweep(_models.sweep(_engine_model(model), text, of, written, {**given}))
+    engine = _engine_model(model)
+    placed: dict[str, object] = {"model": engine.name, "text": text, "sweep": of, "changes": changes}
+    return Sweep(_models.sweep(engine, placed, {**given}))
 
 
 @takes("lens")
 def lens(model: Model | str, text: str | None = None, **given: Unpack[LensFields]) -> Lens:
     """What the model would say after each layer, and what each head and key adds to its answer, as `qkv lens`."""
-    return Lens(_models.lens(_engine_model(model), text, {**given}))
+    engine = _engine_model(model)
+    return Lens(_models.lens(engine, {"model": engine.name, "text": text}, {**given}))
 
 
 def rollout(model: Model | str, text: str, *, way: str = "rollout") -> Rollout:

@@ -36,7 +36,7 @@ OPTIONS = {
     "captions": "caption", "changes": "change", "sites": "site", "first": "from", "start": "from", "stored": "store",
     "text_file": "text",
 }  # fmt: skip
-OPTIONS_OF = {("analyze", "texts"): "line"}
+OPTIONS_OF = {(name, "texts"): "line" for name in ("analyze", "change", "embed", "generate")}
 JOINED = {"kinds", "results", "sites"}  # by commas
 IN_LINES = {"generate", "embed"}
 # Commands without a question, and why.

@@ -50,7 +50,7 @@ WRONG_TYPES = {
     "heatmap: decimals: expected a whole number, got 1.5": lambda: qkv.heatmap(X[0], decimals=1.5),
     "heatmap: rows: expected a list of texts, got int": lambda: qkv.heatmap(X[0], rows=5),
     "train: task: expected a text, got 5": lambda: qkv.train(5),
-    "lens: text: expected a text or None, got 5": lambda: qkv.insight.lens("induction", 5),
+    "lens: text: expected a text, got 5": lambda: qkv.insight.lens("induction", 5),
     "heads: count: expected a whole number from 1 to 100000, got 1.5": lambda: qkv.insight.heads(
         "induction", count=1.5
     ),
@@ -113,7 +113,7 @@ def test_generate_names_its_arguments(gpt, message):
 
 def test_models_name_their_arguments(gpt):
     for call, message in [
-        (lambda: gpt.generate(5), "generate: prompt: expected a text or a list of texts, got int"),
+        (lambda: gpt.generate(5), "generate: prompt: expected a list of texts, got 5"),
         (lambda: gpt.generate(["a", 5]), "generate: prompt: expected a list of texts, got 5 at 1"),
         (lambda: gpt.embed("a", normalise=3), "embed: normalise: expected true or false, got 3"),
         (lambda: gpt.trace("a", answer=1.5), "trace: answer: expected a whole number or None, got 1.5"),

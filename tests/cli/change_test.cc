@@ -86,7 +86,7 @@ TEST(ChangeCommand, RefusesWhatHasNoMeaning) {
     EXPECT_EQ(outcome.code, 2);
     return outcome.err;
   };
-  EXPECT_THAT(refusal({}), HasSubstr("TEXT, --example, --file, --examples: expected one of them, got none"));
+  EXPECT_THAT(refusal({}), HasSubstr("TEXT, --example, --file, --line, --examples: expected one of them, got none"));
   EXPECT_THAT(refusal({"abc", "--example", "1"}), HasSubstr("TEXT, --example: expected one of them, got both"));
   EXPECT_THAT(refusal({"abc", "--remove", "x"}), HasSubstr("--remove: expected LAYER.HEAD"));
   EXPECT_THAT(refusal({"abc", "--remove", "2.0"}), HasSubstr("--remove: expected a layer from 0 to 1, got 2"));

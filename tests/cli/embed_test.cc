@@ -147,7 +147,7 @@ TEST(EmbedCommand, NamesWhatHasNoMeaning) {
             "qkv embed: MODEL: expected an encoder, a decoder or two towers, got one of kind encoder-decoder\n");
   EXPECT_EQ(run_qkv({"embed", "english", "the cat", "--out", "x.txt"}).err,
             "qkv embed: --out: expected a name like FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, got \"x.txt\"\n");
-  EXPECT_EQ(run_qkv({"embed", "english"}).err, "qkv embed: TEXT, --file: expected one of them, got none\n");
+  EXPECT_EQ(run_qkv({"embed", "english"}).err, "qkv embed: TEXT, --line, --file: expected one of them, got none\n");
   EXPECT_THAT(run_qkv({"embed", "english", "the cat", "--out", "/nowhere/x.npy"}).err, HasSubstr("/nowhere"));
 }
 

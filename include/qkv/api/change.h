@@ -21,6 +21,7 @@ struct ChangeRequest {
   TextQuestion of;
   std::optional<std::int64_t> examples;  // held out, in place of one text
   FileOfTexts file;                      // a text on each line, likewise
+  std::vector<std::string> texts;        // likewise
   std::vector<std::string> changes;      // of any kind: "remove 1.0"
   std::vector<std::string> patches, numbers, removed, cuts, patterns;
   bool freezes = false;
@@ -32,13 +33,6 @@ struct ChangeRequest {
 
 [[nodiscard]] const Fields<ChangeRequest>& change_fields();
 
-/// The question of the request, whose texts may be others than it names. Throws InvalidArgument naming the field for
-/// changes that have no meaning together, for none, and for one that cannot be read.
-[[nodiscard]] ChangeQuestion change_question(const ChangeRequest& request);
-
-/// As the request's `sweep` says, which must say something.
-[[nodiscard]] Sweep swept(const TextModel& trained, const ChangeRequest& request, const ChangeQuestion& question,
-                          const std::function<void(const std::string& what)>& doing = {});
 [[nodiscard]] Panel sweep_panel(const Sweep& sweep, const ChangeRequest& request);
 
 /// What a change did to one text, to many, or one change after the other to one.
@@ -47,8 +41,9 @@ struct ChangeFound {
   std::variant<TextChange, LossChange, Sweep> change;
 };
 
-/// Opens the model. Throws as require_company() of the fields, change_question(), change_text(), change_texts(),
-/// swept() and texts_of_lines(), naming the field.
+/// Opens the model. Throws InvalidArgument naming the field for changes that have no meaning together, for none, and
+/// for one that cannot be read; and as require_company() of the fields, change_text(), change_texts(), sweep_heads(),
+/// sweep_places() and texts_of_lines(), naming the field.
 [[nodiscard]] ChangeFound found_change(const ChangeRequest& request, const Saying& saying = {});
 
 /// ChangeFigures of one text, ChangeOfTexts of many, or SweepFigures.

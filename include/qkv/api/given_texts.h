@@ -1,4 +1,4 @@
-// Texts that a request gives: one, or those of a file.
+// Texts that a request gives: one, several, or those of a file.
 #pragma once
 
 #include <cstdint>
@@ -24,25 +24,30 @@ struct FileOfTexts {
 /// The path alone, of a file with a text on each line.
 [[nodiscard]] Fields<FileOfTexts> line_file_field(FieldInfo path);
 
+/// `texts`: several, themselves. `meaning` says in place of what.
+[[nodiscard]] FieldInfo texts_field(const std::string& meaning);
+
 enum class EmptyLines : std::uint8_t { kept, left_out };
 
-/// Texts, and of those of a file where each stands.
+/// Texts, and of several where each stands.
 struct Texts {
   std::vector<std::string> texts;
-  std::string file = {};                       // empty where the request has the text itself
-  std::string field = "file";                  // that gives the file
-  std::vector<std::size_t> line_numbers = {};  // of the texts of a file, from 1
+  std::string file = {};                       // empty where the request has the texts themselves
+  std::string field = "file";                  // that gives them, or the file
+  std::vector<std::size_t> line_numbers = {};  // of the texts of a file, from 1; in the field of several, from 0
 
-  /// What an error about the argument "texts[3]" or "prompts[3]" names: "file: FILE, line 5", or `text`; nullopt for
-  /// any other argument.
+  /// What an error about the argument "texts[3]" or "prompts[3]" names: "file: FILE, line 5", "texts[3]", or `text`;
+  /// nullopt for any other argument.
   [[nodiscard]] std::optional<std::string> place_of(std::string_view argument) const;
   [[nodiscard]] auto places() const {
     return [this](std::string_view argument) { return place_of(argument); };
   }
 };
 
-/// The text, or where there is none the texts of the file. Throws as texts_of().
-[[nodiscard]] Texts given_texts(const std::optional<std::string>& text, const FileOfTexts& file);
+/// The text, or where there is none those of the field `texts`, or where there are none those of the file. Throws as
+/// texts_of().
+[[nodiscard]] Texts given_texts(const std::optional<std::string>& text, const std::vector<std::string>& texts,
+                                const FileOfTexts& file);
 
 /// The texts of the file that `field` gives; `empty` is of a file with a text on each line. Throws NotThere of the
 /// field if the file cannot be read, is no UTF-8 or has no text.

@@ -46,6 +46,9 @@ struct MatchFound {
 /// Reads the pictures and opens the model. Throws InvalidArgument naming `images` or `captions` where there are none,
 /// the file of a picture, or a caption; Error for a file that cannot be read.
 [[nodiscard]] MatchFound found_match(const MatchRequest& request, const Saying& saying = {});
+/// The same of pictures that are here, u8 [H, W, 3], of which the request has the names. An error names images[n].
+[[nodiscard]] MatchFound found_match(const MatchRequest& request, std::vector<Tensor> pictures,
+                                     const Saying& saying = {});
 /// Those of the pictures, then those of the captions: f32 [I + T, d_embedding].
 [[nodiscard]] Tensor vectors_of(const PairMatch& match);
 [[nodiscard]] MatchFigures match_figures(const MatchRequest& request, const MatchFound& found);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,6 +25,21 @@ using OpenedModel = std::shared_ptr<const TextModel>;
 /// cannot be read.
 [[nodiscard]] OpenedModel open_model(const std::string& name, const Saying& saying = {},
                                      QuantisedWeights quantised = QuantisedWeights::as_f32);
+
+/// While it lives, open_model() of this thread opens by `open`, which may have the model open already.
+class OpensModels {
+ public:
+  using Open = std::function<OpenedModel(const std::string& name, QuantisedWeights quantised)>;
+
+  explicit OpensModels(Open open);
+  OpensModels(const OpensModels&) = delete;
+  OpensModels& operator=(const OpensModels&) = delete;
+  ~OpensModels();
+
+ private:
+  Open open_;
+  const Open* outer_;
+};
 
 /// Says what of a text the model's task never draws, for which the model may answer anything. The model must be able to
 /// read the text. Says nothing of a model that reads pictures.

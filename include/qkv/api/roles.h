@@ -88,8 +88,6 @@ struct HeadsFound {
 
 /// The request's texts or file, else texts_to_look_at(), whose `count` is that of the request; only then the patterns
 /// of the model's task are looked for. Throws as these and analyze_heads(), naming the field.
-[[nodiscard]] HeadsFound found_heads(const AnalyzeRequest& request, OpenedModel model, const Saying& saying = {});
-/// Opens the model that the request names.
 [[nodiscard]] HeadsFound found_heads(const AnalyzeRequest& request, const Saying& saying = {});
 /// The same of a request with `syntax`. Throws NotThere naming `syntax` for a file that cannot be read, and
 /// InvalidArgument for a count beside one.

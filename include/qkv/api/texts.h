@@ -25,7 +25,8 @@ namespace qkv {
 struct EmbedRequest {
   std::string model;
   std::optional<std::string> text;
-  FileOfTexts file;                  // in place of a text
+  std::vector<std::string> texts;    // in place of a text
+  FileOfTexts file;                  // likewise
   std::vector<std::string> pooling;  // several stand end to end; empty: the folder's own
   std::optional<std::string> prompt_name, prompt;
   std::optional<bool> normalise;
@@ -52,7 +53,8 @@ struct GenerateRequest : WriteRequest, ChatRequest {
 
   std::string model;
   std::optional<std::string> text;
-  FileOfTexts file;  // in place of a text
+  std::vector<std::string> texts;  // in place of a text
+  FileOfTexts file;                // in place of a text
   std::int64_t samples = 1;
 };
 
@@ -79,19 +81,14 @@ struct EmbeddedTexts {
   CutAt cut_at = CutAt::end;
 };
 
-/// Of texts that are here; those of the request are not looked at. `path` is where the model lies. Throws
-/// InvalidArgument naming the field, or texts[n].
-[[nodiscard]] EmbeddedTexts embed(const EmbedRequest& request, const TextModel& model, const std::string& path,
-                                  const std::vector<std::string>& texts);
-
 /// The request's texts and their vectors.
 struct EmbedReply {
   std::vector<std::string> texts;
   EmbeddedTexts embedded;
 };
 
-/// Opens the model. Says a default prompt, and which texts were cut. Throws as above, naming "FILE, line N" for a text
-/// of a file.
+/// Opens the model. Says a default prompt, and which texts were cut. Throws InvalidArgument naming the field, and
+/// "FILE, line N" for a text of a file.
 [[nodiscard]] EmbedReply embed(const EmbedRequest& request, const Saying& saying);
 
 /// With ends and dtype as the model needs them.
@@ -120,7 +117,7 @@ struct Writing {
 struct WritingWatch {
   /// Called once, before the first part: until then the request may be refused.
   std::function<void()> begins = [] {};
-  std::function<void(std::string_view part)> said = {};  // of one text, as it grows
+  decltype(WriteOptions::said) said = {};  // as WriteOptions has it
 };
 
 /// What a request of a conversation leaves open, as the authors of the model at `path` mean it to write: temperature,
@@ -190,9 +187,11 @@ struct GenerateFigures {
 
 [[nodiscard]] EmbedFigures embed_figures(const EmbedReply& reply, std::size_t n);
 
-/// Each opens the model. Of a text EmbedFigures, of a file's texts a list of them.
+/// Each opens the model. Of a text EmbedFigures, of several a list of them.
 [[nodiscard]] AnyReply answer(const EmbedRequest& request);
-[[nodiscard]] std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given);
+/// `said` is told each part as it is certain, as WriteOptions has it.
+[[nodiscard]] std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given,
+                                                  const decltype(WriteOptions::said)& said = {});
 [[nodiscard]] FillFigures answer(const FillRequest& request, const Saying& saying = {});
 
 [[nodiscard]] const Members<EmbedFigures>& members_of(const EmbedFigures* figures);

@@ -1,8 +1,7 @@
 // Any question by its name.
 #include <algorithm>
 
-#include "fields.h"
-#include "models.h"
+#include "asking.h"
 #include "python_writer.h"
 #include "qkv/api/questions.h"
 #include "qkv/api/studio.h"
@@ -23,24 +22,29 @@ Studio& studio() {
   return one;
 }
 
-// The page as text, or the file that it was written to. The studio's pages are in the package's command.
-AnyReply page_of(const FieldValues& values) {
-  const PageRequest request = page_fields().from_values(values);
+// The page as text, or the file that it was written to: by the package's command, in which the studio's pages are.
+AnyReply page_of(const Question& question, const FieldValues& values) {
+  std::string model;
+  std::string file;
   const nb::gil_scoped_acquire gil;
   const nb::object pictures = nb::module_::import_("qkv._pictures");
   nb::list words;
-  const auto add = [&](const char* option, const std::string& value) {
-    if (!value.empty()) words.append(std::string(option) + "=" + value);
-  };
-  words.append("view");
-  add("--text", request.studio.text);
-  add("--mask", request.studio.mask);
+  words.append(question.command);
+  for (const auto& [n, value] : values) {
+    const std::string& name = question.fields[n].name;
+    const std::string& text = std::get<std::string>(value);
+    if (name == "model" || name == "export") {
+      (name == "model" ? model : file) = text;
+    } else {
+      words.append("--" + name + "=" + text);
+    }
+  }
   words.append("--export");
-  request.file.empty() ? words.append(pictures.attr("FILE")) : words.append(request.file);
-  if (!request.studio.model.empty()) words.append("--");
-  if (!request.studio.model.empty()) words.append(request.studio.model);
-  const auto page = nb::cast<std::string>(pictures.attr("exported")(words, "view"));
-  return any_reply(PageReply{.page = request.file.empty() ? page : "", .file = request.file});
+  file.empty() ? words.append(pictures.attr("FILE")) : words.append(file);
+  words.append("--");
+  if (!model.empty()) words.append(model);
+  const auto page = nb::cast<std::string>(pictures.attr("exported")(words, question.command));
+  return any_reply(PageReply{.page = file.empty() ? page : "", .file = file});
 }
 
 // A command's question is called as the command is: "bench positions".
@@ -74,17 +78,21 @@ const Question& asked_question(const std::string& name) {
 
 nb::object asked(const std::string& name, const Given& given) {
   const Question& question = asked_question(name);
-  const FieldValues values = field_values(name, question.fields, given);
+  const FieldValues values = field_values({.name = name, .fields = question.fields}, given);
+  const Hearing hearing(name);
   const auto answer = [&] {
-    return question.command == "view" ? page_of(values) : studio().answer(question.name, values, signal_watch());
+    return question.command == "view" ? page_of(question, values)
+                                      : studio().answer(question.name, values, signal_watch());
   };
-  return object_of(said_in_python(name, question.fields, [&] { return stoppably(answer); }));
+  const AnyReply reply = said_in_python(name, question.fields, [&] { return stoppably(answer); });
+  hearing.warn();
+  return object_of(reply);
 }
 
 nb::list listed() {
   nb::list all;
   for (const auto& [name, question] : all_questions()) {
-    all.append(nb::make_tuple(name, described(question->fields), question->examples));
+    all.append(nb::make_tuple(name, described({.name = name, .fields = question->fields}), question->examples));
   }
   return all;
 }

@@ -102,13 +102,31 @@ std::optional<FieldValue> typed(const Argument& argument, const FieldInfo& field
   __builtin_unreachable();
 }
 
-std::size_t index_of(std::string_view function, std::span<const FieldInfo> fields, const std::string& name) {
-  const auto found = std::ranges::find(fields, name, [](const FieldInfo& field) { return python_name(field); });
-  if (found != fields.end()) return static_cast<std::size_t>(found - fields.begin());
-  std::vector<std::string> names;
-  for (const FieldInfo& field : fields) names.push_back(python_name(field));
-  const std::string text = std::string(function) + ": " + there_is_no("field", name, names);
+bool names(const std::vector<std::string>& all, const std::string& name) {
+  return std::ranges::find(all, name) != all.end();
+}
+
+// Whether callers give it by name.
+bool is_named(const AskingFunction& function, const FieldInfo& field) {
+  return !names(function.placed, field.name) && !names(function.absent, field.name);
+}
+
+std::size_t index_of(const AskingFunction& function, const std::string& name) {
+  std::vector<std::string> known;
+  for (std::size_t n = 0; n < function.fields.size(); ++n) {
+    const FieldInfo& field = function.fields[n];
+    if (!is_named(function, field)) continue;
+    if (python_name(field) == name) return n;
+    known.push_back(python_name(field));
+  }
+  const std::string text = function.name + ": " + there_is_no("field", name, known);
   throw nb::type_error(text.c_str());
+}
+
+std::size_t index_of_placed(const AskingFunction& function, const std::string& name) {
+  const auto found = std::ranges::find(function.fields, name, &FieldInfo::name);
+  if (found == function.fields.end()) throw nb::key_error(name.c_str());
+  return static_cast<std::size_t>(found - function.fields.begin());
 }
 
 FieldValue value_of(std::string_view function, const FieldInfo& field, nb::handle given) {
@@ -165,7 +183,12 @@ std::string annotation_of(const FieldInfo& field) {
 // Of a field, or of what the library calls its value; "a, b" of several.
 std::string argument_of(std::span<const FieldInfo> fields, const std::string& name) {
   if (const std::size_t comma = name.find(", "); comma != std::string::npos) {
-    return argument_of(fields, name.substr(0, comma)) + ", " + argument_of(fields, name.substr(comma + 2));
+    const std::string first = argument_of(fields, name.substr(0, comma));
+    const std::string others = argument_of(fields, name.substr(comma + 2));
+    return others.starts_with(first) ? others : first + ", " + others;
+  }
+  if (const std::size_t bracket = name.find('['); bracket != std::string::npos) {
+    return argument_of(fields, name.substr(0, bracket)) + name.substr(bracket);
   }
   auto field = std::ranges::find(fields, name, &FieldInfo::name);
   if (field == fields.end()) {
@@ -188,21 +211,22 @@ std::string said_of_argument(std::string_view function, std::span<const FieldInf
   return std::string(function) + ": " + argument_of(fields, refusal.field) + ": " + message;
 }
 
-std::vector<std::pair<const char*, std::span<const FieldInfo>>>& told() {
-  static std::vector<std::pair<const char*, std::span<const FieldInfo>>> all;
+std::vector<AskingFunction>& told() {
+  static std::vector<AskingFunction> all;
   return all;
 }
 
 }  // namespace
 
-FieldValues field_values(std::string_view function, std::span<const FieldInfo> fields, const nb::dict& given) {
-  return said_in_python(function, fields, [&] {
+FieldValues field_values(const AskingFunction& function, const nb::dict& given, const nb::dict& placed) {
+  return said_in_python(function.name, function.fields, [&] {
     FieldValues values;
-    for (const auto& [name, value] : given) {
-      const std::size_t n = index_of(function, fields, nb::cast<std::string>(name));
-      if (!value.is_none()) values.emplace_back(n, value_of(function, fields[n], value));
-    }
-    require_company(fields, values);
+    const auto add = [&](std::size_t n, nb::handle value) {
+      if (!value.is_none()) values.emplace_back(n, value_of(function.name, function.fields[n], value));
+    };
+    for (const auto& [name, value] : placed) add(index_of_placed(function, nb::cast<std::string>(name)), value);
+    for (const auto& [name, value] : given) add(index_of(function, nb::cast<std::string>(name)), value);
+    require_company(function.fields, values);
     return values;
   });
 }
@@ -219,20 +243,21 @@ void rethrow_in_python(std::string_view function, std::span<const FieldInfo> fie
   }
 }
 
-nb::list described(std::span<const FieldInfo> fields) {
+nb::list described(const AskingFunction& function) {
   nb::list all;
-  for (const FieldInfo& field : fields) {
+  for (const FieldInfo& field : function.fields) {
+    if (!is_named(function, field)) continue;
     const std::string meaning = field.meaning + (field.otherwise.empty() ? "" : " [" + field.otherwise + "]");
     all.append(nb::make_tuple(python_name(field), annotation_of(field), default_of(field), field.required, meaning));
   }
   return all;
 }
 
-void tell_arguments(const char* function, std::span<const FieldInfo> fields) { told().emplace_back(function, fields); }
+void tell_arguments(const AskingFunction& function) { told().push_back(function); }
 
 nb::dict told_arguments() {
   nb::dict all;
-  for (const auto& [function, fields] : told()) all[function] = described(fields);
+  for (const AskingFunction& function : told()) all[function.name.c_str()] = described(function);
   return all;
 }
 

@@ -20,11 +20,19 @@ using Given = nb::typed<nb::dict, nb::str, nb::object>;
   return field.python.empty() ? field.name : field.python;
 }
 
-/// Values of fields by Python's names; None is a field that is left out. Throws TypeError for a name that none has and
-/// for a value of another type, and InvalidArgument naming `function` and the argument as checked_value() and
-/// require_company() do.
-[[nodiscard]] FieldValues field_values(std::string_view function, std::span<const FieldInfo> fields,
-                                       const nb::dict& given);
+/// A function of the package that asks a question.
+struct AskingFunction {
+  std::string name;                      // "sweep"
+  std::span<const FieldInfo> fields;     // all of the question, as the function calls them
+  std::vector<std::string> placed = {};  // those that have a parameter of their own, by the question's names
+  std::vector<std::string> absent = {};  // those that it does not have
+};
+
+/// Values of fields: `given` by the function's names, `placed` by the question's. None is a field that is left out.
+/// Throws TypeError for a name that none has and for a value of another type, and InvalidArgument naming the argument
+/// as checked_value() and require_company() do.
+[[nodiscard]] FieldValues field_values(const AskingFunction& function, const nb::dict& given,
+                                       const nb::dict& placed = {});
 
 /// Throws the error that is being handled as one of `function`, in Python's names.
 [[noreturn]] void rethrow_in_python(std::string_view function, std::span<const FieldInfo> fields);
@@ -39,25 +47,14 @@ auto said_in_python(std::string_view function, std::span<const FieldInfo> fields
   }
 }
 
-template <class Request>
-[[nodiscard]] Request request_of(std::string_view function, const Fields<Request>& fields, const nb::dict& given) {
-  return fields.from_values(field_values(function, fields.infos(), given));
-}
+/// A list of (name, type, default, whether it is required, meaning), in the order of the fields: those that are neither
+/// placed nor absent.
+[[nodiscard]] nb::list described(const AskingFunction& function);
 
-/// A list of (name, type, default, words, meaning), in the order of the fields.
-[[nodiscard]] nb::list described(std::span<const FieldInfo> fields);
+/// Notes the function, for its signature and its stub.
+void tell_arguments(const AskingFunction& function);
 
-/// Notes that a function takes these, for its signature and its stub.
-void tell_arguments(const char* function, std::span<const FieldInfo> fields);
-
-/// {function: described(its fields)}, of all that were told.
+/// {function: described()}, of all that were told.
 [[nodiscard]] nb::dict told_arguments();
-
-/// The fields of `all` without these: those that a function takes by their place.
-template <class Request>
-[[nodiscard]] Fields<Request> without(Fields<Request> all, std::initializer_list<std::string_view> names) {
-  all.remove(std::span(names.begin(), names.size()));
-  return all;
-}
 
 }  // namespace qkv::python

@@ -20,6 +20,8 @@ struct LoadedModel {
   std::string name;
   std::string path;
   TrainedModel trained;
+  std::optional<TrainedModel> stored =
+      std::nullopt;  // with its weights as they lie in the file, where those are quantised
 };
 using SharedModel = std::shared_ptr<const LoadedModel>;
 
@@ -55,9 +57,9 @@ void add_insight(nb::module_& module);
 void add_report(nb::module_& module);
 void add_studio(nb::module_& module);
 void add_train(nb::module_& module);
+void add_texts(nb::module_& module);
 void add_tokenizer(nb::module_& module);
 void add_model(nb::module_& module);
-void add_generate(nb::module_& module);
 void add_trace(nb::module_& module);
 
 }  // namespace qkv::python

@@ -15,7 +15,7 @@ NB_MODULE(_models, module) {
   qkv::python::add_heatmaps(module);
   qkv::python::add_tokenizer(module);
   qkv::python::add_model(module);
-  qkv::python::add_generate(module);
+  qkv::python::add_texts(module);
   qkv::python::add_trace(module);
   qkv::python::add_train(module);
   qkv::python::add_report(module);

@@ -2,12 +2,19 @@
 
 #include <limits>
 
+#include "fields.h"
+#include "qkv/api/explain.h"
 #include "qkv/explain/model.h"
 
 namespace qkv::python {
 namespace {
 
-constexpr std::int64_t kMostAnswer = 4096;  // tokens, as the command has it
+// Tokens that the model writes first: as the question `explain` has it.
+void require_answer(std::string_view function, std::int64_t answer) {
+  static const FieldInfo kField = Fields<ExplainRequest>(explain_fields()).info("answer");
+  said_in_python(function, {&kField, 1},
+                 [&] { static_cast<void>(checked_value(kField, answer, std::to_string(answer))); });
+}
 
 Example held_out(std::string_view function, const TextModel& model, std::int64_t n) {
   if (!model.has_examples()) {
@@ -55,7 +62,7 @@ std::vector<std::int32_t> token_ids_of(nb::handle ids, const Argument& argument)
 }
 
 Example example_of(std::string_view function, const TextModel& model, const ReadArguments& given) {
-  if (given.answer) require_between(function, "answer", *given.answer, 0, kMostAnswer);
+  if (given.answer) require_answer(function, *given.answer);
   const bool has_image = !given.image.is_none();
   const int texts = (given.text ? 1 : 0) + (given.ids.is_none() ? 0 : 1) + (given.example ? 1 : 0);
   if (texts > 1 || (has_image && !given.text && texts > 0) || (texts == 0 && !has_image)) {

@@ -2,38 +2,32 @@
 
 #include "../arrays.h"
 #include "../said_as.h"
-#include "models.h"
+#include "asking.h"
+#include "qkv/api/tokens.h"
 #include "qkv/text/read_tokenizer.h"
 
 namespace qkv::python {
 namespace {
 
-const char* name_of_source(TokenSource source) {
-  switch (source) {
-    case TokenSource::text:
-      return "text";
-    case TokenSource::pair:
-      return "pair";
-    case TokenSource::added:
-      break;
-  }
-  return "added";
-}
-
 SpecialTokens special_of(bool special) { return special ? SpecialTokens::with : SpecialTokens::without; }
 
 // (id, shown, begin, end, source) of each token, places in bytes.
-using Row = std::tuple<std::int32_t, std::string, std::size_t, std::size_t, std::string>;
+using Row = std::tuple<std::int32_t, std::string, std::int64_t, std::int64_t, std::string>;
+
+Encoding encoding_of(const OwnedTokenizer& self, const std::string& text, const std::optional<std::string>& pair,
+                     bool special) {
+  EncodeOptions options{.special = special_of(special), .pair = {}};
+  if (pair) options.pair = *pair;
+  return said_as("encode", [&] { return self.tokenizer->encode(text, options); });
+}
 
 std::vector<Row> rows_of(const OwnedTokenizer& self, const std::string& text, const std::optional<std::string>& pair,
                          bool special) {
-  EncodeOptions options{.special = special_of(special), .pair = {}};
-  if (pair) options.pair = *pair;
-  const Encoding encoding = said_as("encode", [&] { return self.tokenizer->encode(text, options); });
+  const TokensFigures figures = tokens_figures(encoding_of(self, text, pair, special), *self.tokenizer);
   std::vector<Row> rows;
-  for (std::size_t n = 0; n < encoding.ids.size(); ++n) {
-    rows.emplace_back(encoding.ids[n], shown_token(*self.tokenizer, encoding.ids[n]), encoding.offsets[n].begin,
-                      encoding.offsets[n].end, name_of_source(encoding.sources[n]));
+  for (std::size_t n = 0; n < figures.ids.size(); ++n) {
+    rows.emplace_back(figures.ids[n], shown_token(*self.tokenizer, figures.ids[n]), figures.offsets[n].front(),
+                      figures.offsets[n].back(), figures.sources[n]);
   }
   return rows;
 }
@@ -58,15 +52,20 @@ void add_tokenizer(nb::module_& module) {
       .def_static(
           "open",
           [](const std::string& path) {
+            const Hearing hearing(path);
             std::vector<std::string> cautions;
             const std::shared_ptr<const Tokenizer> read = read_tokenizer(path, &cautions);
-            for (const std::string& what : cautions) {
-              if (PyErr_WarnEx(PyExc_UserWarning, (path + ": " + what).c_str(), 1) != 0) throw nb::python_error();
-            }
+            for (const std::string& what : cautions) Saying().careful(what);
+            hearing.warn();
             return OwnedTokenizer{.owner = read, .tokenizer = read.get()};
           },
           nb::arg("path"))
       .def_prop_ro("size", [](const OwnedTokenizer& self) { return self.tokenizer->size(); })
+      .def(
+          "ids",
+          [](const OwnedTokenizer& self, const std::string& text, const std::optional<std::string>& pair,
+             bool special) { return encoding_of(self, text, pair, special).ids; },
+          nb::arg("text"), nb::arg("pair"), nb::arg("special"))
       .def("rows", &rows_of, nb::arg("text"), nb::arg("pair"), nb::arg("special"))
       .def(
           "decode",

@@ -5,56 +5,12 @@
 #include <utility>
 
 #include "../signals.h"
-#include "fields.h"
-#include "models.h"
+#include "asking.h"
 #include "python_writer.h"
-#include "qkv/api/refusal.h"
 #include "qkv/train/run.h"
 
 namespace qkv::python {
 namespace {
-
-// Of the function train: what it takes by name beside its own arguments.
-const Fields<TrainRun>& train_arguments() {
-  static const auto kFields = without(train_run_fields(), {"task", "data", "size", "out", "resume"});
-  return kFields;
-}
-
-// The names of all of them.
-const Fields<TrainRun>& train_names() {
-  static const Fields<TrainRun> kFields = [] {
-    Fields<TrainRun> fields = train_run_fields();
-    fields.info("out").python = "directory";
-    return fields;
-  }();
-  return kFields;
-}
-
-// What is trained, and where.
-struct Run {
-  std::string task;
-  std::string data;  // may be empty
-  std::string directory;
-};
-
-// Settings by their names in Python.
-FieldValues settings_of(const Given& given) { return field_values("train", train_arguments().infos(), given); }
-
-// Runs `body`, which these settings are given to.
-template <class Body>
-auto said_of_settings(const FieldValues& values, const Body& body) {
-  return said_in_python("train", train_names().infos(),
-                        [&] { return answered_for(train_arguments().infos(), values, body); });
-}
-
-PlannedRun plan_at(const Run& place, const FieldValues& values, bool resumes) {
-  TrainRun run = train_arguments().from_values(values);
-  run.settings.task = place.task;
-  run.settings.data = place.data;
-  run.out = place.directory;
-  run.resume = resumes;
-  return said_of_settings(values, [&] { return planned_run(run, qkv::Given(train_arguments().infos(), values)); });
-}
 
 // (step, loss, gradient norm, learning rate, tokens, seconds, accuracy, held-out loss)
 nb::tuple row_of(const LoggedStep& step) {
@@ -82,10 +38,17 @@ class Stop {
   std::exception_ptr raised_;
 };
 
-nb::object trained(const std::string& task, const std::string& data, const std::string& directory, const Given& given,
-                   bool resumes, const nb::object& stepped) {
-  const FieldValues values = settings_of(given);
-  const PlannedRun run = plan_at({task, data, directory}, values, resumes);
+// A tokenizer is no run, and has no steps.
+PlannedRun planned(const TrainRun& run, const qkv::Given& given) {
+  require_trained(run.settings.task);
+  if (run.settings.task == "tokenizer") {
+    throw InvalidArgument("train", "task", "a model's: ask(\"train\", …) trains a tokenizer", "tokenizer");
+  }
+  return planned_run(run, given);
+}
+
+nb::object trained(const Asking<TrainRun>& question, const Given& placed, const Given& given, const nb::object& begun,
+                   const nb::object& stepped) {
   Stop stop;
   Signals signals;
   TrainWatch watch;
@@ -97,27 +60,19 @@ nb::object trained(const std::string& task, const std::string& data, const std::
     stop.run([&] { signals.look(); });
     return stop.is_set();
   };
-  const std::optional<TrainReport> report =
-      said_of_settings(values, [&] { return freely([&] { return train_as_planned(run, watch); }); });
-  stop.rethrow();
-  return report ? object_of(any_reply(train_reply(*report))) : nb::none();
+  return question.answer(nullptr, placed, given, [&](const TrainRun& asked, const qkv::Given& all) {
+    const PlannedRun run = planned(asked, all);
+    begun(run.settings.steps, run.place.directory);
+    const std::optional<TrainReport> report = freely([&] { return train_as_planned(run, watch); });
+    stop.rethrow();
+    return report ? object_of(any_reply(train_reply(*report))) : nb::none();
+  });
 }
 
 nb::list logged(const std::string& directory) {
   nb::list rows;
   for (const LoggedStep& step : read_log({.directory = directory})) rows.append(row_of(step));
   return rows;
-}
-
-std::int64_t planned_steps(const std::string& task, const std::string& data, const std::string& directory,
-                           const Given& given, bool resumes) {
-  return plan_at({task, data, directory}, settings_of(given), resumes).settings.steps;
-}
-
-std::vector<std::string> names_of_tasks() {
-  std::vector<std::string> names;
-  for (const TaskInfo& task : tasks()) names.push_back(task.name);
-  return names;
 }
 
 std::string drawn_losses(const std::string& directory) {
@@ -133,17 +88,18 @@ std::string drawn_losses(const std::string& directory) {
 }  // namespace
 
 void add_train(nb::module_& module) {
-  module.def("tasks", &names_of_tasks);
-  const auto of_task = nb::arg("task");
-  const auto on_data = nb::arg("data");
-  const auto in_directory = nb::arg("directory");
-  const auto given = nb::arg("given");
-  tell_arguments("train", train_arguments().infos());
-  module.def("train", &trained, of_task, on_data, in_directory, given, nb::arg("resumes"), nb::arg("stepped"),
-             nb::sig("def train(task: str, data: str, directory: str, given: dict[str, object], resumes: bool, "
-                     "stepped: collections.abc.Callable[[tuple[typing.Any, ...]], object]) -> dict[str, typing.Any] | "
-                     "None"));
-  module.def("planned_steps", &planned_steps, of_task, on_data, in_directory, given, nb::arg("resumes"));
+  static const Asking<TrainRun> kOne("train", train_run_fields(), {"task", "data", "out", "resume"}, {"size"},
+                                     {{"out", "directory"}});
+  module.def(
+      kOne.name(),
+      [](const Given& placed, const Given& given, const nb::object& begun, const nb::object& stepped) {
+        return trained(kOne, placed, given, begun, stepped);
+      },
+      nb::arg("placed"), nb::arg("given"), nb::arg("begun"), nb::arg("stepped"),
+      nb::sig("def train(placed: dict[str, object], given: dict[str, object], "
+              "begun: collections.abc.Callable[[int, str], object], "
+              "stepped: collections.abc.Callable[[tuple[typing.Any, ...]], object]) -> dict[str, typing.Any] | "
+              "None"));
   module.def("loss_chart", &drawn_losses, nb::arg("directory"));
   module.def("read_log", &logged, nb::arg("directory"),
              nb::sig("def read_log(directory: str) -> list[tuple[int, float, float, float, int, float, float | None, "

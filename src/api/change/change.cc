@@ -57,7 +57,7 @@ void add_texts(Fields<ChangeRequest>& fields) {
   constexpr std::int64_t kMostExamples = 100000;
   fields.add(&ChangeRequest::model, {.name = "model", .meaning = "The model", .required = true});
   fields.add(&ChangeRequest::of, api_detail::asked_text_fields());
-  fields.info("text").one_of = {"example", "file", "examples"};
+  fields.info("text").one_of = {"example", "file", "texts", "examples"};
   fields.add(&ChangeRequest::examples, {.name = "examples",
                                         .form = "N",
                                         .meaning = "Or N held-out examples: the mean loss",
@@ -66,6 +66,7 @@ void add_texts(Fields<ChangeRequest>& fields) {
   fields.add(&ChangeRequest::file,
              line_file_field(
                  {.name = "file", .form = "FILE", .meaning = "Instead of a text: one on each line, the mean loss"}));
+  fields.add(&ChangeRequest::texts, texts_field("Likewise, but a text itself; may come several times"));
   fields.give_examples({{"model", "induction"}, {"file", "texts.txt"}});
   fields.tell_arguments({{"model", {"trained"}}, {"examples", {"count"}}, {"file", {"texts"}}});
 }
@@ -134,12 +135,20 @@ const Fields<ChangeRequest>& change_fields() {
     add_looks(fields);
     fields.exclude({"untouched"}, {"remove", "pattern", "set", "cut", "patch", "changes", "freeze_norms", "sweep"},
                    "nothing is changed");
-    fields.exclude({"sweep"}, {"file", "examples"}, "`qkv analyze` measures each head's removal over many texts");
-    fields.exclude({"query", "token", "against"}, {"file", "examples"}, "it is of one text");
+    fields.exclude({"sweep"}, {"file", "texts", "examples"},
+                   "`qkv analyze` measures each head's removal over many texts");
+    fields.exclude({"query", "token", "against"}, {"file", "texts", "examples"}, "it is of one text");
     return fields;
   }();
   return kFields;
 }
+
+Panel sweep_panel(const Sweep& sweep, const ChangeRequest& request) {
+  const char* const what = request.sweep == "heads" ? ": each head removed" : ": each state from the other text";
+  return sweep_panel(sweep, request.model + what);
+}
+
+namespace {
 
 ChangeQuestion change_question(const ChangeRequest& request) {
   ChangeQuestion question{.of = request.of, .from_text = request.from_text, .from_example = request.from_example};
@@ -153,13 +162,6 @@ Sweep swept(const TextModel& trained, const ChangeRequest& request, const Change
   return request.sweep == "heads" ? sweep_heads(trained, question, doing) : sweep_places(trained, question, doing);
 }
 
-Panel sweep_panel(const Sweep& sweep, const ChangeRequest& request) {
-  const char* const what = request.sweep == "heads" ? ": each head removed" : ": each state from the other text";
-  return sweep_panel(sweep, request.model + what);
-}
-
-namespace {
-
 void look_at_model(const ChangeRequest& request, const TextModel& trained, const Saying& saying,
                    ChangeQuestion& question) {
   if (trained.traits().fills) {
@@ -170,6 +172,7 @@ void look_at_model(const ChangeRequest& request, const TextModel& trained, const
 
 HeadTexts many_texts(const ChangeRequest& request, const TextModel& trained) {
   if (!request.file.path.empty()) return texts_of_lines(trained, request.file, "file");
+  if (!request.texts.empty()) return texts_to_look_at(trained, request.texts);
   return texts_to_look_at(trained, *request.examples);
 }
 

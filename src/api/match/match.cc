@@ -42,10 +42,9 @@ const Fields<MatchRequest>& match_fields() {
 
 namespace {
 
-MatchQuestion match_question(const MatchRequest& request) {
-  match_fields().require_company(request);
+MatchQuestion match_question(const MatchRequest& request, std::vector<Tensor> pictures) {
   MatchQuestion question{.title = "match: " + request.model,
-                         .pictures = {},
+                         .pictures = std::move(pictures),
                          .names = request.images,
                          .captions = request.captions,
                          .maps = request.maps};
@@ -53,32 +52,47 @@ MatchQuestion match_question(const MatchRequest& request) {
     const std::vector<std::string> lines = texts_of(request.file, EmptyLines::left_out).texts;
     question.captions.insert(question.captions.end(), lines.begin(), lines.end());
   }
-  for (const std::string& image : question.names) {
-    question.pictures.push_back(api_detail::of_path("images", [&] { return decode_png(read_file(image), image); }));
-  }
   return question;
 }
 
-}  // namespace
-
-MatchFound found_match(const MatchRequest& request, const Saying& saying) {
-  MatchFound found{.question = match_question(request), .match = {}, .explanation = {}, .loss = {}};
-  const MatchQuestion& question = found.question;
-  const OpenedModel model = open_model(request.model, saying);
+// `places` are what errors call the pictures.
+MatchFound found(MatchQuestion question, const std::vector<std::string>& places, const OpenedModel& model) {
   const auto place_of = [&](const std::string& argument) -> std::optional<std::string> {
-    for (std::size_t n = 0; n < question.names.size(); ++n) {
-      if (argument == fmt::format("pictures[{}]", n)) return "images: " + question.names[n];
+    for (std::size_t n = 0; n < places.size(); ++n) {
+      if (argument == fmt::format("pictures[{}]", n)) return places[n];
     }
     for (std::size_t n = 0; n < question.captions.size(); ++n) {
       if (argument == fmt::format("texts[{}]", n)) return "captions: \"" + question.captions[n] + "\"";
     }
     return std::nullopt;
   };
+  MatchFound found;
   found.match =
       api_detail::of_places(place_of, [&] { return match_pairs(*model, question.pictures, question.captions); });
   found.explanation = explain_match(*model, question, found.match);
   found.loss = model->model().parts().towers->options().loss;
+  found.question = std::move(question);
   return found;
+}
+
+}  // namespace
+
+MatchFound found_match(const MatchRequest& request, const Saying& saying) {
+  match_fields().require_company(request);
+  MatchQuestion question = match_question(request, {});
+  std::vector<std::string> places;
+  for (const std::string& image : question.names) {
+    question.pictures.push_back(api_detail::of_path("images", [&] { return decode_png(read_file(image), image); }));
+    places.push_back("images: " + image);
+  }
+  return found(std::move(question), places, open_model(request.model, saying));
+}
+
+MatchFound found_match(const MatchRequest& request, std::vector<Tensor> pictures, const Saying& saying) {
+  match_fields().require_company(request);
+  std::vector<std::string> places;
+  for (std::size_t n = 0; n < pictures.size(); ++n) places.push_back(fmt::format("images[{}]", n));
+  return found(match_question(request, std::move(pictures)), places, open_model(request.model, saying));
 }
 
 Tensor vectors_of(const PairMatch& match) {

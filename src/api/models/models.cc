@@ -15,21 +15,13 @@
 namespace qkv {
 namespace {
 
-thread_local const api_detail::OpensModels::Open* opener_of_thread = nullptr;
-
-void require_passes(std::string_view field, const TextModel& trained, std::span<const std::string> texts) {
-  for (const std::string& text : texts) {
-    api_detail::require_pass(field, trained, text, api_detail::PassKeeps::layers_and_scores);
-  }
-}
+thread_local const OpensModels::Open* opener_of_thread = nullptr;
 
 }  // namespace
 
-api_detail::OpensModels::OpensModels(Open open) : open_(std::move(open)), outer_(opener_of_thread) {
-  opener_of_thread = &open_;
-}
+OpensModels::OpensModels(Open open) : open_(std::move(open)), outer_(opener_of_thread) { opener_of_thread = &open_; }
 
-api_detail::OpensModels::~OpensModels() { opener_of_thread = outer_; }
+OpensModels::~OpensModels() { opener_of_thread = outer_; }
 
 std::vector<AboutModel> api_detail::models_of_the_box() {
   std::vector<AboutModel> models;
@@ -50,15 +42,15 @@ OpenedModel open_model(const std::string& name, const Saying& saying, QuantisedW
 
 OpenedModel api_detail::open_named(std::string_view field, const std::string& name, const Saying& saying,
                                    QuantisedWeights quantised) {
-  const bool may_be_open = opener_of_thread != nullptr && quantised == QuantisedWeights::as_f32;
+  const auto* const open = opener_of_thread;
   const OpenedModel opened =
-      of_path(field, [&] { return may_be_open ? (*opener_of_thread)(name) : read_model(name, quantised); });
+      of_path(field, [&] { return open != nullptr ? (*open)(name, quantised) : read_model(name, quantised); });
   for (const std::string& what : opened->model().cautions()) saying.careful(what);
   return opened;
 }
 
 void say_outside(const TextModel& model, const std::string& text, const Saying& saying) {
-  if (!saying.caution || model.lengths().image_side > 0) return;
+  if (!saying.is_heard() || model.lengths().image_side > 0) return;
   Example example = model.example_of(text);
   model.mark(example);
   for (const std::string& what : model.outside(example)) saying.careful(what);
@@ -80,12 +72,14 @@ EmbedOptions vectors_without_prompt(const std::string& path, const Saying& sayin
 
 HeadTexts texts_of_lines(const TextModel& trained, const FileOfTexts& file, std::string_view field) {
   const Texts lines = texts_of(file, EmptyLines::left_out, field);
-  require_passes(field, trained, lines.texts);
+  api_detail::require_passes(lines, trained, api_detail::PassKeeps::layers_and_scores);
   return api_detail::of_places(lines.places(), [&] { return head_texts(trained, lines.texts); });
 }
 
 HeadTexts texts_to_look_at(const TextModel& trained, std::span<const std::string> texts) {
-  require_passes("texts", trained, texts);
+  for (const std::string& text : texts) {
+    api_detail::require_pass("texts", trained, text, api_detail::PassKeeps::layers_and_scores);
+  }
   return head_texts(trained, texts);
 }
 

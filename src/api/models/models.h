@@ -1,7 +1,6 @@
-// The models of the box, with what each has learnt; and who opens a model for the question of a thread.
+// The models of the box, with what each has learnt; and how a model is opened.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,20 +18,5 @@ namespace qkv::api_detail {
 /// open_model() for a request that calls it otherwise.
 [[nodiscard]] OpenedModel open_named(std::string_view field, const std::string& name, const Saying& saying,
                                      QuantisedWeights quantised);
-
-/// While it lives, open_model() of this thread opens f32 weights by `open`, which may have the model open already.
-class OpensModels {
- public:
-  using Open = std::function<OpenedModel(const std::string& name)>;
-
-  explicit OpensModels(Open open);
-  OpensModels(const OpensModels&) = delete;
-  OpensModels& operator=(const OpensModels&) = delete;
-  ~OpensModels();
-
- private:
-  Open open_;
-  const Open* outer_;
-};
 
 }  // namespace qkv::api_detail

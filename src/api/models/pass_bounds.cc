@@ -64,4 +64,11 @@ void require_pass(std::string_view field, const TextModel& model, const std::str
   require_pass_within(answer_bounds().pass_bytes, field, model, tokens, keeps);
 }
 
+void require_passes(const Texts& texts, const TextModel& model, PassKeeps keeps) {
+  for (std::size_t n = 0; n < texts.texts.size(); ++n) {
+    const std::string place = texts.place_of(fmt::format("texts[{}]", n)).value_or(texts.field);
+    require_pass(place, model, texts.texts[n], keeps);
+  }
+}
+
 }  // namespace qkv::api_detail

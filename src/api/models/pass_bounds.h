@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "qkv/api/given_texts.h"
 #include "qkv/model/text_model.h"
 
 namespace qkv::api_detail {
@@ -44,5 +45,8 @@ void require_pass_within(std::uint64_t most, std::string_view field, const TextM
 /// The same of this thread's bounds and of a text as the model reads it. Does nothing where there are no bounds, and
 /// for a model that reads images.
 void require_pass(std::string_view field, const TextModel& model, const std::string& text, PassKeeps keeps);
+
+/// The same of each text, by its place.
+void require_passes(const Texts& texts, const TextModel& model, PassKeeps keeps);
 
 }  // namespace qkv::api_detail

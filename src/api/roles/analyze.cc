@@ -63,9 +63,7 @@ const Fields<AnalyzeRequest>& analyze_fields() {
     fields.add(
         &R::file,
         line_file_field({.name = "text", .form = "FILE", .meaning = "Instead of examples: read each line of a file"}));
-    FieldInfo texts{.name = "texts", .form = "TEXT", .meaning = "Likewise, but a text itself; may come several times"};
-    texts.option = "line";
-    fields.add(&R::texts, std::move(texts));
+    fields.add(&R::texts, texts_field("Likewise, but a text itself; may come several times"));
     fields.add(&R::syntax, {.name = "syntax",
                             .form = "TREES",
                             .meaning = "Instead: hold heads against trees, a CoNLL-U file's or english"});
@@ -98,8 +96,8 @@ const Fields<AnalyzeRequest>& analyze_fields() {
   return kFields;
 }
 
-HeadsFound found_heads(const AnalyzeRequest& request, OpenedModel model, const Saying& saying) {
-  HeadsFound found{.model = std::move(model), .texts = {}, .analysis = nullptr};
+HeadsFound found_heads(const AnalyzeRequest& request, const Saying& saying) {
+  HeadsFound found{.model = open_model(request.model, saying), .texts = {}, .analysis = nullptr};
   found.texts = analyzed_texts(request, *found.model);
   HeadOptions options = head_options(request, found.texts);
   options.doing = [&](const std::string& what, std::int64_t done, std::int64_t total) {
@@ -109,10 +107,6 @@ HeadsFound found_heads(const AnalyzeRequest& request, OpenedModel model, const S
   found.analysis =
       std::make_shared<const HeadAnalysis>(analyze_heads(found.model->model(), found.texts.texts, options));
   return found;
-}
-
-HeadsFound found_heads(const AnalyzeRequest& request, const Saying& saying) {
-  return found_heads(request, open_model(request.model, saying), saying);
 }
 
 SyntaxAnalysis found_syntax(const AnalyzeRequest& request, const Saying& saying) {

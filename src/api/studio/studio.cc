@@ -148,7 +148,10 @@ class Answering {
         watched_(watch, state.options().limits.seconds),
         within_(state.places()),
         bounded_(bounds_for(state.options())),
-        opens_([&state](const std::string& model) { return state.model(model); }) {}
+        opens_([&state](const std::string& model, QuantisedWeights quantised) {
+          const bool is_kept = quantised == QuantisedWeights::as_f32;
+          return is_kept ? state.model(model) : api_detail::read_model(model, quantised);
+        }) {}
 
   [[nodiscard]] std::span<const FieldInfo> fields() const { return answerer_.question.fields; }
   [[nodiscard]] AnyReply answer(const FieldValues& values) const {
@@ -169,7 +172,7 @@ class Answering {
   api_detail::QuestionWatch watched_;
   files::ReadWithin within_;
   api_detail::BoundedAnswers bounded_;
-  api_detail::OpensModels opens_;
+  OpensModels opens_;
 };
 
 }  // namespace

@@ -96,21 +96,13 @@ std::vector<std::string> limits_met(const GenerateRequest& request, const TextMo
 // Each text as often as there are samples, with its line.
 Texts prompts_of(const GenerateRequest& request) {
   const auto samples = static_cast<std::size_t>(request.samples);
-  const Texts given = given_texts(request.text, request.file);
-  Texts prompts{.texts = {}, .file = given.file};
+  const Texts given = given_texts(request.text, request.texts, request.file);
+  Texts prompts{.texts = {}, .file = given.file, .field = given.field};
   for (const std::string& text : given.texts) prompts.texts.insert(prompts.texts.end(), samples, text);
   for (const std::size_t line : given.line_numbers) {
     prompts.line_numbers.insert(prompts.line_numbers.end(), samples, line);
   }
   return prompts;
-}
-
-// Those of a studio's reader are bounded.
-void require_passes(const Texts& prompts, const TextModel& model) {
-  for (std::size_t n = 0; n < prompts.texts.size(); ++n) {
-    const std::string field = prompts.place_of(fmt::format("prompts[{}]", n)).value_or("text");
-    api_detail::require_pass(field, model, prompts.texts[n], api_detail::PassKeeps::layers);
-  }
 }
 
 }  // namespace
@@ -141,7 +133,7 @@ Writing writing_of(const GenerateRequest& request, const Given& given) {
     writing.cautions.push_back(
         fmt::format("its generation_config.json asks for what is not done here: {}", fmt::join(words, ", ")));
   }
-  require_passes(writing.prompts, *writing.model);
+  api_detail::require_passes(writing.prompts, *writing.model, api_detail::PassKeeps::layers);
   return writing;
 }
 
@@ -151,14 +143,14 @@ std::vector<GenerateFigures> generate(const GenerateRequest& request, Writing& w
   bool has_begun = false;
   const auto begin = [&] {
     if (std::exchange(has_begun, true)) return;
-    if (request.text) say_outside(model, *request.text, writing.heard());
+    if (prompts.texts.size() == 1 || request.text) say_outside(model, prompts.texts.front(), writing.heard());
     watch.begins();
   };
   WriteOptions options = writing.options;
   if (watch.said) {
-    options.said = [&](std::int64_t, std::string_view part) {
+    options.said = [&](std::int64_t text, std::string_view part) {
       begin();
-      watch.said(part);
+      watch.said(text, part);
     };
   }
   const std::vector<WrittenText> written =
@@ -182,14 +174,16 @@ GenerateFigures answer_in_chat(const GenerateRequest& request, const Writing& wr
   return figures;
 }
 
-std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given) {
+std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given,
+                                    const decltype(WriteOptions::said)& said) {
   generate_fields().require_company(request);
   const std::vector<ChatMessage> messages = request.chat ? messages_of(request) : std::vector<ChatMessage>{};
   Writing writing = writing_of(request, given);
-  if (!request.chat) return generate(request, writing);
+  if (!request.chat) return generate(request, writing, {.said = said});
   Chat chat(*writing.model);
   for (const ChatMessage& message : messages) chat.say(message);
-  return {answer_in_chat(request, writing, chat)};
+  const auto of_answer = [&](std::string_view part) { said(0, part); };
+  return {said ? answer_in_chat(request, writing, chat, of_answer) : answer_in_chat(request, writing, chat)};
 }
 
 }  // namespace qkv

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "api/fields/refuse.h"
@@ -99,14 +100,27 @@ std::optional<std::string> Texts::place_of(std::string_view argument) const {
   const std::size_t bracket = argument.find('[');
   const bool is_text = argument.starts_with("texts[") || argument.starts_with("prompts[");
   if (!is_text || !argument.ends_with(']')) return std::nullopt;
-  if (file.empty()) return "text";
+  if (file.empty() && line_numbers.empty()) return "text";
   const auto n = number_from<std::size_t>(argument.substr(bracket + 1, argument.size() - bracket - 2));
-  if (!n || *n >= line_numbers.size()) return fmt::format("{}: {}", field, file);
+  const bool is_placed = n && *n < line_numbers.size();
+  if (file.empty()) return is_placed ? fmt::format("{}[{}]", field, line_numbers[*n]) : field;
+  if (!is_placed) return fmt::format("{}: {}", field, file);
   return fmt::format("{}: {}, line {}", field, file, line_numbers[*n]);
 }
 
-Texts given_texts(const std::optional<std::string>& text, const FileOfTexts& file) {
-  return text ? Texts{.texts = {*text}} : texts_of(file);
+FieldInfo texts_field(const std::string& meaning) {
+  FieldInfo field{.name = "texts", .form = "TEXT", .meaning = meaning, .example = "abcxyzab"};
+  field.option = "line";
+  return field;
+}
+
+Texts given_texts(const std::optional<std::string>& text, const std::vector<std::string>& texts,
+                  const FileOfTexts& file) {
+  if (text) return {.texts = {*text}};
+  if (texts.empty()) return texts_of(file);
+  Texts several{.texts = texts, .file = {}, .field = "texts", .line_numbers = std::vector<std::size_t>(texts.size())};
+  std::iota(several.line_numbers.begin(), several.line_numbers.end(), std::size_t{0});
+  return several;
 }
 
 Texts texts_of(const FileOfTexts& file, EmptyLines empty, std::string_view field) {

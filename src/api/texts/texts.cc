@@ -51,6 +51,20 @@ EmbeddedTexts embedded_by_towers(const EmbedRequest& request, const TextModel& m
   return embedded;
 }
 
+EmbeddedTexts embedded_by(const EmbedRequest& request, const TextModel& model, const std::vector<std::string>& texts) {
+  if (model.traits().is_pair) return embedded_by_towers(request, model, texts);
+  EmbedOptions options = embed_options(request, trained_model_path(request.model));
+  EmbeddedTexts embedded;
+  embedded.prompt = options.prompt;
+  embedded.cautions = options.cautions;
+  embedded.longest = options.length;
+  embedded.is_default_prompt = !request.prompt_name && !request.prompt && !options.prompt.empty();
+  embedded.cut_at = options.cut_at;
+  options.cut = [&](std::size_t, std::int64_t) { ++embedded.cut; };
+  embedded.rows = embed_texts(model.model(), texts, options);
+  return embedded;
+}
+
 // As a JSON text.
 std::string quoted(const std::string& text) {
   std::string line = reply_as_line(text);
@@ -123,8 +137,9 @@ const Fields<EmbedRequest>& embed_fields() {
     Fields<R> fields;
     fields.add(&R::model, {.name = "model", .meaning = "Whose vectors", .required = true});
     fields.add(&R::text, text_field("What to embed"));
+    fields.add(&R::texts, texts_field("Instead: a text itself; may come several times"));
     fields.add(&R::file, file_fields("A text on each line of a file"));
-    fields.info("text").one_of = {"file"};
+    fields.info("text").one_of = {"texts", "file"};
     fields.add(&R::pooling,
                {.name = "pooling",
                 .form = "NAMES",
@@ -178,6 +193,7 @@ const Fields<GenerateRequest>& generate_fields() {
     Fields<R> fields;
     fields.add(&R::model, {.name = "model", .meaning = "Whose text", .required = true});
     fields.add(&R::text, text_field("What to go on with"));
+    fields.add(&R::texts, texts_field("Instead: a text itself; may come several times"));
     fields.add(&R::file, file_fields("A text on each line of a file"));
     fields.add(chat_fields());
     fields.exclude({"chat"}, {"samples"}, "a conversation goes on in one way");
@@ -191,7 +207,7 @@ const Fields<GenerateRequest>& generate_fields() {
     }
     fields.info("samples").needs = {"temperature"};
     fields.exclude({"samples"}, {"beams"}, "beams draw nothing");
-    fields.info("text").one_of = {"chat", "file"};
+    fields.info("text").one_of = {"texts", "chat", "file"};
     fields.info("chat").needs_one = {"user", "messages"};
     fields.info("dtype").words = {"file", "f32", "bf16"};
     fields.info("dtype").fallback = "file";
@@ -199,7 +215,7 @@ const Fields<GenerateRequest>& generate_fields() {
         "f32 or bf16: computed in that type, with quantised weights turned into numbers; file: in f32, with quantised "
         "weights as the file has them and activations in 8 bits";
     fields.give_examples({{"model", "gpt"}, {"text", "The cat"}});
-    fields.tell_arguments({{"text", {"ids", "prompt", "prompts"}}});
+    fields.tell_arguments({{"text", {"ids", "prompt", "prompts"}}, {"texts", {"ids", "prompts"}}});
     return fields;
   }();
   return kFields;
@@ -223,28 +239,13 @@ const Fields<FillRequest>& fill_fields() {
   return kFields;
 }
 
-EmbeddedTexts embed(const EmbedRequest& request, const TextModel& model, const std::string& path,
-                    const std::vector<std::string>& texts) {
-  if (model.traits().is_pair) return embedded_by_towers(request, model, texts);
-  EmbedOptions options = embed_options(request, path);
-  EmbeddedTexts embedded;
-  embedded.prompt = options.prompt;
-  embedded.cautions = options.cautions;
-  embedded.longest = options.length;
-  embedded.is_default_prompt = !request.prompt_name && !request.prompt && !options.prompt.empty();
-  embedded.cut_at = options.cut_at;
-  options.cut = [&](std::size_t, std::int64_t) { ++embedded.cut; };
-  embedded.rows = embed_texts(model.model(), texts, options);
-  return embedded;
-}
-
 EmbedReply embed(const EmbedRequest& request, const Saying& saying) {
   embed_fields().require_company(request);
-  Texts given = given_texts(request.text, request.file);
+  Texts given = given_texts(request.text, request.texts, request.file);
   const OpenedModel model = open_model(request.model, saying);
-  if (request.text) api_detail::require_pass("text", *model, *request.text, api_detail::PassKeeps::nothing);
-  EmbeddedTexts embedded = api_detail::of_places(
-      given.places(), [&] { return embed(request, *model, trained_model_path(request.model), given.texts); });
+  api_detail::require_passes(given, *model, api_detail::PassKeeps::nothing);
+  EmbeddedTexts embedded =
+      api_detail::of_places(given.places(), [&] { return embedded_by(request, *model, given.texts); });
   say_of(embedded, given.texts.size(), saying);
   return {.texts = std::move(given.texts), .embedded = std::move(embedded)};
 }
