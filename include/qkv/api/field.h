@@ -132,6 +132,16 @@ using ShownName = std::function<std::string(std::string_view)>;
 /// field_value() and require_company() do.
 [[nodiscard]] FieldValues field_values(std::span<const FieldInfo> fields, std::string_view json);
 
+/// Values by the names of their fields, {{"mask", "causal"}, {"tq", 8}}.
+using NamedValues = std::map<std::string, FieldValue, std::less<>>;
+
+/// The same of such values; a whole number stands for one of any type.
+[[nodiscard]] FieldValues field_values(std::span<const FieldInfo> fields, const NamedValues& named);
+
+/// A value as JSON in one line, and the values as an object, by their names' order.
+[[nodiscard]] std::string as_json(const FieldValue& value);
+[[nodiscard]] std::string as_json(const NamedValues& named);
+
 /// `threads`, from 1 to 65536.
 [[nodiscard]] FieldInfo threads_field(const std::string& group = {});
 
@@ -227,6 +237,7 @@ class FieldTable {
  protected:
   [[nodiscard]] std::string json_of(const void* request, const void* plain) const;
   [[nodiscard]] FieldValues said_by(const void* request, const void* plain) const;
+  [[nodiscard]] NamedValues named(FieldValues&& values) const;
   void add(FieldInfo&& info, api_detail::Holder holder, std::ptrdiff_t offset, const void* plain);
   void add(const FieldTable& part, std::ptrdiff_t offset);
 
@@ -273,6 +284,8 @@ class Fields : public FieldTable {
 
   /// The fields of the request that say something, as a JSON object in one line.
   [[nodiscard]] std::string as_json(const Request& request) const { return json_of(&request, &plain_); }
+  /// The same as values.
+  [[nodiscard]] NamedValues as_values(const Request& request) const { return named(said_by(&request, &plain_)); }
 
   /// require_company() of a request that was not read: what differs from the defaults was given.
   void require_company(const Request& request) const { qkv::require_company(infos(), said_by(&request, &plain_)); }

@@ -140,6 +140,7 @@ struct EmbedFigures {
   std::string text;
   std::string prompt;  // that stood before it; may be empty
   std::vector<float> vector;
+  std::vector<std::string> cautions;
 };
 
 struct FillPiece {
@@ -157,6 +158,7 @@ struct FillMask {
 struct FillFigures {
   std::vector<FillMask> masks;
   std::string text;
+  std::vector<std::string> cautions;
 };
 
 /// What `qkv generate --json` prints, a line for each text.
@@ -184,7 +186,7 @@ struct GenerateFigures {
 [[nodiscard]] EmbedFigures embed_figures(const EmbedReply& reply, std::size_t n);
 
 /// Each opens the model. Of a text EmbedFigures, of a file's texts a list of them.
-[[nodiscard]] AnyReply answer(const EmbedRequest& request);
+[[nodiscard]] AnyReply answer(const EmbedRequest& request, const Saying& saying = {});
 [[nodiscard]] std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given);
 [[nodiscard]] FillFigures answer(const FillRequest& request, const Saying& saying = {});
 

@@ -17,15 +17,8 @@ struct AskedQuestion {
   const Question* question;
 };
 
-// Keeps the models and passes of the last questions, as long as the process lives.
-Studio& studio() {
-  static Studio one({.text = {}, .asker = Asker::owner});
-  return one;
-}
-
 // The page as text, or the file that it was written to. The studio's pages are in the package's command.
-AnyReply page_of(const FieldValues& values) {
-  const PageRequest request = page_fields().from_values(values);
+PageReply written_page(const PageRequest& request) {
   const nb::gil_scoped_acquire gil;
   const nb::object pictures = nb::module_::import_("qkv._pictures");
   nb::list words;
@@ -40,7 +33,13 @@ AnyReply page_of(const FieldValues& values) {
   if (!request.studio.model.empty()) words.append("--");
   if (!request.studio.model.empty()) words.append(request.studio.model);
   const auto page = nb::cast<std::string>(pictures.attr("exported")(words, "view"));
-  return any_reply(PageReply{.page = request.file.empty() ? page : "", .file = request.file});
+  return {.page = request.file.empty() ? page : "", .file = request.file};
+}
+
+// Keeps the models and passes of the last questions, as long as the process lives.
+Studio& studio() {
+  static Studio one({.text = {}, .asker = Asker::owner, .writes_page = written_page});
+  return one;
 }
 
 // A command's question is called as the command is: "bench positions".
@@ -75,9 +74,7 @@ const Question& asked_question(const std::string& name) {
 nb::object asked(const std::string& name, const Given& given) {
   const Question& question = asked_question(name);
   const FieldValues values = field_values(name, question.fields, given);
-  const auto answer = [&] {
-    return question.command == "view" ? page_of(values) : studio().answer(question.name, values, signal_watch());
-  };
+  const auto answer = [&] { return studio().answer(question.name, values, signal_watch()); };
   return object_of(said_in_python(name, question.fields, [&] { return stoppably(answer); }));
 }
 
