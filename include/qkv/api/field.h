@@ -148,6 +148,20 @@ using NamedValues = std::map<std::string, FieldValue, std::less<>>;
 /// A table in Markdown, one row a field, by their own names or as `shown` has them.
 [[nodiscard]] std::string fields_as_markdown(std::span<const FieldInfo> fields, const ShownName& shown = {});
 
+/// Fields that have a table under a heading of their own.
+struct ToldFields {
+  std::string_view heading;
+  std::span<const FieldInfo> fields;
+};
+
+/// How many of the fields `told` has just so; nullopt where others would have to be left out of it, more than a few.
+[[nodiscard]] std::optional<std::size_t> told_already(const ToldFields& told, std::span<const FieldInfo> fields);
+
+/// A sentence that refers to `told`, with what is shown otherwise and what is not there, and a table of the other
+/// fields.
+[[nodiscard]] std::string fields_as_markdown(const ToldFields& told, std::span<const FieldInfo> fields,
+                                             const ShownName& shown = {});
+
 namespace api_detail {
 
 /// What a request holds a field's value as.

@@ -300,6 +300,7 @@ class AnyReply {
  public:
   AnyReply() = default;
 
+  [[nodiscard]] explicit operator bool() const noexcept { return kind_ != nullptr; }
   /// Gives its values to whoever writes them.
   void operator()(ReplyWriter& writer) const { kind_->write(writer, reply_.get()); }
 
