@@ -152,22 +152,22 @@ std::string help_text(const Commands& commands) {
 
 namespace {
 
-// Those of its question are told there.
-std::string fields_in_markdown(const Command& command) {
+std::string fields_in_markdown(const Command& command, OptionsTold told) {
   const auto shown = [&](std::string_view name) { return command.option_of(name); };
   const auto asks = [&](const Question& one) { return one.command == command.help.name; };
   const auto question = std::ranges::find_if(questions(), asks);
-  if (question == questions().end()) return fields_as_markdown(command.infos(), shown);
+  if (question == questions().end() || told == OptionsTold::all) return fields_as_markdown(command.infos(), shown);
   return fields_as_markdown({.heading = question->name, .fields = question->fields}, command.infos(), shown);
 }
 
 }  // namespace
 
-std::string commands_as_markdown(const Commands& commands) {
+std::string commands_as_markdown(const Commands& commands, OptionsTold told) {
   std::string text;
   for (const Command& command : commands.all()) {
     if (command.fields == nullptr) continue;
-    text += fmt::format("### `{}`\n\n{}.\n\n{}\n", command.full_name(), command.summary(), fields_in_markdown(command));
+    text += fmt::format("### `{}`\n\n{}.\n\n{}\n", command.full_name(), command.summary(),
+                        fields_in_markdown(command, told));
   }
   return text;
 }
