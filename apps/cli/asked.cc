@@ -11,7 +11,11 @@ namespace qkv::cli {
 void Manner::say(const std::string& what) const { complain(command->full_name(), command->in_options(what)); }
 
 Saying Manner::saying() const {
-  return {.caution = [this](const std::string& what) { careful(what); },
+  return {.caution =
+              [this](const std::string& what) {
+                careful(what);
+                cautions_->push_back(what);
+              },
           .doing = [line = std::make_shared<Progress>()](const std::string& what) { line->show(what); }};
 }
 

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "output.h"
 #include "pictures.h"
@@ -40,12 +43,28 @@ struct Manner {
   void careful(const std::string& what) const { say("careful: " + what); }
   /// Cautions in such lines, and one line of what is done now. The manner must outlive it.
   [[nodiscard]] Saying saying() const;
-
-  /// Prints a reply as JSON, or what `text` makes of it.
-  template <class Reply, class Text>
-  void tell(const Reply& reply, const Text& text) const {
-    json ? print(reply_as_json(reply)) : print_text(text());
+  /// The cautions that were said so.
+  [[nodiscard]] const std::vector<std::string>& cautions() const noexcept { return *cautions_; }
+  /// The reply, with them where it has a place for them.
+  template <class Reply>
+  [[nodiscard]] Reply cautioned(Reply reply) const {
+    add_cautions(reply, cautions());
+    return reply;
   }
+
+  /// Prints a reply as JSON, with the cautions that were said.
+  template <class Reply>
+  void tell(Reply reply) const {
+    print(reply_as_json(cautioned(std::move(reply))));
+  }
+  /// The same, or what `text` makes of it.
+  template <class Reply, class Text>
+  void tell(Reply reply, const Text& text) const {
+    json ? tell(std::move(reply)) : print_text(text());
+  }
+
+ private:
+  std::shared_ptr<std::vector<std::string>> cautions_ = std::make_shared<std::vector<std::string>>();
 };
 
 template <class Request>

@@ -24,7 +24,11 @@ void run_change(Asked<ChangeRequest>& asked, const Given& /*all*/) {
   read_input(asked.file);
   const ChangeFound found = found_change(asked, asked.how.saying());
   if (const auto* sweep = std::get_if<Sweep>(&found.change)) show(asked, *sweep);
-  if (asked.how.json) return print(written_as_json(change_reply(found, asked.model)));
+  if (asked.how.json) {
+    AnyReply reply = change_reply(found, asked.model);
+    reply.caution(asked.how.cautions());
+    return print(written_as_json(reply));
+  }
   if (const auto* one = std::get_if<TextChange>(&found.change)) {
     print_text(change_table(*one, found.question, asked.model));
   } else if (const auto* many = std::get_if<LossChange>(&found.change)) {

@@ -15,7 +15,9 @@ void run_embed(Asked<EmbedFlags>& asked, const Given& /*all*/) {
   read_input(asked.text, asked.file);
   const EmbedReply reply = embed(asked, asked.how.saying());
   if (!asked.out.empty()) return write_tensor(asked.out, reply.embedded.rows);
-  for (std::size_t n = 0; n < reply.texts.size(); ++n) print(reply_as_line(embed_figures(reply, n)));
+  for (std::size_t n = 0; n < reply.texts.size(); ++n) {
+    print(reply_as_line(asked.how.cautioned(embed_figures(reply, n))));
+  }
 }
 
 void run_fill(Asked<FillRequest>& asked, const Given& /*all*/) {

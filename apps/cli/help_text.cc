@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "qkv/api/questions.h"
 #include "qkv/picture/terminal.h"
 #include "terminal.h"
 
@@ -149,13 +150,24 @@ std::string help_text(const Commands& commands) {
   return narrowed(text, width_of_help());
 }
 
-std::string commands_as_markdown(const Commands& commands) {
+namespace {
+
+std::string fields_in_markdown(const Command& command, OptionsTold told) {
+  const auto shown = [&](std::string_view name) { return command.option_of(name); };
+  const auto asks = [&](const Question& one) { return one.command == command.help.name; };
+  const auto question = std::ranges::find_if(questions(), asks);
+  if (question == questions().end() || told == OptionsTold::all) return fields_as_markdown(command.infos(), shown);
+  return fields_as_markdown({.heading = question->name, .fields = question->fields}, command.infos(), shown);
+}
+
+}  // namespace
+
+std::string commands_as_markdown(const Commands& commands, OptionsTold told) {
   std::string text;
   for (const Command& command : commands.all()) {
     if (command.fields == nullptr) continue;
-    const auto shown = [&](std::string_view name) { return command.option_of(name); };
     text += fmt::format("### `{}`\n\n{}.\n\n{}\n", command.full_name(), command.summary(),
-                        fields_as_markdown(command.infos(), shown));
+                        fields_in_markdown(command, told));
   }
   return text;
 }

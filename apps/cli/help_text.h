@@ -2,6 +2,7 @@
 // it does on the right.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "command.h"
@@ -14,7 +15,11 @@ namespace qkv::cli {
 /// Of qkv itself, with all commands by what one wants.
 [[nodiscard]] std::string help_text(const Commands& commands);
 
-/// All commands with a table of their options each, as docs/api.md has them.
-[[nodiscard]] std::string commands_as_markdown(const Commands& commands);
+/// Which options a table has: those alone that are no fields of the command's question, or are otherwise here, as
+/// docs/api.md has them.
+enum class OptionsTold : std::uint8_t { all, own };
+
+/// All commands with a table of their options each.
+[[nodiscard]] std::string commands_as_markdown(const Commands& commands, OptionsTold told);
 
 }  // namespace qkv::cli

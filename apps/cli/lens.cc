@@ -10,7 +10,7 @@ void run_lens(const Asked<LensRequest>& asked, const Given& /*all*/) {
   const Pictures& pictures = asked.how.pictures;
   const LensReport report = found_lens(asked, asked.how.saying());
   if (!pictures.empty()) write_pictures(pictures, lens_panel(report, asked.model));
-  if (asked.how.json) return print(reply_as_json(lens_figures(report, asked.model)));
+  if (asked.how.json) return asked.how.tell(lens_figures(report, asked.model));
   const int width = asked.how.terminal().width;
   print(narrowed(lens_table(report, asked.model, width), width) + pictures_report(pictures));
 }

@@ -47,7 +47,7 @@ void run_match(Asked<MatchFlags>& asked, const Given& /*all*/) {
   const std::string page = how.page.empty() ? "" : studio::match_page(asked, found);
   if (!asked.out.empty()) write_tensor(asked.out, vectors_of(found.match));
   give(
-      how, found.explanation, page, [&] { return reply_as_json(match_figures(asked, found)); },
+      how, found.explanation, page, [&] { return reply_as_json(how.cautioned(match_figures(asked, found))); },
       [&] { return to_text(found.explanation, {.terminal = how.terminal()}); });
   if (!asked.out.empty() && !how.json && !how.prints_page()) print(fmt::format("vectors   {}\n", asked.out));
 }

@@ -9,7 +9,8 @@ namespace {
 
 void run_tokens(Asked<TokensRequest>& asked, const Given& /*all*/) {
   read_input(asked.text, asked.file);
-  const TokensFound found = found_tokens(asked, asked.how.saying());
+  TokensFound found = found_tokens(asked, asked.how.saying());
+  std::visit([&](auto& reply) { add_cautions(reply, asked.how.cautions()); }, found);
   const std::string text = as_text(asked, found);
   if (std::holds_alternative<TokensFigures>(found) && !asked.how.json) return print_text(text);
   const bool has_lines = std::holds_alternative<std::vector<TokensFigures>>(found) || !asked.how.json;

@@ -105,12 +105,16 @@ std::optional<Parts> parts_of(std::string_view merge) {
 }
 
 // "a b" in older files, ["a", "b"] in newer ones.
-std::optional<Parts> parts_of(const Json& merge) {
-  if (merge.is_string()) return parts_of(std::string_view(merge.get_ref<const std::string&>()));
-  const bool two = merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string();
-  if (!two) return std::nullopt;
-  return Parts(merge[0].get_ref<const std::string&>(), merge[1].get_ref<const std::string&>());
+std::optional<Parts> parts_of(const JsonValue& merge) {
+  if (const auto text = merge.text()) return parts_of(*text);
+  if (!merge.is_list() || merge.size() != 2) return std::nullopt;
+  const auto first = merge[0].text();
+  const auto second = merge[1].text();
+  return first && second ? std::optional(Parts(*first, *second)) : std::nullopt;
 }
+
+std::string shown_merge(std::string_view merge) { return shown_text(merge); }
+std::string shown_merge(const JsonValue& merge) { return merge.shown(); }
 
 // Merges in the order of their list.
 class MergeList {
@@ -124,7 +128,7 @@ class MergeList {
   template <class Merge>
   void add(std::size_t n, const Merge& merge) {
     const std::optional<Parts> parts = parts_of(merge);
-    if (!parts) fail(n, "two pieces", shown(merge));
+    if (!parts) fail(n, "two pieces", shown_merge(merge));
     const auto& [first, second] = *parts;
     both_.assign(first).append(second.substr(second.starts_with(prefix_) ? prefix_.size() : 0));
     const std::int32_t both = id_of(n, both_);
@@ -152,11 +156,11 @@ class MergeList {
 };
 
 BpeMerges read_merges(const JsonField& field, const PieceTable& pieces, const std::string& prefix) {
-  if (!field.value().is_array()) field.fail("a list");
-  MergeList merges(pieces, prefix, {field.place(), "\"vocab\""}, field.value().size());
-  for (std::size_t n = 0; n < field.value().size(); ++n) {
-    const Json& merge = field.value()[n];
-    if (n == 0 && merge.is_string() && merge.get_ref<const std::string&>().starts_with("#version")) continue;
+  if (!field.is_list()) field.fail("a list");
+  MergeList merges(pieces, prefix, {field.place(), "\"vocab\""}, field.size());
+  for (std::size_t n = 0; n < field.size(); ++n) {
+    const JsonValue merge = field.element(n);
+    if (n == 0 && merge.text().value_or("").starts_with("#version")) continue;
     merges.add(n, merge);
   }
   return merges.take();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <protozero/pbf_writer.hpp>
 #include <span>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "files/json_text.h"
 #include "qkv/error.h"
@@ -10,6 +11,31 @@
 #include "text/characters.h"
 
 namespace qkv::text {
+
+std::optional<std::string_view> JsonValue::text() const {
+  if (!value_->is_string()) return std::nullopt;
+  return value_->get_ref<const std::string&>();
+}
+
+std::optional<std::uint64_t> JsonValue::natural() const {
+  return value_->is_number_unsigned() ? std::optional(value_->get<std::uint64_t>()) : std::nullopt;
+}
+
+std::optional<double> JsonValue::number() const {
+  return value_->is_number() ? std::optional(value_->get<double>()) : std::nullopt;
+}
+
+bool JsonValue::is_list() const { return value_->is_array(); }
+std::size_t JsonValue::size() const { return value_->size(); }
+JsonValue JsonValue::operator[](std::size_t n) const { return JsonValue((*value_)[n]); }
+std::string JsonValue::shown() const { return text::shown(*value_); }
+
+bool JsonField::is_null() const { return value_->is_null(); }
+bool JsonField::is_object() const { return value_->is_object(); }
+
+void JsonField::each_member(const std::function<void(const std::string& key, const JsonValue& value)>& see) const {
+  for (const auto& [key, value] : value_->items()) see(key, JsonValue(value));
+}
 
 JsonField JsonField::below(const Json& value, const std::string& step) const {
   JsonField field(value, place_ + step);
@@ -114,6 +140,8 @@ Json parse_json(std::string_view text, const std::string& source) {
   require_shallow(utf8, source);
   return files::parse_json(utf8, source);
 }
+
+std::string shown_text(std::string_view text) { return shown(Json(text)); }
 
 std::string shown(const Json& value) {
   constexpr std::size_t kLongest = 60;

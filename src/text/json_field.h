@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,27 @@ namespace qkv::text {
 
 using Json = nlohmann::json;
 
+/// A value without its place, for lists of a hundred thousand; borrowed. Files that read it need no nlohmann-json.
+class JsonValue {
+ public:
+  explicit JsonValue(const Json& value) : value_(&value) {}
+
+  /// The value, if it is of this kind.
+  [[nodiscard]] std::optional<std::string_view> text() const;
+  [[nodiscard]] std::optional<std::uint64_t> natural() const;
+  [[nodiscard]] std::optional<double> number() const;
+  [[nodiscard]] bool is_list() const;
+  /// Of a list or an object.
+  [[nodiscard]] std::size_t size() const;
+  /// Of a list.
+  [[nodiscard]] JsonValue operator[](std::size_t n) const;
+  /// On one line, cut where it is long.
+  [[nodiscard]] std::string shown() const;
+
+ private:
+  const Json* value_;
+};
+
 /// Every function throws FileError "<source>: <place>: expected …, got …" for a value of another kind.
 class JsonField {
  public:
@@ -21,13 +43,21 @@ class JsonField {
 
   [[nodiscard]] const Json& value() const noexcept { return *value_; }
   [[nodiscard]] const std::string& place() const noexcept { return place_; }
-  [[nodiscard]] bool is_null() const noexcept { return value_->is_null(); }
+  [[nodiscard]] bool is_null() const;
+  [[nodiscard]] bool is_list() const { return JsonValue(*value_).is_list(); }
+  [[nodiscard]] bool is_object() const;
+  /// Of a list or an object.
+  [[nodiscard]] std::size_t size() const { return JsonValue(*value_).size(); }
 
   /// A member of an object, which must be there.
   [[nodiscard]] JsonField at(const std::string& key) const;
   /// A member, unless it is not there or null.
   [[nodiscard]] std::optional<JsonField> find(const std::string& key) const;
   [[nodiscard]] std::vector<JsonField> elements() const;
+  /// The same without their places, for many of them.
+  [[nodiscard]] JsonValue element(std::size_t n) const { return JsonValue(*value_)[n]; }
+  /// Those of an object.
+  void each_member(const std::function<void(const std::string& key, const JsonValue& value)>& see) const;
 
   [[nodiscard]] std::string string() const;
   [[nodiscard]] bool boolean() const;
@@ -53,5 +83,6 @@ class JsonField {
 
 /// The value on one line, cut where it is long.
 [[nodiscard]] std::string shown(const Json& value);
+[[nodiscard]] std::string shown_text(std::string_view text);
 
 }  // namespace qkv::text

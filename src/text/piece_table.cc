@@ -109,18 +109,19 @@ std::int64_t highest_id(std::size_t count) noexcept {
 }
 
 PieceTable read_pieces(const JsonField& field) {
-  if (!field.value().is_object()) field.fail("an object of pieces and their numbers");
+  if (!field.is_object()) field.fail("an object of pieces and their numbers");
   PieceTable pieces;
-  pieces.reserve(field.value().size());
-  const std::int64_t highest = highest_id(field.value().size());
-  for (const auto& [piece, id] : field.value().items()) {
-    const bool sound = id.is_number_unsigned() && id.get<std::uint64_t>() <= static_cast<std::uint64_t>(highest);
+  pieces.reserve(field.size());
+  const std::int64_t highest = highest_id(field.size());
+  field.each_member([&](const std::string& piece, const JsonValue& value) {
+    const auto id = value.natural();
+    const bool sound = id && *id <= static_cast<std::uint64_t>(highest);
     if (!sound) field.at(piece).fail("a number from 0 to " + std::to_string(highest));
-    const auto number = id.get<std::int32_t>();
+    const auto number = static_cast<std::int32_t>(*id);
     const bool is_taken = number < pieces.size() && !pieces.piece(number).empty();
     if (is_taken) field.at(piece).fail("a number that \"" + pieces.piece(number) + "\" does not have");
     pieces.set(number, piece);
-  }
+  });
   return pieces;
 }
 

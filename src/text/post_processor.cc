@@ -159,12 +159,12 @@ PostProcessorPtr read_template_processing(const JsonField& field, std::int32_t s
   field.require_only({"type", "single", "pair", "special_tokens"});
   std::map<std::string, std::vector<std::int32_t>> special;
   const JsonField tokens = field.at("special_tokens");
-  if (!tokens.value().is_object()) tokens.fail("an object");
-  for (const auto& [name, value] : tokens.value().items()) {
+  if (!tokens.is_object()) tokens.fail("an object");
+  tokens.each_member([&](const std::string& name, const JsonValue& /*value*/) {
     const JsonField token = tokens.at(name);
     token.require_only({"id", "ids", "tokens"});
     special[name] = read_ids(token.at("ids"), size);
-  }
+  });
   return std::make_shared<Template>(read_template(field.at("single"), 1, special),
                                     read_template(field.at("pair"), 2, special));
 }

@@ -8,16 +8,15 @@
 
 #include "qkv/error.h"
 #include "text/byte_level.h"
-#include "text/json_field.h"
 #include "text/pieces.h"
 #include "text/regex.h"
+#include "text/trained_json.h"
 
 namespace qkv {
 namespace text {
 namespace {
 
 constexpr std::int32_t kBytesOfVocabulary = 256;
-constexpr const char* kEndOfText = "<|endoftext|>";
 
 // A different word of the text, in pieces so far.
 struct TrainedWord {
@@ -151,39 +150,6 @@ std::vector<std::string> byte_pieces() {
   return pieces;
 }
 
-Json byte_level_stage() {
-  return {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", false}, {"use_regex", true}};
-}
-
-std::string json_of_training(const std::vector<std::string>& pieces, const Json& merges) {
-  Json vocab = Json::object();
-  for (std::size_t id = 0; id < pieces.size(); ++id) vocab[pieces[id]] = id;
-  const std::size_t end = pieces.size();
-  vocab[kEndOfText] = end;
-  const Json added = {{"id", end},       {"content", kEndOfText}, {"single_word", false}, {"lstrip", false},
-                      {"rstrip", false}, {"normalized", false},   {"special", true}};
-  const Json json = {{"version", "1.0"},
-                     {"truncation", nullptr},
-                     {"padding", nullptr},
-                     {"added_tokens", Json::array({added})},
-                     {"normalizer", nullptr},
-                     {"pre_tokenizer", byte_level_stage()},
-                     {"post_processor", byte_level_stage()},
-                     {"decoder", byte_level_stage()},
-                     {"model",
-                      {{"type", "BPE"},
-                       {"dropout", nullptr},
-                       {"unk_token", nullptr},
-                       {"continuing_subword_prefix", nullptr},
-                       {"end_of_word_suffix", nullptr},
-                       {"fuse_unk", false},
-                       {"byte_fallback", false},
-                       {"ignore_merges", false},
-                       {"vocab", vocab},
-                       {"merges", merges}}}};
-  return json.dump(1) + "\n";
-}
-
 }  // namespace
 }  // namespace text
 
@@ -199,7 +165,7 @@ std::string train_tokenizer(std::string_view text, const TrainTokenizerOptions& 
   }
   constexpr std::int64_t kOften = 100;
   std::vector<std::string> pieces = text::byte_pieces();
-  text::Json merges = text::Json::array();
+  std::vector<std::pair<std::string, std::string>> merges;
   text::BpeTraining training(text::words_of(text));
   while (static_cast<std::int64_t>(pieces.size()) + 1 < options.size) {
     const auto pair = training.next(options.least_count);
@@ -207,7 +173,7 @@ std::string train_tokenizer(std::string_view text, const TrainTokenizerOptions& 
     const std::string& first = pieces[static_cast<std::size_t>(pair->first)];
     const std::string& second = pieces[static_cast<std::size_t>(pair->second)];
     const auto id = static_cast<std::int32_t>(pieces.size());
-    merges.push_back({first, second});
+    merges.emplace_back(first, second);
     pieces.push_back(first + second);
     training.merge(*pair, id);
     if (options.progress && id % kOften == 0) options.progress(id);

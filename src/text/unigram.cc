@@ -79,12 +79,15 @@ SubwordModelPtr read_unigram(const JsonField& field) {
   PieceTable pieces;
   std::vector<double> scores;
   const JsonField list = field.at("vocab");
-  if (!list.value().is_array()) list.fail("a list");
-  for (const Json& next : list.value()) {
-    const bool sound = next.is_array() && next.size() == 2 && next[0].is_string() && next[1].is_number();
-    if (!sound) list.elements().at(scores.size()).fail("a piece and its score");
-    pieces.set(static_cast<std::int32_t>(scores.size()), next[0].get<std::string>());
-    scores.push_back(next[1].get<double>());
+  if (!list.is_list()) list.fail("a list");
+  for (std::size_t n = 0; n < list.size(); ++n) {
+    const JsonValue next = list.element(n);
+    const bool is_pair = next.is_list() && next.size() == 2;
+    const auto piece = is_pair ? next[0].text() : std::nullopt;
+    const auto score = is_pair ? next[1].number() : std::nullopt;
+    if (!piece || !score) list.elements().at(n).fail("a piece and its score");
+    pieces.set(static_cast<std::int32_t>(n), std::string(*piece));
+    scores.push_back(*score);
   }
   std::optional<std::int32_t> unknown;
   if (const auto id = field.find("unk_id")) {

@@ -2,41 +2,46 @@
 
 #include <cerrno>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "files/descriptor.h"
+#include "files/json_numbers.h"
 #include "files/reading.h"
 #include "qkv/files.h"
 
 namespace qkv {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Numbers = std::map<std::string, files::JsonNumber, std::less<>>;
 
 std::string line_of(const LoggedStep& step) {
-  Json line = {{"step", step.step},
-               {"loss", step.loss},
-               {"gradient_norm", step.gradient_norm},
-               {"learning_rate", step.learning_rate},
-               {"tokens", step.tokens},
-               {"seconds", step.seconds}};
-  if (step.accuracy) line["accuracy"] = *step.accuracy;
-  if (step.held_out_loss) line["held_out_loss"] = *step.held_out_loss;
-  return line.dump() + "\n";
+  std::vector<std::pair<const char*, files::JsonNumber>> line = {{"step", step.step},
+                                                                 {"loss", step.loss},
+                                                                 {"gradient_norm", step.gradient_norm},
+                                                                 {"learning_rate", step.learning_rate},
+                                                                 {"tokens", step.tokens},
+                                                                 {"seconds", step.seconds}};
+  if (step.accuracy) line.emplace_back("accuracy", *step.accuracy);
+  if (step.held_out_loss) line.emplace_back("held_out_loss", *step.held_out_loss);
+  return files::numbers_as_json(line) + "\n";
+}
+
+std::optional<double> number_if_there(const Numbers& line, const char* word) {
+  const auto found = line.find(word);
+  if (found == line.end()) return std::nullopt;
+  return std::visit([](const auto number) { return static_cast<double>(number); }, found->second);
 }
 
 // Null stands for a number that is not finite.
-double number_in(const Json& line, const char* word) {
-  return line.contains(word) && line[word].is_number() ? line[word].get<double>() : 0.0;
-}
+double number_in(const Numbers& line, const char* word) { return number_if_there(line, word).value_or(0); }
 
-std::optional<double> number_if_there(const Json& line, const char* word) {
-  if (!line.contains(word) || !line[word].is_number()) return std::nullopt;
-  return line[word].get<double>();
-}
-
-LoggedStep step_of(const Json& line) {
-  return {.step = line["step"].get<std::int64_t>(),
+LoggedStep step_of(const Numbers& line, std::int64_t step) {
+  return {.step = step,
           .loss = number_in(line, "loss"),
           .gradient_norm = number_in(line, "gradient_norm"),
           .learning_rate = number_in(line, "learning_rate"),
@@ -53,8 +58,10 @@ std::vector<LoggedStep> read_log(const TrainPlace& place) {
   std::vector<LoggedStep> steps;
   std::ifstream file(place.log());
   for (std::string text; std::getline(file, text);) {
-    const Json line = Json::parse(text, nullptr, false);
-    if (line.is_object() && line.contains("step") && line["step"].is_number_integer()) steps.push_back(step_of(line));
+    const auto line = files::numbers_in_json(text);
+    const auto found = line ? line->find("step") : Numbers::const_iterator();
+    if (!line || found == line->end()) continue;
+    if (const auto* step = std::get_if<std::int64_t>(&found->second)) steps.push_back(step_of(*line, *step));
   }
   return steps;
 }

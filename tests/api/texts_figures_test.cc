@@ -9,7 +9,7 @@ namespace qkv::texts_figures_test {
 namespace {
 
 TEST(EmbedFigures, AreALineWithTheDigitsOfAFloat) {
-  EmbedFigures figures{.text = "a\xff", .prompt = {}, .vector = {0.1F, -1, 1e-8F}};
+  EmbedFigures figures{.text = "a\xff", .prompt = {}, .vector = {0.1F, -1, 1e-8F}, .cautions = {}};
   EXPECT_EQ(reply_as_line(figures), "{\"text\":\"a\xef\xbf\xbd\",\"vector\":[0.1,-1,1e-08]}\n");
   figures.prompt = "query: ";
   EXPECT_THAT(reply_as_line(figures), testing::HasSubstr("\",\"prompt\":\"query: \",\"vector\""));

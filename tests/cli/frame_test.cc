@@ -75,8 +75,8 @@ TEST(Frame, NamesInHelpWhatAnOptionExcludesUnlessThatIsMany) {
 TEST(Frame, DescribesEveryOptionAsTheDocumentDoes) {
   const auto bytes = read_file(QKV_SOURCE_DIR "/docs/api.md");
   const std::string document(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  EXPECT_THAT(document, HasSubstr("begin -->\n" + run_qkv({"help", "--describe"}).out + "<!--"))
-      << "docs/api.md takes what `qkv help --describe` prints";
+  EXPECT_THAT(document, HasSubstr("begin -->\n" + run_qkv({"help", "--describe", "--own"}).out + "<!--"))
+      << "docs/api.md takes what `qkv help --describe --own` prints";
 }
 
 // No line is wider than a terminal, no two empty ones follow one another, and what an option does begins in one column.

@@ -7,12 +7,15 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 
 #include "file/encodings.h"
 #include "file/live_engine.h"
 #include "file/packed_blocks.h"
 #include "file/page_file.h"
 #include "file/page_requests.h"
+#include "qkv/api/about.h"
+#include "qkv/api/bench.h"
 #include "qkv/error.h"
 
 namespace qkv::file_test {
@@ -98,15 +101,19 @@ TEST(PageFile, CarriesRepliesAsThePageAsksForThem) {
   EXPECT_THROW(frozen.add("bench", {{"query", 9}}), InvalidArgument);
   EXPECT_FALSE(frozen.add_if_answered("bench", {{"query", 9}}));
   EXPECT_EQ(frozen.size(), 1U);
+  EXPECT_EQ(frozen.added<BenchReply>("bench", {{"query", 2}, {"mask", "causal"}}).query, 2);
+  EXPECT_THROW(static_cast<void>(frozen.added<HeadsReply>("bench", {{"query", 2}, {"mask", "causal"}})),
+               std::logic_error);
 }
 
-TEST(PageFile, ChangesAReplyAndKnowsWhatItsRequestsName) {
+TEST(PageFile, TakesAnotherReplyAndKnowsWhatItsRequestsName) {
   Studio studio;
   Frozen frozen(studio);
-  frozen.add("about", Request::object());
+  auto about = frozen.added<AboutReply>("about", {});
   frozen.add("heads", {{"model", "induction"}, {"text", "abcxyzab"}});
   EXPECT_THAT(frozen.values_of("model"), testing::ElementsAre("induction"));
-  frozen.change("about", Request::object(), [](Request& about) { about["models"] = Request::array(); });
+  about.models.clear();
+  frozen.put("about", {}, any_reply(about));
   const std::string packed = gunzipped(frozen.packed());
   EXPECT_THAT(packed, AllOf(HasSubstr(R"("models":[])"), HasSubstr("heads {\"model\":\"induction\"")));
   EXPECT_THAT(packed, Not(HasSubstr("translation")));
@@ -127,7 +134,7 @@ TEST(PageFile, TakesTheModelsThatItShowsAndThenTheSmallest) {
 TEST(PageFile, HoldsWhatAStepIsMadeOf) {
   Studio studio;
   Frozen frozen(studio);
-  freeze_step(frozen, Request::object());
+  freeze_step(frozen, {});
   const std::string packed = gunzipped(frozen.packed());
   EXPECT_THAT(packed, AllOf(HasSubstr("pictures {}"), HasSubstr(R"(pictures {"key":2,"query":0})")));
 }
@@ -184,28 +191,28 @@ TEST(PackedBlocks, HoldEveryWord) {
 TEST(PageFile, HoldsTheMapsOfHeadsAsFineAsColours) {
   Studio studio;
   const Request reading{{"model", "translation"}, {"example", 0}};
-  const StudioReply whole = studio.ask("heads", reading.dump());
+  const AnyReply answer = studio.answer("heads", reading);
+  const StudioReply whole = studio_reply(answer);
   Frozen frozen(studio);
-  const Request json = add_heads(frozen, reading);
-  EXPECT_EQ(json, Request::parse(whole.json));
+  const HeadsReply& heads = add_heads(frozen, reading);
+  EXPECT_EQ(studio_reply_of(heads).json, whole.json);
   const std::string packed = gunzipped(frozen.packed());
   std::array<std::uint32_t, 4> head{};
   std::memcpy(head.data(), packed.data(), sizeof head);
   const std::string frame = unpacked(head[2], std::string_view(packed).substr(sizeof head + head[0] + head[1]));
   const std::string blocks = frame.substr(8);
-  for (const Request& site : json["sites"]) {
-    std::size_t count = 1;
-    for (const Request& extent : site["maps"]["shape"]) count *= extent.get<std::size_t>();
-    ASSERT_GT(count, 0U);
-    const auto at = site["maps"]["at"].get<std::size_t>();
-    for (std::size_t n = 0; n < count; ++n) {
-      float exact = 0, kept = 0;
-      std::memcpy(&exact, whole.blocks.data() + at + n * sizeof(float), sizeof(float));
-      std::memcpy(&kept, blocks.data() + at + n * sizeof(float), sizeof(float));
+  std::size_t at = 0;
+  for (const HeadsSite& site : answer.as<HeadsReply>()->sites) {
+    ASSERT_GT(site.maps.size(), 0);
+    for (const float exact : site.maps.values<float>()) {
+      float kept = 0;
+      std::memcpy(&kept, blocks.data() + at, sizeof(float));
+      at += sizeof(float);
       EXPECT_NEAR(kept, exact, 1.0 / 512);
       EXPECT_NEAR(kept, exact, std::max(exact / 64, 0x1p-14F));
       EXPECT_EQ(std::bit_cast<std::uint32_t>(kept) & 0xFFFFU, 0U);
     }
+    at = (at + 7) / 8 * 8;  // where the next tensor begins
   }
 }
 
@@ -224,7 +231,7 @@ TEST(Encodings, KnowAboutHowManyBytesGzipMakes) {
 TEST(PageFile, StopsAtItsBounds) {
   Studio studio;
   Frozen frozen(studio);
-  freeze_step(frozen, Request::object(), {.replies = 50});
+  freeze_step(frozen, {}, {.replies = 50});
   EXPECT_EQ(frozen.size(), 50U);
 }
 

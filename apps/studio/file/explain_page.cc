@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -32,7 +33,7 @@ Request explain_request(const ExplainRequest& asked) {
   if (!request.why.empty()) request.why = {"all"};
   request.all = request.query.empty() && request.why.empty() ? "" : "full";
   request.numbers = false;
-  return Request::parse(explain_fields().as_json(request));
+  return explain_fields().as_values(request);
 }
 
 std::string matrix_text(const TensorView& matrix) {
@@ -66,12 +67,13 @@ std::int64_t largest_projection(const ExplainRequest& asked) {
 constexpr std::array<std::string_view, 10> kOfBench = {"context", "scale",    "softcap", "bias", "heads",
                                                        "d_model", "kv_heads", "d_k",     "d_v",  "positions"};
 
-// The question `bench`; null for what the bench does not hold.
-Request bench_request(const ExplainRequest& asked, const Request& explained, const Explanation& explanation) {
-  if (!asked.worked.empty() || asked.dropout) return nullptr;
+// The question `bench`; none for what the bench does not hold.
+std::optional<Request> bench_request(const ExplainRequest& asked, const Request& explained,
+                                     const Explanation& explanation) {
+  if (!asked.worked.empty() || asked.dropout) return std::nullopt;
   Request request{{"tokens", joined(explanation.tokens)}};
   for (const std::string_view name : kOfBench) {
-    if (explained.contains(name)) request[std::string(name)] = explained[std::string(name)];
+    if (const auto found = explained.find(name); found != explained.end()) request.insert(*found);
   }
   if (asked.bias == "t5") {
     request.erase("bias");
@@ -80,16 +82,16 @@ Request bench_request(const ExplainRequest& asked, const Request& explained, con
   if (explanation.keys != explanation.tokens) request["context"] = joined(explanation.keys);
   if (const std::string mask = mask_text(asked); !mask.empty()) request["mask"] = mask;
   if (explanation.asked >= 0) request["query"] = explanation.asked;
-  if (explanation.tokens.size() == 1) request["query"] = 0;
+  if (explanation.tokens.size() == 1) request["query"] = std::int64_t{0};
   if (!asked.q.empty() || !asked.npz.empty()) {
     for (const char* name : {"q", "k", "v"}) {
       const Tensor& tensor = explanation.tensor(name);
-      if (!is_one_head(tensor)) return nullptr;
+      if (!is_one_head(tensor)) return std::nullopt;
       request[name] = matrix_text(tensor.view().select(0, 0));
     }
     return request;
   }
-  if (largest_projection(asked) > kDrawnNumbers) return nullptr;
+  if (largest_projection(asked) > kDrawnNumbers) return std::nullopt;
   request["seed"] = asked.seed.value_or(ExplainOptions{}.seed);
   return request;
 }
@@ -103,23 +105,23 @@ std::string explain_start(Request request) {
 }
 
 // A file without the page Step explains as well.
-void add_step_page(Frozen& frozen, StudioPage& page, const Request& bench) {
-  if (bench.is_null()) return;
+void add_step_page(Frozen& frozen, StudioPage& page, const std::optional<Request>& bench) {
+  if (!bench) return;
   try {
-    add_bench_page(frozen, page, bench);
+    add_bench_page(frozen, page, *bench);
   } catch (const InvalidArgument&) {
     return;
   }
 }
 
-// "tokens.1.0" as the fields that a question has for it.
-Request head_fields(const std::string& name) {
+// "tokens.1.0".
+std::optional<ShownHead> shown_head(const std::string& name) {
   const std::size_t first = name.find('.');
   const std::size_t last = name.rfind('.');
-  if (first == std::string::npos || last == first) return {};
-  return {{"site", name.substr(0, first)},
-          {"layer", number_from<std::int64_t>(name.substr(first + 1, last - first - 1)).value()},
-          {"head", number_from<std::int64_t>(name.substr(last + 1)).value()}};
+  if (first == std::string::npos || last == first) return std::nullopt;
+  return ShownHead{.site = name.substr(0, first),
+                   .layer = number_from<std::int64_t>(name.substr(first + 1, last - first - 1)).value(),
+                   .head = number_from<std::int64_t>(name.substr(last + 1)).value()};
 }
 
 // What the other pages read: a text as it is, without the answer that was asked for.
@@ -139,12 +141,12 @@ void add_trained_pages(Frozen& frozen, StudioPage& page, const Request& request,
   // The other pages read texts as they are.
   if (request.contains("picture") || request.contains("captions") || request.contains("chat")) return;
   if (std::ssize(explanation.keys) > kTokensOfPages) return;
-  Request reading{{"model", request["model"]}};
-  for (const char* name : {"text", "example"}) {
-    if (request.contains(name)) reading[name] = request[name];
+  Request reading;
+  for (const char* name : {"model", "text", "example"}) {
+    if (const auto found = request.find(name); found != request.end()) reading.insert(*found);
   }
   const auto query = explanation.asked >= 0 ? std::optional(explanation.asked) : std::nullopt;
-  add_model_pages(frozen, page, reading, head_fields(explanation.head), query, kBesideExplain);
+  add_model_pages(frozen, page, reading, shown_head(explanation.head), query, kBesideExplain);
 }
 
 }  // namespace
@@ -159,7 +161,7 @@ std::string explain_page(const ExplainRequest& asked, const Explanation& explana
         } else {
           add_trained_pages(frozen, page, request, explanation);
         }
-        frozen.put("explain", request, studio_reply_of(explained(explanation, Explained::as_shown)));
+        frozen.put("explain", request, any_reply(explained(explanation, Explained::as_shown)));
         page.starts.push_back(explain_start(request));
       });
 }
@@ -174,8 +176,7 @@ std::string match_page(const MatchRequest& asked, const MatchFound& found) {
                                .model = asked.model,
                                .maps = true,
                                .numbers = false};
-    frozen.put("match", Request::parse(match_fields().as_json(request)),
-               studio_reply_of(match_figures(request, found)));
+    frozen.put("match", match_fields().as_values(request), any_reply(match_figures(request, found)));
     page.starts.push_back(start_of("explain", {{"model", asked.model},
                                                {"images", fmt::format("{}", fmt::join(question.names, "\n"))},
                                                {"captions", fmt::format("{}", fmt::join(question.captions, "\n"))}}));

@@ -1,5 +1,6 @@
 #include "frozen.h"
 
+#include <stdexcept>
 #include <utility>
 
 #include "packed_blocks.h"
@@ -13,10 +14,9 @@ void append(std::string& to, std::size_t number) {
 }
 
 std::string name_of(std::string_view question, const Request& request) {
-  return std::string(question) + " " + request.dump();
+  return std::string(question) + " " + as_json(request);
 }
 
-// As packed() has it.
 std::string entry_of(const std::string& name, const StudioReply& reply) {
   const std::string_view blocks(reinterpret_cast<const char*>(reply.blocks.data()), reply.blocks.size());
   const std::string frame = framed(StudioFrame::reply, reply.json);
@@ -30,36 +30,26 @@ std::string entry_of(const std::string& name, const StudioReply& reply) {
 
 }  // namespace
 
-Request Frozen::add(std::string_view question, const Request& request, const EditBlocks& edit) {
+void Frozen::refuse_kind(std::string_view question) {
+  throw std::logic_error("a reply of another kind to " + std::string(question));
+}
+
+const AnyReply* Frozen::find(std::string_view question, const Request& request) const {
   const auto found = replies_.find(name_of(question, request));
-  if (found != replies_.end()) return Request::parse(found->second.json);
-  StudioReply reply = studio_.ask(question, request.dump());
-  Request json = Request::parse(reply.json);
-  if (edit) edit(json, reply.blocks);
-  put(question, request, std::move(reply));
-  return json;
+  return found == replies_.end() ? nullptr : &found->second.reply;
 }
 
-void Frozen::put(std::string_view question, const Request& request, StudioReply reply) {
+const AnyReply& Frozen::add(std::string_view question, const Request& request) {
+  if (const AnyReply* kept = find(question, request)) return *kept;
+  return put(question, request, studio_.answer(question, request));
+}
+
+const AnyReply& Frozen::put(std::string_view question, const Request& request, AnyReply reply) {
   const std::string name = name_of(question, request);
-  if (!replies_.contains(name)) packed_.add(entry_of(name, reply));
-  replies_.insert_or_assign(name, std::move(reply));
-}
-
-void Frozen::change(std::string_view question, const Request& request, const std::function<void(Request&)>& edit) {
-  StudioReply& reply = replies_.at(name_of(question, request));
-  Request json = Request::parse(reply.json);
-  edit(json);
-  reply.json = json.dump();
-}
-
-std::set<std::string> Frozen::values_of(std::string_view field) const {
-  std::set<std::string> values;
-  for (const auto& [name, reply] : replies_) {
-    const Request request = Request::parse(name.substr(name.find(' ') + 1));
-    if (request.contains(field)) values.insert(request[field].get<std::string>());
-  }
-  return values;
+  std::string entry = entry_of(name, studio_reply(reply));
+  if (!replies_.contains(name)) packed_.add(entry);
+  Kept kept{.request = request, .reply = std::move(reply), .entry = std::move(entry)};
+  return replies_.insert_or_assign(name, std::move(kept)).first->second.reply;
 }
 
 bool Frozen::add_if_answered(std::string_view question, const Request& request) {
@@ -71,10 +61,24 @@ bool Frozen::add_if_answered(std::string_view question, const Request& request) 
   }
 }
 
+std::set<std::string> Frozen::values_of(std::string_view field) const {
+  std::set<std::string> values;
+  for (const auto& [name, kept] : replies_) {
+    const auto found = kept.request.find(field);
+    if (found != kept.request.end()) values.insert(std::get<std::string>(found->second));
+  }
+  return values;
+}
+
 std::string Frozen::packed() const {
   std::string all;
-  for (const auto& [name, reply] : replies_) all += entry_of(name, reply);
+  for (const auto& [name, kept] : replies_) all += kept.entry;
   return gzipped(all);
+}
+
+Request with(Request request, const Request& others) {
+  for (const auto& [name, value] : others) request.insert_or_assign(name, value);
+  return request;
 }
 
 }  // namespace qkv::studio

@@ -1,6 +1,6 @@
 #include <bit>
 #include <cstdint>
-#include <cstring>
+#include <utility>
 
 #include "page_requests.h"
 
@@ -17,39 +17,31 @@ float short_weight(float weight) {
   return std::bit_cast<float>((std::bit_cast<std::uint32_t>(weight) + last / 2) & ~(last - 1));
 }
 
-void shorten_maps(const Request& heads, std::vector<std::byte>& blocks) {
-  for (const Request& site : heads["sites"]) {
-    const Request& maps = site["maps"];
-    std::size_t count = 1;
-    for (const Request& extent : maps["shape"]) count *= extent.get<std::size_t>();
-    std::byte* at = blocks.data() + maps["at"].get<std::size_t>();
-    for (std::size_t n = 0; n < count; ++n, at += sizeof(float)) {
-      float weight = 0;
-      std::memcpy(&weight, at, sizeof(float));
-      weight = short_weight(weight);
-      std::memcpy(at, &weight, sizeof(float));
-    }
+HeadsReply with_short_maps(HeadsReply heads) {
+  for (HeadsSite& site : heads.sites) {
+    Tensor maps(site.maps.contiguous().view(), DType::f32);
+    for (float& weight : maps.values<float>()) weight = short_weight(weight);
+    site.maps = std::move(maps);
   }
+  return heads;
 }
 
 }  // namespace
 
-Request add_heads(Frozen& frozen, const Request& reading) { return frozen.add("heads", reading, shorten_maps); }
+const HeadsReply& add_heads(Frozen& frozen, const Request& reading) {
+  return frozen.added<HeadsReply>("heads", reading, with_short_maps);
+}
 
 void freeze_heads(Frozen& frozen, const Request& reading, const Request& head, const FileBounds& bounds) {
   const Room room(frozen, bounds);
-  const auto add_parts = [&](const Request& of) {
-    Request request = reading;
-    request.update(of);
-    frozen.add("head_parts", request);
-  };
-  frozen.add("about", Request::object());
-  const Request all = add_heads(frozen, reading);
+  const auto add_parts = [&](const Request& of) { frozen.add("head_parts", with(reading, of)); };
+  frozen.add("about", {});
+  const HeadsReply& all = add_heads(frozen, reading);
   add_parts(head);
-  for (const Request& site : all["sites"]) {
-    for (const Request& one : site["classes"]) {
+  for (const HeadsSite& site : all.sites) {
+    for (const HeadsClass& one : site.classes) {
       if (!room.is_left()) return;
-      add_parts({{"site", site["site"]}, {"layer", one["layer"]}, {"head", one["head"]}});
+      add_parts({{"site", site.site}, {"layer", one.layer}, {"head", one.head}});
     }
   }
 }

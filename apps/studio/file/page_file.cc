@@ -47,20 +47,24 @@ std::string data_element(std::string_view type, std::string_view id, std::string
   return fmt::format("<script type=\"{}\" id=\"{}\">{}</script>\n", type, id, text);
 }
 
+// In a line of its own.
+template <class Value>
+std::string json_element(std::string_view id, const Value& value) {
+  std::string line = reply_as_line(value);
+  line.pop_back();  // the line break
+  return data_element("application/json", id, replaced(std::move(line), "<", "\\u003c"));
+}
+
 std::string data_of(const PageFile& file, const Frozen& frozen) {
-  const std::string starts = replaced(Request(file.starts).dump(), "<", "\\u003c");
-  std::string data = data_element("application/json", "starts", starts);
+  std::string data = json_element("starts", file.starts);
   if (file.live) {
     data += data_element("text/plain", "engine", base85(file.live->engine));
     data += data_element("text/plain", "worker", inside_script(file.live->worker));
-    Request models = Request::object();
-    for (const auto& [name, bytes] : file.live->models) models[name] = base85(bytes);
-    data += data_element("application/json", "models", models.dump());
+    Named<std::string> models;
+    for (const auto& [name, bytes] : file.live->models) models.emplace_back(name, base85(bytes));
+    data += json_element("models", models);
   }
-  if (!file.host.empty()) {
-    const std::string host = replaced(Request{{"where", file.host}}.dump(), "<", "\\u003c");
-    data += data_element("application/json", "host", host);
-  }
+  if (!file.host.empty()) data += json_element("host", Named<std::string>{{"where", file.host}});
   if (frozen.size() > 0) data += data_element("text/plain", "frozen", base85(frozen.packed()));
   return data;
 }

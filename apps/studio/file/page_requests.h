@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "file/frozen.h"
+#include "qkv/api/heads.h"
 
 namespace qkv::studio {
 
@@ -33,7 +34,7 @@ void freeze_step(Frozen& frozen, const Request& request, const FileBounds& bound
 
 /// The question `heads` of a model's text or example. The maps, which are seen as colours alone, keep as many bits as
 /// the scales of the page have colours, in half the bytes. Throws as the question.
-Request add_heads(Frozen& frozen, const Request& reading);
+const HeadsReply& add_heads(Frozen& frozen, const Request& reading);
 
 /// The page Heads of a model's text or example ("model", "text" or "example"): all heads, and what each head and its
 /// pairs follow from, `head` ("site", "layer", "head") first. Throws as the question `heads`.

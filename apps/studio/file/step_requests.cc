@@ -1,7 +1,11 @@
 #include <cstdint>
+#include <iterator>
 #include <string>
+#include <utility>
+#include <variant>
 
 #include "page_requests.h"
+#include "qkv/api/bench.h"
 #include "qkv/explain/bench.h"
 
 namespace qkv::studio {
@@ -17,20 +21,19 @@ class StepRequests {
   }
 
   void add_all(std::int64_t query) {
-    const Request first = frozen_.add("bench", asking(query));  // refused here, it throws
-    const auto queries = static_cast<std::int64_t>(first["queries"].size());
+    const auto& first = frozen_.added<BenchReply>("bench", asking(query));  // refused here, it throws
+    const std::int64_t queries = std::ssize(first.queries);
     add_numbers(asking(query), first);
     for (std::int64_t other = 0; other < queries && room_.is_left(); ++other) {
-      add_numbers(asking(other), frozen_.add("bench", asking(other)));
+      add_numbers(asking(other), frozen_.added<BenchReply>("bench", asking(other)));
     }
     for (std::int64_t other = 0; other < queries; ++other) add_mistakes(other);
-    for (std::int64_t other = 0; other < queries; ++other) add_pictures(other, first["keys"].size());
+    for (std::int64_t other = 0; other < queries; ++other) add_pictures(other, std::ssize(first.keys));
     // Backward from the first output of each row: where the button leads; then from the others.
-    const auto width = first["d_v"].get<std::int64_t>();
     add_backward(query, query, 0);
     for (std::int64_t other = 0; other < queries; ++other) add_backward(other, other, 0);
     for (std::int64_t row = 0; row < queries; ++row) {
-      for (std::int64_t column = 0; column < width; ++column) add_backward(query, row, column);
+      for (std::int64_t column = 0; column < first.d_v; ++column) add_backward(query, row, column);
     }
   }
 
@@ -41,14 +44,12 @@ class StepRequests {
     return request;
   }
 
-  void add_numbers(Request request, const Request& bench) {
-    for (const Request& matrix : bench["matrices"]) {
-      const std::int64_t from = matrix["first_row"];
-      const std::int64_t rows = matrix["values"]["shape"][0];
-      const std::int64_t columns = matrix["values"]["shape"][1];
-      for (std::int64_t cell = 0; cell < rows * columns && room_.is_left(); ++cell) {
-        const std::string name = matrix["name"];
-        request["of"] = name + ":" + std::to_string(from + cell / columns) + "," + std::to_string(cell % columns);
+  void add_numbers(Request request, const BenchReply& bench) {
+    for (const BenchMatrix& matrix : bench.matrices) {
+      const std::int64_t columns = matrix.values.dim(1);
+      for (std::int64_t cell = 0; cell < matrix.values.size() && room_.is_left(); ++cell) {
+        request["of"] = matrix.name + ":" + std::to_string(matrix.first_row + cell / columns) + "," +
+                        std::to_string(cell % columns);
         frozen_.add("number", request);
       }
     }
@@ -63,11 +64,11 @@ class StepRequests {
   }
 
   // What a step is made of: for the heaviest key, and for each that is offered as a chip.
-  void add_pictures(std::int64_t query, std::size_t keys) {
-    constexpr std::size_t kMostChips = 12;
+  void add_pictures(std::int64_t query, std::int64_t keys) {
+    constexpr std::int64_t kMostChips = 12;
     Request request = asking(query);
     if (!room_.is_left() || !frozen_.add_if_answered("pictures", request)) return;
-    for (std::size_t key = 0; key < keys && keys <= kMostChips && room_.is_left(); ++key) {
+    for (std::int64_t key = 0; key < keys && keys <= kMostChips && room_.is_left(); ++key) {
       request["key"] = key;
       frozen_.add("pictures", request);
     }
@@ -77,7 +78,7 @@ class StepRequests {
     if (!room_.is_left()) return;
     Request request = asking(query);
     request["move"] = std::to_string(row) + "," + std::to_string(column);
-    add_numbers(request, frozen_.add("bench", request));
+    add_numbers(request, frozen_.added<BenchReply>("bench", request));
   }
 
   Frozen& frozen_;
@@ -89,9 +90,10 @@ class StepRequests {
 
 void freeze_step(Frozen& frozen, const Request& request, const FileBounds& bounds) {
   StepRequests step(frozen, request, bounds);
-  frozen.add("about", Request::object());
-  frozen.add_if_answered("operations", Request::object());
-  step.add_all(request.value("query", kUsualQuery));
+  frozen.add("about", {});
+  frozen.add_if_answered("operations", {});
+  const auto query = request.find("query");
+  step.add_all(query == request.end() ? kUsualQuery : std::get<std::int64_t>(query->second));
 }
 
 }  // namespace qkv::studio

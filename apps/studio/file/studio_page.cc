@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "file/live_engine.h"
+#include "qkv/api/about.h"
 #include "qkv/error.h"
 
 namespace qkv::studio {
@@ -33,47 +35,38 @@ std::string escaped(std::string_view text) {
 }
 
 // Where there is something to see in what the model reads, if it is an example of the studio's own.
-const Request* example_of(const Request& about, const Request& reading) {
-  for (const Request& model : about["models"]) {
-    if (model["name"] != reading["model"]) continue;
-    for (const Request& one : model["examples"]) {
-      const bool is_text = reading.contains("text") && one["text"] == reading["text"];
-      if (is_text || (reading.contains("example") && one["example"] == reading["example"])) return &one;
+const AboutExample* example_of(const AboutReply& about, const Request& reading) {
+  const auto is = [&](std::string_view field, const FieldValue& value) {
+    const auto found = reading.find(field);
+    return found != reading.end() && found->second == value;
+  };
+  for (const AboutModel& model : about.models) {
+    if (!is("model", model.name)) continue;
+    for (const AboutExample& one : model.examples) {
+      if (is("text", one.text) || (one.example && is("example", *one.example))) return &one;
     }
   }
   return nullptr;
 }
 
 // The first head with a pattern, as the page would choose it.
-Request telling_head(const Request& heads) {
+ShownHead telling_head(const HeadsReply& heads) {
   constexpr std::array<std::string_view, 3> kPlain = {"mixed", "broad", "-"};
-  const Request& site = heads["sites"][0];
-  Request chosen{{"site", site["site"]}, {"layer", 0}, {"head", 0}};
-  for (const Request& one : site["classes"]) {
-    if (std::ranges::find(kPlain, one["word"].get<std::string_view>()) != kPlain.end()) continue;
-    chosen["layer"] = one["layer"];
-    chosen["head"] = one["head"];
-    break;
-  }
-  return chosen;
-}
-
-std::string name_of_head(const Request& head) {
-  return fmt::format("{}.{}.{}", head["site"].get<std::string>(), head["layer"].get<std::int64_t>(),
-                     head["head"].get<std::int64_t>());
+  const HeadsSite& site = heads.sites.front();
+  const auto is_telling = [&](const HeadsClass& one) { return std::ranges::find(kPlain, one.word) == kPlain.end(); };
+  const auto found = std::ranges::find_if(site.classes, is_telling);
+  if (found == site.classes.end()) return {.site = site.site};
+  return {.site = site.site, .layer = found->layer, .head = found->head};
 }
 
 // The models that a reader can choose: those of the file's engine, and those that its replies show.
 void keep_models(Frozen& frozen, const PageFile& file) {
   const std::set<std::string> shown = frozen.values_of("model");
-  frozen.change("about", Request::object(), [&](Request& about) {
-    Request kept = Request::array();
-    for (const Request& model : about["models"]) {
-      const auto name = model["name"].get<std::string>();
-      if (shown.contains(name) || (file.live && file.live->models.contains(name))) kept.push_back(model);
-    }
-    about["models"] = std::move(kept);
+  auto about = frozen.added<AboutReply>("about", {});
+  std::erase_if(about.models, [&](const AboutModel& model) {
+    return !shown.contains(model.name) && !(file.live && file.live->models.contains(model.name));
   });
+  frozen.put("about", {}, any_reply(std::move(about)));
 }
 
 }  // namespace
@@ -81,8 +74,9 @@ void keep_models(Frozen& frozen, const PageFile& file) {
 std::string start_of(const std::string& page, const Request& fields) {
   std::string start = "#/" + page;
   char before = '?';
-  for (const auto& [name, value] : fields.items()) {
-    start += before + name + "=" + escaped(value.is_string() ? value.get<std::string>() : value.dump());
+  for (const auto& [name, value] : fields) {
+    const auto* const text = std::get_if<std::string>(&value);
+    start += before + name + "=" + escaped(text != nullptr ? *text : as_json(value));
     before = '&';
   }
   return start;
@@ -95,7 +89,7 @@ std::string studio_page(StudioPage page, const FillPage& fill) {
   if (opened.model != nullptr) studio.keep(opened.shown.model, opened.model);
   if (opened.pass != nullptr) studio.keep(opened.shown, *opened.pass);
   Frozen frozen(studio);
-  frozen.add("about", Request::object());
+  frozen.add("about", {});
   fill(frozen, page);
   PageFile file{.title = page.title, .starts = page.starts, .live = live_engine()};
   if (file.live) {
@@ -108,7 +102,7 @@ std::string studio_page(StudioPage page, const FillPage& fill) {
 
 void add_bench_page(Frozen& frozen, StudioPage& page, const Request& bench) {
   freeze_step(frozen, bench);
-  Request fields = Request::object();
+  Request fields;
   // The address has its own names for what the page lets its reader change.
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNames = {{{"tokens", "text"},
                                                                                     {"q", "Q"},
@@ -119,46 +113,42 @@ void add_bench_page(Frozen& frozen, StudioPage& page, const Request& bench) {
                                                                                     {"w_k", "Wk"},
                                                                                     {"w_v", "Wv"},
                                                                                     {"query", "q"}}};
-  for (const auto& [name, value] : bench.items()) {
+  for (const auto& [name, value] : bench) {
     const auto* found = std::ranges::find(kNames, name, &std::pair<std::string_view, std::string_view>::first);
     fields[found == kNames.end() ? name : std::string(found->second)] = value;
   }
   page.starts.push_back(start_of("step", fields));
 }
 
-void add_model_pages(Frozen& frozen, StudioPage& page, const Request& reading, Request head,
+void add_model_pages(Frozen& frozen, StudioPage& page, const Request& reading, const std::optional<ShownHead>& head,
                      std::optional<std::int64_t> query, std::optional<std::size_t> most) {
-  Request all;
+  const HeadsReply* all = nullptr;
   try {
-    all = add_heads(frozen, reading);
+    all = &add_heads(frozen, reading);
   } catch (const InvalidArgument&) {
     return;
   }
-  if (all["sites"].empty()) return;
-  const Request about = frozen.add("about", Request::object());
-  const Request* example = example_of(about, reading);
-  if (example != nullptr && head.empty()) {
-    head = {{"site", (*example)["site"]}, {"layer", (*example)["layer"]}, {"head", (*example)["head"]}};
-    if (!query) query = (*example)["query"].get<std::int64_t>();
-  }
-  const Request chosen = head.empty() ? telling_head(all) : head;
+  if (all->sites.empty()) return;
+  const AboutExample* example = example_of(frozen.added<AboutReply>("about", {}), reading);
+  const bool is_of_example = example != nullptr && !head;
+  const ShownHead shown = is_of_example
+                              ? ShownHead{.site = example->site, .layer = example->layer, .head = example->head}
+                              : head.value_or(telling_head(*all));
+  if (is_of_example && !query) query = example->query;
+  const Request chosen{{"site", shown.site}, {"layer", shown.layer}, {"head", shown.head}};
   if (most) {
     freeze_heads(frozen, reading, chosen, {.bytes = *most});
   } else {
     freeze_heads(frozen, reading, chosen);
   }
-  Request fields = reading;
-  fields["head"] = name_of_head(chosen);
+  const std::string name = fmt::format("{}.{}.{}", shown.site, shown.layer, shown.head);
+  const Request fields = with(reading, {{"head", name}});
   page.starts.push_back(start_of("heads", fields));
-  Request bench = reading;
-  bench.update(chosen);
-  const Request& site =
-      *std::ranges::find(all["sites"], chosen["site"], [](const Request& one) { return one["site"]; });
-  const std::int64_t asking = query.value_or(static_cast<std::int64_t>(site["queries"].size()) - 1);
-  bench["query"] = asking;
-  freeze_step(frozen, bench, most ? FileBounds{.bytes = *most} : FileBounds{});
-  fields["q"] = asking;
-  page.starts.push_back(start_of("step", fields));
+  const HeadsSite& site = *std::ranges::find(all->sites, shown.site, &HeadsSite::site);
+  const std::int64_t asking = query.value_or(std::ssize(site.queries) - 1);
+  freeze_step(frozen, with(with(reading, chosen), {{"query", asking}}),
+              most ? FileBounds{.bytes = *most} : FileBounds{});
+  page.starts.push_back(start_of("step", with(fields, {{"q", asking}})));
 }
 
 }  // namespace qkv::studio

@@ -44,11 +44,15 @@ using FillPage = std::function<void(Frozen&, StudioPage&)>;
 /// The page Step of what the request of the question `bench` lays out.
 void add_bench_page(Frozen& frozen, StudioPage& page, const Request& bench);
 
-/// The page Heads of a model's reading, and the page Step of one of its heads: "site", "layer" and "head", or empty for
-/// one that shows a pattern; the bench is asked of `query`, or of the last. A model of which the studio shows no heads
-/// is left out. `most`: bytes of the replies of each of the two pages, as they lie in the file; without it, what the
-/// studio's own files have.
-void add_model_pages(Frozen& frozen, StudioPage& page, const Request& reading, Request head,
+struct ShownHead {
+  std::string site;
+  std::int64_t layer = 0, head = 0;
+};
+
+/// The page Heads of a model's reading, and the page Step of one of its heads, or of one that shows a pattern; the
+/// bench is asked of `query`, or of the last. A model of which the studio shows no heads is left out. `most`: bytes of
+/// the replies of each of the two pages, as they lie in the file; without it, what the studio's own files have.
+void add_model_pages(Frozen& frozen, StudioPage& page, const Request& reading, const std::optional<ShownHead>& head,
                      std::optional<std::int64_t> query, std::optional<std::size_t> most = std::nullopt);
 
 }  // namespace qkv::studio

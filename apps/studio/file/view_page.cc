@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "file/studio_page.h"
+#include "qkv/api/about.h"
 #include "qkv/error.h"
 #include "qkv/explain.h"
 
@@ -19,13 +20,13 @@ void add_mask_page(Frozen& frozen, StudioPage& page, const std::string& mask) {
 }
 
 // What the model reads: the text, or its first example.
-Request reading_of(const StudioOptions& options, const Request& about) {
+Request reading_of(const StudioOptions& options, const AboutReply& about) {
   if (!options.text.empty()) return {{"model", options.model}, {"text", options.text}};
-  for (const Request& model : about["models"]) {
-    if (model["name"] != options.model || model["examples"].empty()) continue;
-    const Request& example = model["examples"][0];
-    if (!example["text"].get<std::string>().empty()) return {{"model", options.model}, {"text", example["text"]}};
-    return {{"model", options.model}, {"example", example["example"]}};
+  for (const AboutModel& model : about.models) {
+    if (model.name != options.model || model.examples.empty()) continue;
+    const AboutExample& example = model.examples.front();
+    if (!example.text.empty()) return {{"model", options.model}, {"text", example.text}};
+    return {{"model", options.model}, {"example", example.example.value()}};
   }
   throw InvalidArgument("request", "text", "what the model reads", "none");
 }
@@ -34,11 +35,11 @@ void fill_view(Frozen& frozen, StudioPage& page) {
   const StudioOptions& options = page.studio;
   if (!options.mask.empty()) add_mask_page(frozen, page, options.mask);
   if (!options.model.empty()) {
-    const Request about = frozen.add("about", Request::object());
-    add_model_pages(frozen, page, reading_of(options, about), {}, std::nullopt);
+    const Request reading = reading_of(options, frozen.added<AboutReply>("about", {}));
+    add_model_pages(frozen, page, reading, std::nullopt, std::nullopt);
     return;
   }
-  Request bench = Request::object();
+  Request bench;
   if (!options.text.empty()) bench = {{"tokens", options.text}, {"seed", ExplainOptions{}.seed}};
   add_bench_page(frozen, page, bench);
 }

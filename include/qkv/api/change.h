@@ -48,7 +48,7 @@ struct ChangeFound {
 
 /// ChangeFigures of one text, ChangeOfTexts of many, or SweepFigures.
 [[nodiscard]] AnyReply change_reply(const ChangeFound& found, const std::string& model);
-[[nodiscard]] AnyReply answer(const ChangeRequest& request);
+[[nodiscard]] AnyReply answer(const ChangeRequest& request, const Saying& saying = {});
 
 /// What was asked.
 struct ChangeAsked {
@@ -56,6 +56,7 @@ struct ChangeAsked {
   std::vector<std::string> interventions;  // as they were read
   std::optional<std::string> from_text;
   std::optional<std::int64_t> from_example;
+  std::vector<std::string> cautions;
 };
 
 struct BeforeAndAfter {

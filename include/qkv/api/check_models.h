@@ -34,7 +34,7 @@ struct CheckAsked : CheckRequest {
 
 [[nodiscard]] const Fields<CheckAsked>& check_asked_fields();
 /// That of the files, or of the models. Throws as check() and check_models().
-[[nodiscard]] AnyReply answer(const CheckAsked& asked);
+[[nodiscard]] AnyReply answer(const CheckAsked& asked, const Saying& saying = {});
 
 /// What `qkv check --text --json` prints.
 struct CheckModelsFigures {
@@ -45,6 +45,7 @@ struct CheckModelsFigures {
   std::vector<ComparedPlace> worst;
   std::vector<ComparedLayer> layers;
   std::string worst_layer;
+  std::vector<std::string> cautions;
 };
 
 /// Opens both models; their cautions begin with "A: " or "B: ". Throws InvalidArgument naming the field, otherwise as

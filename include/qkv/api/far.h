@@ -67,6 +67,7 @@ struct FarReply {
   std::vector<FarLevel> levels;
   std::int64_t base = 0;
   FarTile overview;
+  std::vector<std::string> cautions;
 };
 
 struct FarTileRequest : FarRequest {

@@ -132,11 +132,35 @@ using ShownName = std::function<std::string(std::string_view)>;
 /// field_value() and require_company() do.
 [[nodiscard]] FieldValues field_values(std::span<const FieldInfo> fields, std::string_view json);
 
+/// Values by the names of their fields, {{"mask", "causal"}, {"tq", 8}}.
+using NamedValues = std::map<std::string, FieldValue, std::less<>>;
+
+/// The same of such values; a whole number stands for one of any type.
+[[nodiscard]] FieldValues field_values(std::span<const FieldInfo> fields, const NamedValues& named);
+
+/// A value as JSON in one line, and the values as an object, by their names' order.
+[[nodiscard]] std::string as_json(const FieldValue& value);
+[[nodiscard]] std::string as_json(const NamedValues& named);
+
 /// `threads`, from 1 to 65536.
 [[nodiscard]] FieldInfo threads_field(const std::string& group = {});
 
 /// A table in Markdown, one row a field, by their own names or as `shown` has them.
 [[nodiscard]] std::string fields_as_markdown(std::span<const FieldInfo> fields, const ShownName& shown = {});
+
+/// Fields that have a table under a heading of their own.
+struct ToldFields {
+  std::string_view heading;
+  std::span<const FieldInfo> fields;
+};
+
+/// How many of the fields `told` has just so; nullopt where others would have to be left out of it, more than a few.
+[[nodiscard]] std::optional<std::size_t> told_already(const ToldFields& told, std::span<const FieldInfo> fields);
+
+/// A sentence that refers to `told`, with what is shown otherwise and what is not there, and a table of the other
+/// fields.
+[[nodiscard]] std::string fields_as_markdown(const ToldFields& told, std::span<const FieldInfo> fields,
+                                             const ShownName& shown = {});
 
 namespace api_detail {
 
@@ -227,6 +251,7 @@ class FieldTable {
  protected:
   [[nodiscard]] std::string json_of(const void* request, const void* plain) const;
   [[nodiscard]] FieldValues said_by(const void* request, const void* plain) const;
+  [[nodiscard]] NamedValues named(FieldValues&& values) const;
   void add(FieldInfo&& info, api_detail::Holder holder, std::ptrdiff_t offset, const void* plain);
   void add(const FieldTable& part, std::ptrdiff_t offset);
 
@@ -273,6 +298,8 @@ class Fields : public FieldTable {
 
   /// The fields of the request that say something, as a JSON object in one line.
   [[nodiscard]] std::string as_json(const Request& request) const { return json_of(&request, &plain_); }
+  /// The same as values.
+  [[nodiscard]] NamedValues as_values(const Request& request) const { return named(said_by(&request, &plain_)); }
 
   /// require_company() of a request that was not read: what differs from the defaults was given.
   void require_company(const Request& request) const { qkv::require_company(infos(), said_by(&request, &plain_)); }

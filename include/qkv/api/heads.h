@@ -54,6 +54,7 @@ struct HeadsReply {
   std::vector<HeadsSaid> says;
   std::optional<Tensor> image;  // u8 [side, side, 3]
   std::int64_t patches = 0;     // of the image, along a side, row by row; they are the last of their places
+  std::vector<std::string> cautions;
 };
 
 /// A head as it is, or in a model that is changed: `changes` as "remove 1.0; cut 7:3".

@@ -57,11 +57,12 @@ struct LensFigures {
   bool is_expected = false;
   std::vector<LensLayer> layers;
   std::optional<LensParts> parts;
+  std::vector<std::string> cautions;
 };
 
 /// Opens the model. Throws as lens_report().
 [[nodiscard]] LensReport found_lens(const LensRequest& request, const Saying& saying = {});
-[[nodiscard]] LensFigures answer(const LensRequest& request);
+[[nodiscard]] LensFigures answer(const LensRequest& request, const Saying& saying = {});
 
 /// `model` says whose.
 [[nodiscard]] LensFigures lens_figures(const LensReport& report, const std::string& model);

@@ -33,6 +33,7 @@ struct MatchFigures {
   std::vector<std::vector<double>> cosines, logits, probabilities;  // a row for each image
   std::vector<std::int64_t> best_caption, best_image;
   std::optional<ExplainReply> explanation;
+  std::vector<std::string> cautions;
 };
 
 /// What was asked, and what the towers make of it.
@@ -52,7 +53,7 @@ struct MatchFound {
 /// Those of the pictures, then those of the captions: f32 [I + T, d_embedding].
 [[nodiscard]] Tensor vectors_of(const PairMatch& match);
 [[nodiscard]] MatchFigures match_figures(const MatchRequest& request, const MatchFound& found);
-[[nodiscard]] MatchFigures answer(const MatchRequest& request);
+[[nodiscard]] MatchFigures answer(const MatchRequest& request, const Saying& saying = {});
 
 [[nodiscard]] const Members<MatchFigures>& members_of(const MatchFigures* figures);
 

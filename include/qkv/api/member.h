@@ -1,6 +1,7 @@
 // What a reply holds, described once: from it come its JSON, its binary tensors, docs/api.md and the TypeScript types.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -219,6 +220,9 @@ class Members : public MemberTable {
     return *this;
   }
 
+  /// `cautions`, left out where there are none.
+  Members& add_cautions() { return add_if_there(&Reply::cautions, "cautions", "What its reader has to know"); }
+
   /// Those of a part that the reply is made from.
   template <class Base>
   Members& add(const Members<Base>& base) {
@@ -243,14 +247,87 @@ class Members : public MemberTable {
   Reply plain_ = {};
 };
 
-/// A reply of some kind that was computed: gives its values to whoever writes them.
-using AnyReply = std::function<void(ReplyWriter&)>;
+/// A reply that has a place for what its reader has to know: `std::vector<std::string> cautions`.
+template <class Reply>
+concept HasCautions = std::same_as<decltype(Reply::cautions), std::vector<std::string>>;
+
+namespace api_detail {
+
+/// What is done with a reply of which nobody knows the kind.
+struct ReplyKind {
+  void (*write)(ReplyWriter& writer, const void* reply);
+  void (*caution)(void* reply, const std::vector<std::string>& cautions);  // null: it has no place for them
+};
+
+template <class Reply>
+void caution_at(void* reply, const std::vector<std::string>& cautions) {
+  if constexpr (kIsList<Reply>) {
+    for (auto& one : *static_cast<Reply*>(reply)) caution_at<typename Reply::value_type>(&one, cautions);
+  } else {
+    auto& all = static_cast<Reply*>(reply)->cautions;
+    all.insert(all.end(), cautions.begin(), cautions.end());
+  }
+}
+
+template <class Reply>
+inline constexpr bool kTakesCautions = HasCautions<Reply>;
+template <class Reply>
+inline constexpr bool kTakesCautions<std::vector<Reply>> = HasCautions<Reply>;
+
+template <class Reply>
+constexpr ReplyKind reply_kind() {
+  if constexpr (kTakesCautions<Reply>) {
+    return {write_at<Reply>, caution_at<Reply>};
+  } else {
+    return {write_at<Reply>, nullptr};
+  }
+}
+
+// Of each kind one, by whose address a reply knows its own.
+template <class Reply>
+inline constexpr ReplyKind kReplyKind = reply_kind<Reply>();
+
+}  // namespace api_detail
+
+/// Adds what its reader has to know to a reply that has a place for it: in each element of a list.
+template <class Reply>
+void add_cautions(Reply& reply, const std::vector<std::string>& cautions) {
+  if constexpr (api_detail::kTakesCautions<Reply>) api_detail::caution_at<Reply>(&reply, cautions);
+}
+
+/// A reply of some kind that was computed. Copies share it.
+class AnyReply {
+ public:
+  AnyReply() = default;
+
+  [[nodiscard]] explicit operator bool() const noexcept { return kind_ != nullptr; }
+  /// Gives its values to whoever writes them.
+  void operator()(ReplyWriter& writer) const { kind_->write(writer, reply_.get()); }
+
+  /// The reply, if it is of this kind; null if it is of another.
+  template <class Reply>
+  [[nodiscard]] const Reply* as() const noexcept {
+    return kind_ == &api_detail::kReplyKind<Reply> ? static_cast<const Reply*>(reply_.get()) : nullptr;
+  }
+
+  /// Adds what its reader has to know, in each element of a list. Throws std::logic_error where the reply has no place
+  /// for it.
+  void caution(const std::vector<std::string>& cautions);
+
+ private:
+  template <class Reply>
+  friend AnyReply any_reply(Reply reply);
+
+  std::shared_ptr<void> reply_;
+  const api_detail::ReplyKind* kind_ = nullptr;
+};
 
 template <class Reply>
 [[nodiscard]] AnyReply any_reply(Reply reply) {
-  return [kept = std::make_shared<const Reply>(std::move(reply))](ReplyWriter& writer) {
-    api_detail::write_value(writer, *kept);
-  };
+  AnyReply any;
+  any.reply_ = std::make_shared<Reply>(std::move(reply));
+  any.kind_ = &api_detail::kReplyKind<Reply>;
+  return any;
 }
 
 /// What `write` writes, as JSON: {"name": value, …}, two blanks a level; a tensor is {"dtype", "shape", "values"} in

@@ -152,6 +152,7 @@ struct ProbeFigures : MatrixExtents, AppliedOptions {
   std::optional<std::vector<std::int64_t>> area;
   std::vector<Named<double>> means;
   Named<Tensor> arrays;
+  std::vector<std::string> cautions;
 };
 
 /// Throws as probe_choice(), load_probe_inputs() and probe().

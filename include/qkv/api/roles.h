@@ -77,6 +77,7 @@ struct RolesReply {
   std::optional<double> loss;
   std::int64_t importance_texts = 0, masked_tokens = 0;
   std::string no_importance;  // why there is none
+  std::vector<std::string> cautions;
 };
 
 /// What the heads of a model do, and over which texts.
@@ -103,7 +104,7 @@ struct HeadsFound {
 inline constexpr std::int64_t kFewestPairs = 10;
 
 /// RolesReply, or SyntaxReply where the request has `syntax`. Opens the model.
-[[nodiscard]] AnyReply answer(const AnalyzeRequest& request);
+[[nodiscard]] AnyReply answer(const AnalyzeRequest& request, const Saying& saying = {});
 
 /// `model` and `texts` say whose heads, and over which texts.
 [[nodiscard]] RolesReply roles_reply(const HeadAnalysis& analysis, const std::string& model, const std::string& texts);

@@ -20,6 +20,8 @@ namespace qkv {
 class TextModel;
 struct HeadsRequest;
 struct ModelPass;
+struct PageReply;
+struct PageRequest;
 
 /// Called now and then while a question is answered, with what is walked ("map", "top keys", …); `stop` ends it with
 /// Cancelled.
@@ -64,6 +66,8 @@ struct StudioOptions {
   StudioLimits limits = {};
   std::string root = {};  // a folder: of files only those below it are read, and the box; empty: all that the user may
   Asker asker = Asker::reader;
+  /// Writes a file of the studio for the question `view`; empty: its pages are not here.
+  std::function<PageReply(const PageRequest&)> writes_page = {};
 };
 
 /// The model, text, file, mask and root.
@@ -109,6 +113,7 @@ class Studio {
 
   /// The same of values of the question's fields, as a reply that is yet to be written.
   [[nodiscard]] AnyReply answer(std::string_view name, const FieldValues& request, const StudioWatch& watch = {});
+  [[nodiscard]] AnyReply answer(std::string_view name, const NamedValues& request, const StudioWatch& watch = {});
 
  private:
   struct State;

@@ -28,6 +28,7 @@ struct SyntaxReply {
   std::string model;
   std::int64_t sentences = 0, words = 0, layers = 0, heads = 0;
   std::vector<SyntaxRelation> relations;
+  std::vector<std::string> cautions;
 };
 
 [[nodiscard]] SyntaxReply syntax_reply(const SyntaxAnalysis& analysis, const std::string& model);

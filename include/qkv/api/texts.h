@@ -134,6 +134,7 @@ struct EmbedFigures {
   std::string text;
   std::string prompt;  // that stood before it; may be empty
   std::vector<float> vector;
+  std::vector<std::string> cautions;
 };
 
 struct FillPiece {
@@ -151,6 +152,7 @@ struct FillMask {
 struct FillFigures {
   std::vector<FillMask> masks;
   std::string text;
+  std::vector<std::string> cautions;
 };
 
 /// What `qkv generate --json` prints, a line for each text.
@@ -188,7 +190,7 @@ struct GenerateFigures {
 [[nodiscard]] EmbedFigures embed_figures(const EmbedReply& reply, std::size_t n);
 
 /// Each opens the model. Of a text EmbedFigures, of several a list of them.
-[[nodiscard]] AnyReply answer(const EmbedRequest& request);
+[[nodiscard]] AnyReply answer(const EmbedRequest& request, const Saying& saying = {});
 /// `said` is told each part as it is certain, as WriteOptions has it.
 [[nodiscard]] std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given,
                                                   const decltype(WriteOptions::said)& said = {});

@@ -36,11 +36,13 @@ struct TokensFigures {
   std::vector<std::vector<std::int64_t>> offsets;  // begin and end
   std::vector<std::string> pieces, sources;
   std::vector<std::int32_t> types;
+  std::vector<std::string> cautions;
 };
 
 /// The text of ids.
 struct TokensText {
   std::string text;
+  std::vector<std::string> cautions;
 };
 
 struct VocabularyPiece {
@@ -52,6 +54,7 @@ struct VocabularyPiece {
 struct VocabularyFigures {
   std::vector<VocabularyPiece> pieces;
   std::int64_t size = 0;
+  std::vector<std::string> cautions;
 };
 
 /// The answer to a TokensRequest: for a text, a file, ids, and the vocabulary. A piece is found by `search` as it
@@ -61,7 +64,7 @@ using TokensFound = std::variant<TokensFigures, std::vector<TokensFigures>, Toke
 /// Says which words of the tokenizer's files are not heeded. Throws InvalidArgument naming the field, and Error for
 /// files that cannot be read.
 [[nodiscard]] TokensFound found_tokens(const TokensRequest& request, const Saying& saying = {});
-[[nodiscard]] AnyReply answer(const TokensRequest& request);
+[[nodiscard]] AnyReply answer(const TokensRequest& request, const Saying& saying = {});
 
 /// For people. A token has its number, id, piece, bytes and part of the text.
 [[nodiscard]] std::string as_text(const TokensRequest& request, const TokensFound& found);

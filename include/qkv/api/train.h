@@ -75,6 +75,7 @@ struct TrainReply {
   double held_out_loss = 0;
   std::int64_t pattern_examples = 0;
   std::vector<TrainedPattern> patterns;
+  std::vector<std::string> cautions;
 };
 
 [[nodiscard]] TrainReply train_reply(const TrainReport& report);
@@ -126,7 +127,7 @@ struct PlannedRun {
 
 /// TrainReply, or TrainTokenizerReply. Throws as planned_run() and train_as_planned(), and Cancelled, with all saved,
 /// once nobody waits.
-[[nodiscard]] AnyReply answer(const TrainRun& run, const Given& given);
+[[nodiscard]] AnyReply answer(const TrainRun& run, const Given& given, const Saying& saying = {});
 
 [[nodiscard]] const Members<TrainedStep>& members_of(const TrainedStep* step);
 [[nodiscard]] const Members<TrainedScore>& members_of(const TrainedScore* score);

@@ -16,35 +16,29 @@ struct AskedQuestion {
   const Question* question;
 };
 
-// Keeps the models and passes of the last questions, as long as the process lives.
-Studio& studio() {
-  static Studio one({.text = {}, .asker = Asker::owner});
-  return one;
-}
-
-// The page as text, or the file that it was written to: by the package's command, in which the studio's pages are.
-AnyReply page_of(const Question& question, const FieldValues& values) {
-  std::string model;
-  std::string file;
+// The page as text, or the file that it was written to. The studio's pages are in the package's command.
+PageReply written_page(const PageRequest& request) {
   const nb::gil_scoped_acquire gil;
   const nb::object pictures = nb::module_::import_("qkv._pictures");
   nb::list words;
-  words.append(question.command);
-  for (const auto& [n, value] : values) {
-    const std::string& name = question.fields[n].name;
-    const std::string& text = std::get<std::string>(value);
-    if (name == "model" || name == "export") {
-      (name == "model" ? model : file) = text;
-    } else {
-      words.append("--" + name + "=" + text);
-    }
-  }
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.append(std::string(option) + "=" + value);
+  };
+  words.append("view");
+  add("--text", request.studio.text);
+  add("--mask", request.studio.mask);
   words.append("--export");
-  file.empty() ? words.append(pictures.attr("FILE")) : words.append(file);
-  words.append("--");
-  if (!model.empty()) words.append(model);
-  const auto page = nb::cast<std::string>(pictures.attr("exported")(words, question.command));
-  return any_reply(PageReply{.page = file.empty() ? page : "", .file = file});
+  request.file.empty() ? words.append(pictures.attr("FILE")) : words.append(request.file);
+  if (!request.studio.model.empty()) words.append("--");
+  if (!request.studio.model.empty()) words.append(request.studio.model);
+  const auto page = nb::cast<std::string>(pictures.attr("exported")(words, "view"));
+  return {.page = request.file.empty() ? page : "", .file = request.file};
+}
+
+// Keeps the models and passes of the last questions, as long as the process lives.
+Studio& studio() {
+  static Studio one({.text = {}, .asker = Asker::owner, .writes_page = written_page});
+  return one;
 }
 
 // A command's question is called as the command is: "bench positions".
@@ -80,10 +74,7 @@ nb::object asked(const std::string& name, const Given& given) {
   const Question& question = asked_question(name);
   const FieldValues values = field_values({.name = name, .fields = question.fields}, given);
   const Hearing hearing(name);
-  const auto answer = [&] {
-    return question.command == "view" ? page_of(question, values)
-                                      : studio().answer(question.name, values, signal_watch());
-  };
+  const auto answer = [&] { return studio().answer(question.name, values, signal_watch()); };
   const AnyReply reply = said_in_python(name, question.fields, [&] { return stoppably(answer); });
   hearing.warn();
   return object_of(reply);

@@ -209,6 +209,8 @@ AnyReply change_reply(const ChangeFound& found, const std::string& model) {
   return any_reply(change_figures(std::get<LossChange>(found.change), found.question, model));
 }
 
-AnyReply answer(const ChangeRequest& request) { return change_reply(found_change(request), request.model); }
+AnyReply answer(const ChangeRequest& request, const Saying& saying) {
+  return change_reply(found_change(request, saying), request.model);
+}
 
 }  // namespace qkv

@@ -7,8 +7,11 @@ namespace qkv {
 namespace {
 
 ChangeAsked asked_of(const ChangeQuestion& question, const std::string& model) {
-  ChangeAsked asked{
-      .model = model, .interventions = {}, .from_text = question.from_text, .from_example = question.from_example};
+  ChangeAsked asked{.model = model,
+                    .interventions = {},
+                    .from_text = question.from_text,
+                    .from_example = question.from_example,
+                    .cautions = {}};
   for (const Intervention& one : question.interventions) asked.interventions.push_back(to_string(one));
   return asked;
 }

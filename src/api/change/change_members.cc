@@ -5,12 +5,12 @@ namespace qkv {
 
 const Members<ChangeAsked>& members_of(const ChangeAsked* /*type*/) {
   using A = ChangeAsked;
-  static const auto kMembers =
-      Members<A>("ChangeAsked")
-          .add(&A::model, "model", "Whose")
-          .add(&A::interventions, "interventions", "As they were read")
-          .add_if_there(&A::from_text, "from_text", "The other text")
-          .add_if_there(&A::from_example, "from_example", "Or the number of the other example");
+  static const auto kMembers = Members<A>("ChangeAsked")
+                                   .add(&A::model, "model", "Whose")
+                                   .add(&A::interventions, "interventions", "As they were read")
+                                   .add_if_there(&A::from_text, "from_text", "The other text")
+                                   .add_if_there(&A::from_example, "from_example", "Or the number of the other example")
+                                   .add_cautions();
   return kMembers;
 }
 

@@ -64,9 +64,9 @@ const Fields<CheckAsked>& check_asked_fields() {
   return kFields;
 }
 
-AnyReply answer(const CheckAsked& asked) {
+AnyReply answer(const CheckAsked& asked, const Saying& saying) {
   if (asked.models.text_file.empty()) return any_reply(check_figures(asked, check(asked)));
-  return any_reply(check_models({.a = asked.a, .b = asked.b, .read = asked.models}, {}));
+  return any_reply(check_models({.a = asked.a, .b = asked.b, .read = asked.models}, {}, saying));
 }
 
 CheckModelsFigures check_models(const CheckModelsRequest& request,

@@ -43,7 +43,8 @@ const Members<CheckModelsFigures>& members_of(const CheckModelsFigures* /*type*/
           .add(&F::perplexity_b, "perplexity_b", "Of B")
           .add(&F::worst, "worst", "The places with the largest divergence, at most five")
           .add(&F::layers, "layers", "From the input up; empty where the two have other layers or widths")
-          .add_if_there(&F::worst_layer, "worst_layer", "The layer with the largest mean error");
+          .add_if_there(&F::worst_layer, "worst_layer", "The layer with the largest mean error")
+          .add_cautions();
   return kMembers;
 }
 

@@ -85,6 +85,7 @@ void FarHead::take_model(StudioState& state, const FarRequest& request) {
   queries_ = site.queries;
   keys_ = site.keys;
   described_.title = fmt::format("{}, layer {}, head {}", request.model, request.layer, request.head);
+  described_.cautions = run_->trained().model().cautions();
   described_.layers = site.scope.layers;
   described_.site = name_of(site.site);
   for (const RunSite& one : run_->sites()) described_.sites.emplace_back(name_of(one.site));

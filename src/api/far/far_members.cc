@@ -55,7 +55,8 @@ const Members<FarReply>& members_of(const FarReply* /*type*/) {
                                    .add(&FarReply::needles, "needles", "What is planted in a text that is made up")
                                    .add(&FarReply::levels, "levels", "From a cell for each pair to one tile for all")
                                    .add(&FarReply::base, "base", "The level that is walked")
-                                   .add(&FarReply::overview, "overview", "An estimate of the last level's only tile");
+                                   .add(&FarReply::overview, "overview", "An estimate of the last level's only tile")
+                                   .add_cautions();
   return kMembers;
 }
 

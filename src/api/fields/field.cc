@@ -14,6 +14,7 @@
 #include "api/fields/byte_size.h"
 #include "api/fields/field_example.h"
 #include "api/fields/listed.h"
+#include "api/fields/named_values.h"
 #include "api/fields/refuse.h"
 #include "core/ascii.h"
 #include "core/number_range.h"
@@ -138,14 +139,6 @@ std::optional<FieldValue> typed(FieldType type, const Json& json) {
     }
   }
   __builtin_unreachable();
-}
-
-std::size_t index_of(std::span<const FieldInfo> fields, const std::string& name) {
-  const auto found = std::ranges::find(fields, name, &FieldInfo::name);
-  if (found != fields.end()) return static_cast<std::size_t>(found - fields.begin());
-  std::vector<std::string> names;
-  for (const FieldInfo& field : fields) names.push_back(field.name);
-  throw NotThere(name, there_is_no("field", name, names));
 }
 
 Json object_in(std::string_view json) {
@@ -276,7 +269,7 @@ FieldValues field_values(std::span<const FieldInfo> fields, std::string_view jso
   const Json object = object_in(json);
   FieldValues values;
   for (const auto& [name, member] : object.items()) {
-    const std::size_t n = index_of(fields, name);
+    const std::size_t n = api_detail::index_of_field(fields, name);
     if (member.is_null()) continue;
     const std::string shown = member.dump(-1, ' ', false, Json::error_handler_t::replace);
     auto value = typed(fields[n].type, member);

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "api/fields/named_values.h"
+
 namespace qkv {
 namespace {
 
@@ -40,6 +42,20 @@ api_detail::Json api_detail::json_of(const FieldInfo& field) {
     json["beside"].push_back({{"fields", others}, {"needs_one", needs_one}});
   }
   return json;
+}
+
+std::string as_json(const FieldValue& value) {
+  using api_detail::Json;
+  return std::visit([](const auto& held) { return Json(held).dump(-1, ' ', false, Json::error_handler_t::replace); },
+                    value);
+}
+
+std::string as_json(const NamedValues& named) {
+  std::string text;
+  for (const auto& [name, value] : named) {
+    text += (text.empty() ? "{" : ",") + as_json(FieldValue(name)) + ":" + as_json(value);
+  }
+  return text.empty() ? "{}" : text + "}";
 }
 
 std::string FieldTable::json_of(const void* request, const void* plain) const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -124,6 +125,14 @@ void show_image(const ModelRun& run, HeadsReply& reply) {
   }
 }
 
+// Of the model, and of a text that its task never draws.
+std::vector<std::string> cautions_of(const ModelRun& run) {
+  std::vector<std::string> cautions = run.trained().model().cautions();
+  if (run.trained().lengths().image_side > 0) return cautions;
+  std::ranges::move(run.trained().outside(run.example()), std::back_inserter(cautions));
+  return cautions;
+}
+
 HeadsReply answer_heads(StudioState& state, const HeadsRequest& request, const StudioWatch& watch) {
   const auto run = state.run(shown_text_of(request), kWholeHead);
   HeadsReply reply{.title = request.model,
@@ -132,7 +141,8 @@ HeadsReply answer_heads(StudioState& state, const HeadsRequest& request, const S
                    .asked = {},
                    .asked_at = 0,
                    .says = {},
-                   .image = {}};
+                   .image = {},
+                   .cautions = cautions_of(*run)};
   for (const RunSite& site : run->sites()) reply.sites.push_back(shown_site(*run, site, watch));
   say(*run, reply);
   show_image(*run, reply);

@@ -112,7 +112,8 @@ const Members<HeadsReply>& members_of(const HeadsReply* /*type*/) {
           .add(&HeadsReply::asked_at, "asked_at", "The place of that token in its text, from 0")
           .add(&HeadsReply::says, "says", "What it says there, the likeliest first")
           .add(&HeadsReply::image, "image", "u8 [side, side, 3]: the picture that it sees")
-          .add(&HeadsReply::patches, "patches", "Patches along a side of the picture");
+          .add(&HeadsReply::patches, "patches", "Patches along a side of the picture")
+          .add_cautions();
   return kMembers;
 }
 

@@ -151,7 +151,8 @@ const Members<TrainReply>& members_of(const TrainReply* /*type*/) {
           .add(&R::goal, "goal", "Share that the task asks for")
           .add(&R::held_out_loss, "held_out_loss", "Mean over these examples, in nats")
           .add(&R::pattern_examples, "pattern_examples", "Held out, by which the heads are scored")
-          .add(&R::patterns, "patterns", "Those that a solved model must show");
+          .add(&R::patterns, "patterns", "Those that a solved model must show")
+          .add_cautions();
   return kMembers;
 }
 

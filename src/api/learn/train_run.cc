@@ -172,10 +172,10 @@ std::optional<TrainReport> train_as_planned(const PlannedRun& run, const TrainWa
   }
 }
 
-AnyReply answer(const TrainRun& run, const Given& given) {
+AnyReply answer(const TrainRun& run, const Given& given, const Saying& saying) {
   require_trained(run.settings.task);
   if (run.settings.task == "tokenizer") return any_reply(trained_tokenizer(tokenizer_run(run)));
-  const PlannedRun planned = planned_run(run, given);
+  const PlannedRun planned = planned_run(run, given, saying);
   using api_detail::QuestionWatch;
   // Once there is a step to tell of, whoever waits is asked after each; what is saved is saved whole.
   const CallWatch whole = [] { return Proceed::go_on; };

@@ -57,6 +57,8 @@ LensReport found_lens(const LensRequest& request, const Saying& saying) {
   return report;
 }
 
-LensFigures answer(const LensRequest& request) { return lens_figures(found_lens(request), request.model); }
+LensFigures answer(const LensRequest& request, const Saying& saying) {
+  return lens_figures(found_lens(request, saying), request.model);
+}
 
 }  // namespace qkv

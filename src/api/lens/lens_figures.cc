@@ -105,7 +105,8 @@ const Members<LensFigures>& members_of(const LensFigures* /*type*/) {
           .add(&F::answer, "answer", "The token that is asked for")
           .add(&F::is_expected, "is_expected", "Whether the task, or the text, has it there")
           .add(&F::layers, "layers", "From the input up")
-          .add(&F::parts, "parts", "What adds up to the logit; null where the residual stream is no such sum");
+          .add(&F::parts, "parts", "What adds up to the logit; null where the residual stream is no such sum")
+          .add_cautions();
   return kMembers;
 }
 

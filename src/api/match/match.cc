@@ -103,6 +103,8 @@ Tensor vectors_of(const PairMatch& match) {
   return {vectors, DType::f32};
 }
 
-MatchFigures answer(const MatchRequest& request) { return match_figures(request, found_match(request)); }
+MatchFigures answer(const MatchRequest& request, const Saying& saying) {
+  return match_figures(request, found_match(request, saying));
+}
 
 }  // namespace qkv

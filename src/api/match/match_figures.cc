@@ -48,7 +48,8 @@ const Members<MatchFigures>& members_of(const MatchFigures* /*type*/) {
                "By softmax: that each text is the one of the image; else of each pair")
           .add(&F::best_caption, "best_caption", "Of each image, from 0")
           .add(&F::best_image, "best_image", "Of each caption, from 0")
-          .add_if_there(&F::explanation, "explanation", "What each cosine rests on; without `maps` left out");
+          .add_if_there(&F::explanation, "explanation", "What each cosine rests on; without `maps` left out")
+          .add_cautions();
   return kMembers;
 }
 

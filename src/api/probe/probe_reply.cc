@@ -68,6 +68,7 @@ ProbeFigures probe_figures(const ProbeInputs& inputs, const ProbeReply& reply) {
   figures.queries = inputs.queries;
   figures.keys = inputs.keys;
   figures.stage = reply.choice.stage.name();
+  figures.cautions = inputs.cautions;
   if (const auto& area = reply.choice.area) {
     figures.area = {area->i_begin, area->i_end, area->j_begin, area->j_end};
   }
@@ -99,7 +100,8 @@ const Members<ProbeFigures>& members_of(const ProbeFigures* /*type*/) {
           .add(&F::means, "means", "Of each head: the mean of each column of the statistics")
           .add(&F::arrays, "arrays",
                "map, map_visible, row, tile, top_keys, top_weights, key_totals and the statistics' "
-               "columns, as asked for; of several heads the first axis counts them");
+               "columns, as asked for; of several heads the first axis counts them")
+          .add_cautions();
   return kMembers;
 }
 

@@ -9,6 +9,7 @@
 #include "api/fields/refuse.h"
 #include "api/mask/mask_map.h"
 #include "api/questions/of_command.h"
+#include "api/studio/question_weight.h"
 #include "qkv/api/attend.h"
 #include "qkv/api/change.h"
 #include "qkv/api/check_models.h"
@@ -117,26 +118,29 @@ std::vector<api_detail::Answerer> api_detail::questions_of_attention() {
                  {R"({"random": "1,2,1,16,16,8", "causal": true, "map": "4", "top_k": 2, "seed": 3})",
                   R"({"model": "gpt", "text": "The cat sat down", "layer": 1, "stats": true, "row": 3})"},
                  require_modest_probe),
-      asked_by_pages(of_command(
+      light(asked_by_pages(of_command(
           "cost", "What attention costs: FLOPs, bytes, parameters, with the arithmetic.", cost_fields(),
           {printed<CostReply>("qkv cost --json")},
           {R"({"preset": "gpt2", "tokens": 2048})", R"({"layers": 2, "d_model": 64, "heads": 4, "gated": true})",
-           R"({"preset": "bert-base", "of": "flops"})"})),
-      asked_by_pages(of_command(
-          "mask", "A mask's coverage, its cost in tiles and its picture; without a mask, the words of the language.",
-          mask_fields(), {printed<MaskFigures>("qkv mask EXPR --json"), printed<MaskWordList>("qkv mask --json")},
-          {R"j({"mask": "causal & window(512)", "map": true, "cells": 128})j",
-           R"({"mask": "causal", "tq": 8, "tk": 6, "map": true})",
-           R"j({"mask": "window(64) & causal", "tq": 256, "tk": 256})j", R"({"tq": 64})"},
-          require_short_mask)),
-      asked_by_pages(of_command(
-          "explain", "Attention on a text: every step with its numbers.", explain_fields(),
-          {printed<ExplainReply>("qkv explain --json"),
-           printed<std::vector<WorkedExample>>("qkv explain --worked list --json")},
-          {R"({"text": "The cat sat down", "causal": true, "query": "cat", "all": "full", "numbers": false})",
-           R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]"})",
-           R"({"model": "induction", "text": "abcxyzab", "numbers": false})",
-           R"({"text": "The cat sat down", "causal": true})", R"({"text": "The cat sat", "query": "cat"})"})),
+           R"({"preset": "bert-base", "of": "flops"})"}))),
+      light(asked_by_pages(of_command(
+                "mask",
+                "A mask's coverage, its cost in tiles and its picture; without a mask, the words of the language.",
+                mask_fields(), {printed<MaskFigures>("qkv mask EXPR --json"), printed<MaskWordList>("qkv mask --json")},
+                {R"j({"mask": "causal & window(512)", "map": true, "cells": 128})j",
+                 R"({"mask": "causal", "tq": 8, "tk": 6, "map": true})",
+                 R"j({"mask": "window(64) & causal", "tq": 256, "tk": 256})j", R"({"tq": 64})"},
+                require_short_mask)),
+            is_short_mask),
+      light(asked_by_pages(of_command(
+                "explain", "Attention on a text: every step with its numbers.", explain_fields(),
+                {printed<ExplainReply>("qkv explain --json"),
+                 printed<std::vector<WorkedExample>>("qkv explain --worked list --json")},
+                {R"({"text": "The cat sat down", "causal": true, "query": "cat", "all": "full", "numbers": false})",
+                 R"({"q": "[[1,0],[0,1]]", "k": "[[1,0],[1,1]]", "v": "[[2],[3]]"})",
+                 R"({"model": "induction", "text": "abcxyzab", "numbers": false})",
+                 R"({"text": "The cat sat down", "causal": true})", R"({"text": "The cat sat", "query": "cat"})"})),
+            is_small_explanation),
   };
 }
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "api/studio/studio_questions.h"
+#include "api/studio/question_weight.h"
 #include "qkv/nearest_word.h"
 
 namespace qkv {
@@ -17,24 +17,24 @@ using api_detail::Answerer;
 std::vector<Answerer> questions_of_pages() {
   using namespace api_detail;
   return {
-      about_question(),
-      bench_question(),
-      number_question(),
-      heads_question(),
-      head_question(),
-      head_parts_question(),
-      pair_question(),
-      positions_question(),
+      light(about_question()),
+      light(bench_question(), is_short_text),
+      light(number_question(), is_short_text),
+      light(heads_question(), is_short_text),
+      light(head_question(), is_short_text),
+      light(head_parts_question(), is_short_text),
+      light(pair_question(), is_short_text),
+      light(positions_question()),
       far_open_question(),
       far_tile_question(),
       far_walk_question(),
       far_row_question(),
       far_largest_question(),
       far_find_question(),
-      learn_question(),
-      pictures_question(),
-      operations_question(),
-      bottleneck_question(),
+      light(learn_question()),
+      light(pictures_question()),
+      light(operations_question()),
+      light(bottleneck_question()),
       bottleneck_lengths_question(),
   };
 }

@@ -51,10 +51,31 @@ std::string told_before(const ReplyType& type, std::span<const Question> before)
   return {};
 }
 
+// The question before this one that has most of its fields.
+const Question* nearest_before(const Question& question, std::span<const Question> before) {
+  constexpr std::size_t kFewest = 4;
+  const Question* nearest = nullptr;
+  std::size_t most = kFewest - 1;
+  for (const Question& one : before) {
+    const auto shared = told_already({.heading = one.name, .fields = one.fields}, question.fields);
+    if (!shared || *shared <= most) continue;
+    most = *shared;
+    nearest = &one;
+  }
+  return nearest;
+}
+
+std::string fields_of(const Question& question, std::span<const Question> before) {
+  if (question.fields.empty()) return "It has no fields.\n";
+  const Question* nearest = nearest_before(question, before);
+  if (nearest == nullptr) return fields_as_markdown(question.fields);
+  return fields_as_markdown({.heading = nearest->name, .fields = nearest->fields}, question.fields);
+}
+
 std::string table_of(const Question& question, std::span<const Question> before) {
   std::string text = "### " + question.name + "\n\n" + question.meaning + "\n\n";
   if (!question.refusal.empty()) text += "Of the command and Python alone: " + question.refusal + ".\n\n";
-  text += question.fields.empty() ? "It has no fields.\n" : fields_as_markdown(question.fields);
+  text += fields_of(question, before);
   for (const QuestionReply& reply : question.replies) {
     text += "\n" + reply_in_words(reply, told_before(reply.type, before));
   }

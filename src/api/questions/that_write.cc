@@ -20,7 +20,7 @@ Answerer refused(Answerer one, const char* what) {
   return one;
 }
 
-// The pages are the program's, which Python asks for them.
+// The pages are the program's.
 Answerer page_question() {
   Answerer one = api_detail::described_command(
       "view",
@@ -28,9 +28,10 @@ Answerer page_question() {
       "qkv and without network.",
       page_fields().infos(), {printed<PageReply>("qkv view --export")},
       {R"({"model": "induction", "text": "abcxyzab"})"});
-  one.answer = [](api_detail::StudioState& /*state*/, const FieldValues& /*values*/,
-                  const StudioWatch& /*watch*/) -> AnyReply {
-    throw Error("a file of the studio is written by the program: `qkv view --export`");
+  one.answer = [](api_detail::StudioState& state, const FieldValues& values, const StudioWatch& /*watch*/) {
+    const auto& write = state.options().writes_page;
+    if (!write) throw Error("a file of the studio is written by the program: `qkv view --export`");
+    return any_reply(write(page_fields().from_values(values)));
   };
   return one;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <stdexcept>
 #include <utility>
 
 namespace qkv {
@@ -52,6 +53,12 @@ void MemberTable::add(const MemberTable& part, std::ptrdiff_t offset) {
   for (const Place& place : part.places_) {
     places_.push_back({place.offset + offset, place.write, place.is_there});
   }
+}
+
+void AnyReply::caution(const std::vector<std::string>& cautions) {
+  if (cautions.empty()) return;
+  if (kind_->caution == nullptr) throw std::logic_error("a reply without a place for: " + cautions.front());
+  kind_->caution(reply_.get(), cautions);
 }
 
 void MemberTable::write(ReplyWriter& writer, const void* reply) const {

@@ -115,9 +115,9 @@ SyntaxAnalysis found_syntax(const AnalyzeRequest& request, const Saying& saying)
   return api_detail::of_field("syntax", [&] { return analyze_syntax(*model, sentences); });
 }
 
-AnyReply answer(const AnalyzeRequest& request) {
-  if (!request.syntax.empty()) return any_reply(syntax_reply(found_syntax(request), request.model));
-  const HeadsFound found = found_heads(request);
+AnyReply answer(const AnalyzeRequest& request, const Saying& saying) {
+  if (!request.syntax.empty()) return any_reply(syntax_reply(found_syntax(request, saying), request.model));
+  const HeadsFound found = found_heads(request, saying);
   return any_reply(roles_reply(*found.analysis, request.model, found.texts.described));
 }
 

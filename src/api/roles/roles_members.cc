@@ -75,7 +75,8 @@ const Members<RolesReply>& members_of(const RolesReply* /*type*/) {
           .add(&R::loss, "loss", "Mean over the targets, in nats")
           .add(&R::importance_texts, "importance_texts", "Texts by which importance is measured")
           .add(&R::masked_tokens, "masked_tokens", "Tokens of these texts that were masked to ask for them")
-          .add(&R::no_importance, "no_importance", "Why removal and gradient are null; empty where they are not");
+          .add(&R::no_importance, "no_importance", "Why removal and gradient are null; empty where they are not")
+          .add_cautions();
   return kMembers;
 }
 

@@ -27,7 +27,8 @@ SyntaxReply syntax_reply(const SyntaxAnalysis& analysis, const std::string& mode
                     .words = analysis.words,
                     .layers = analysis.layers,
                     .heads = analysis.heads,
-                    .relations = {}};
+                    .relations = {},
+                    .cautions = {}};
   for (const RelationAccuracy& one : analysis.relations) reply.relations.push_back(shown(one, analysis.heads));
   return reply;
 }
@@ -61,7 +62,8 @@ const Members<SyntaxReply>& members_of(const SyntaxReply* /*type*/) {
                                    .add(&R::words, "words", "Of them")
                                    .add(&R::layers, "layers", "How many")
                                    .add(&R::heads, "heads", "Of a layer")
-                                   .add(&R::relations, "relations", "The most frequent first, in both directions");
+                                   .add(&R::relations, "relations", "The most frequent first, in both directions")
+                                   .add_cautions();
   return kMembers;
 }
 

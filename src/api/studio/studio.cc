@@ -253,6 +253,11 @@ AnyReply Studio::answer(std::string_view name, const FieldValues& request, const
   return Answering(*state_, name, watch).answer(request);
 }
 
+AnyReply Studio::answer(std::string_view name, const NamedValues& request, const StudioWatch& watch) {
+  const Answering answering(*state_, name, watch);
+  return answering.answer(field_values(answering.fields(), request));
+}
+
 StudioReply studio_reply(const std::function<void(ReplyWriter&)>& write) {
   api_detail::WireWriter writer;
   write(writer);

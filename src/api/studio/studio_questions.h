@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,9 +63,13 @@ class StudioState {
   FarHeads far_;
 };
 
+/// Whether an answer takes some hundredths of a second at most.
+using IsLight = bool (*)(std::span<const FieldInfo> fields, const FieldValues& values);
+
 struct Answerer {
   Question question;
   std::function<AnyReply(StudioState&, const FieldValues& request, const StudioWatch&)> answer;
+  IsLight is_light = nullptr;  // null: it may take much
 };
 
 /// A question whose request is read by `fields` and whose reply is what `answer` returns.

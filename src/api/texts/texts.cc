@@ -253,11 +253,11 @@ EmbedReply embed(const EmbedRequest& request, const Saying& saying) {
 EmbedFigures embed_figures(const EmbedReply& reply, std::size_t n) {
   const auto width = static_cast<std::size_t>(reply.embedded.rows.dim(1));
   const auto row = reply.embedded.rows.values<float>().subspan(n * width, width);
-  return {.text = reply.texts[n], .prompt = reply.embedded.prompt, .vector = {row.begin(), row.end()}};
+  return {.text = reply.texts[n], .prompt = reply.embedded.prompt, .vector = {row.begin(), row.end()}, .cautions = {}};
 }
 
-AnyReply answer(const EmbedRequest& request) {
-  const EmbedReply reply = embed(request, Saying{});
+AnyReply answer(const EmbedRequest& request, const Saying& saying) {
+  const EmbedReply reply = embed(request, saying);
   if (request.text) return any_reply(embed_figures(reply, 0));
   std::vector<EmbedFigures> all;
   for (std::size_t n = 0; n < reply.texts.size(); ++n) all.push_back(embed_figures(reply, n));

@@ -53,7 +53,8 @@ const Members<EmbedFigures>& members_of(const EmbedFigures* /*type*/) {
   static const auto kMembers = Members<EmbedFigures>("EmbedFigures")
                                    .add(&EmbedFigures::text, "text", "What was read")
                                    .add_if_there(&EmbedFigures::prompt, "prompt", "That stood before it")
-                                   .add(&EmbedFigures::vector, "vector", "With the digits of a float");
+                                   .add(&EmbedFigures::vector, "vector", "With the digits of a float")
+                                   .add_cautions();
   return kMembers;
 }
 
@@ -75,7 +76,8 @@ const Members<FillMask>& members_of(const FillMask* /*type*/) {
 const Members<FillFigures>& members_of(const FillFigures* /*type*/) {
   static const auto kMembers = Members<FillFigures>("FillFigures")
                                    .add(&FillFigures::masks, "masks", "Of the text, in their order")
-                                   .add(&FillFigures::text, "text", "What was read");
+                                   .add(&FillFigures::text, "text", "What was read")
+                                   .add_cautions();
   return kMembers;
 }
 
@@ -96,7 +98,7 @@ const Members<GenerateFigures>& members_of(const GenerateFigures* /*type*/) {
           .add_if_there(&F::weights, "weights", "How quantised ones are computed with")
           .add(&F::tokens, "tokens", "That were written; also those behind a stop")
           .add_if_there(&F::messages, "messages", "The conversation, the answer the last")
-          .add_if_there(&F::cautions, "cautions", "What its reader has to know")
+          .add_cautions()
           .add_if_there(&F::cache_bytes, "cache_bytes", "Of the keys and values that were kept");
   return kMembers;
 }

@@ -87,11 +87,11 @@ TokensText decoded(const TokensRequest& request, const std::shared_ptr<const Tok
   const auto ids = numbers_from<std::int32_t>(words, ' ');
   if (!ids) refuse("ids", "whole numbers with spaces between them", "\"" + *request.ids + "\"");
   const auto all = api_detail::of_path("tokenizer", [&] { return with_rows(tokenizer, request.tokenizer); });
-  return {all->decode(*ids, request.special())};
+  return {.text = all->decode(*ids, request.special()), .cautions = {}};
 }
 
 VocabularyFigures vocabulary_of(const TokensRequest& request, const Tokenizer& tokenizer) {
-  VocabularyFigures figures{.pieces = {}, .size = tokenizer.size()};
+  VocabularyFigures figures{.pieces = {}, .size = tokenizer.size(), .cautions = {}};
   for (std::int32_t id = 0; id < tokenizer.size(); ++id) {
     if (request.search && !holds(tokenizer, id, *request.search)) continue;
     figures.pieces.push_back({id, tokenizer.piece(id)});
@@ -152,9 +152,9 @@ TokensFound found_tokens(const TokensRequest& request, const Saying& saying) {
   return all;
 }
 
-AnyReply answer(const TokensRequest& request) {
+AnyReply answer(const TokensRequest& request, const Saying& saying) {
   return std::visit([](auto&& found) { return any_reply(std::forward<decltype(found)>(found)); },
-                    found_tokens(request));
+                    found_tokens(request, saying));
 }
 
 }  // namespace qkv

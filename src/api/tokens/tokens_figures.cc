@@ -29,13 +29,14 @@ const Members<TokensFigures>& members_of(const TokensFigures* /*type*/) {
                                    .add(&F::offsets, "offsets", "Begin and end of each, in bytes of its source")
                                    .add(&F::pieces, "pieces", "Of the vocabulary")
                                    .add(&F::sources, "sources", "Where each is from: text, pair or added")
-                                   .add(&F::types, "types", "Which segment each is of, as the template says");
+                                   .add(&F::types, "types", "Which segment each is of, as the template says")
+                                   .add_cautions();
   return kMembers;
 }
 
 const Members<TokensText>& members_of(const TokensText* /*type*/) {
   static const auto kMembers =
-      Members<TokensText>("TokensText").add(&TokensText::text, "text", "That the tokens stand for");
+      Members<TokensText>("TokensText").add(&TokensText::text, "text", "That the tokens stand for").add_cautions();
   return kMembers;
 }
 
@@ -49,7 +50,8 @@ const Members<VocabularyPiece>& members_of(const VocabularyPiece* /*type*/) {
 const Members<VocabularyFigures>& members_of(const VocabularyFigures* /*type*/) {
   static const auto kMembers = Members<VocabularyFigures>("VocabularyFigures")
                                    .add(&VocabularyFigures::pieces, "pieces", "All, or those that hold a text")
-                                   .add(&VocabularyFigures::size, "size", "Of the whole vocabulary");
+                                   .add(&VocabularyFigures::size, "size", "Of the whole vocabulary")
+                                   .add_cautions();
   return kMembers;
 }
 

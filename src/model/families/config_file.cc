@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "files/json_text.h"
@@ -33,21 +34,29 @@ void add_unread(const nlohmann::json& json, const std::string& place, const std:
   }
 }
 
+nlohmann::json as_json(const ConfigValue& value) {
+  return std::visit([](const auto& held) { return nlohmann::json(held); }, value);
+}
+
 }  // namespace
 
 ConfigFile::ConfigFile(const std::string& path) : ConfigFile(parsed(path), path) {}
 
-ConfigFile::ConfigFile(nlohmann::json json, std::string path) : json_(std::move(json)), path_(std::move(path)) {}
+ConfigFile::ConfigFile(nlohmann::json json, std::string path)
+    : json_(std::make_shared<const nlohmann::json>(std::move(json))), path_(std::move(path)) {}
 
-nlohmann::json::const_iterator ConfigFile::find(std::string_view word) const {
+ConfigFile ConfigFile::without_words(std::string path) { return {nlohmann::json::object(), std::move(path)}; }
+
+const nlohmann::json* ConfigFile::find(std::string_view word) const {
   record_->asked.insert(place_ + std::string(word));
   if (!other_.empty()) record_->asked.insert(other_ + std::string(word));
-  return json_.find(word);
+  const auto found = json_->find(word);
+  return found == json_->end() ? nullptr : &*found;
 }
 
 bool ConfigFile::has(std::string_view word) const {
-  const auto found = find(word);
-  return found != json_.end() && !found->is_null();
+  const auto* found = find(word);
+  return found != nullptr && !found->is_null();
 }
 
 const nlohmann::json& ConfigFile::value(std::string_view word, std::string_view expected) const {
@@ -56,8 +65,8 @@ const nlohmann::json& ConfigFile::value(std::string_view word, std::string_view 
 }
 
 std::string ConfigFile::shown(std::string_view word) const {
-  const auto found = json_.find(word);
-  return found == json_.end() ? "nothing" : files::json_for_message(*found);
+  const auto found = json_->find(word);
+  return found == json_->end() ? "nothing" : files::json_for_message(*found);
 }
 
 void ConfigFile::refuse(std::string_view word, std::string_view expected) const {
@@ -112,7 +121,7 @@ double ConfigFile::number(std::string_view word, double otherwise) const {
 }
 
 std::optional<double> ConfigFile::number_or_null(std::string_view word, std::optional<double> otherwise) const {
-  if (find(word) == json_.end()) return otherwise;
+  if (find(word) == nullptr) return otherwise;
   return has(word) ? std::optional<double>(number(word)) : std::nullopt;
 }
 
@@ -158,13 +167,18 @@ std::vector<double> ConfigFile::numbers(std::string_view word) const {
 }
 
 bool ConfigFile::has_object(std::string_view word) const {
-  const auto found = find(word);
-  return found != json_.end() && found->is_object();
+  const auto* found = find(word);
+  return found != nullptr && found->is_object();
+}
+
+bool ConfigFile::has_list(std::string_view word) const {
+  const auto* found = find(word);
+  return found != nullptr && found->is_array();
 }
 
 std::vector<std::string> ConfigFile::words() const {
   std::vector<std::string> all;
-  for (const auto& [word, found] : json_.items()) all.push_back(word);
+  for (const auto& [word, found] : json_->items()) all.push_back(word);
   return all;
 }
 
@@ -182,27 +196,42 @@ ConfigFile ConfigFile::object_or_none(std::string_view word) const {
 }
 
 ConfigFile ConfigFile::updated(const ConfigFile& other) const {
+  nlohmann::json json = *json_;
+  json.update(*other.json_);
   ConfigFile both = *this;
-  both.json_.update(other.json_);
+  both.json_ = std::make_shared<const nlohmann::json>(std::move(json));
   both.other_ = other.place_;
   return both;
 }
 
-ConfigFile ConfigFile::with(std::string_view word, nlohmann::json value) const {
+ConfigFile ConfigFile::with_json(std::string_view word, nlohmann::json value) const {
+  nlohmann::json json = *json_;
+  json[std::string(word)] = std::move(value);
   ConfigFile changed = *this;
-  changed.json_[std::string(word)] = std::move(value);
+  changed.json_ = std::make_shared<const nlohmann::json>(std::move(json));
   return changed;
 }
 
+ConfigFile ConfigFile::with(std::string_view word, const ConfigValue& value) const {
+  return with_json(word, as_json(value));
+}
+
+ConfigFile ConfigFile::with(std::string_view word,
+                            std::initializer_list<std::pair<const char*, ConfigValue>> object) const {
+  nlohmann::json json = nlohmann::json::object();
+  for (const auto& [name, value] : object) json[name] = as_json(value);
+  return with_json(word, std::move(json));
+}
+
 ConfigFile ConfigFile::renamed(std::string_view word, std::string_view other) const {
-  return has(other) ? with(word, *find(other)) : *this;
+  return has(other) ? with_json(word, *find(other)) : *this;
 }
 
 void ConfigFile::mark_read(std::string_view word) const { record_->asked.insert(place_ + std::string(word) + ".*"); }
 
 std::vector<UnreadWord> ConfigFile::unread() const {
   std::vector<UnreadWord> all;
-  add_unread(json_, place_, record_->asked, all);
+  add_unread(*json_, place_, record_->asked, all);
   return all;
 }
 
@@ -211,7 +240,8 @@ void ConfigFile::remark(std::string_view word, std::string_view sentence) const 
   record_->remarks.push_back(file + ": " + std::string(word) + ": " + std::string(sentence));
 }
 
-void ConfigFile::require(std::string_view word, const nlohmann::json& only) const {
+void ConfigFile::require(std::string_view word, const ConfigValue& value) const {
+  const nlohmann::json only = as_json(value);
   record_->required[place_ + std::string(word)] = only.dump();
   if (has(word) && *find(word) != only) refuse(word, only.dump() + ", which is all that qkv computes");
 }

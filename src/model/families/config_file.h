@@ -1,14 +1,18 @@
 // A config.json as others write it, read word by word.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace qkv::families {
@@ -20,6 +24,9 @@ struct UnreadWord {
   const nlohmann::json* value;  // in the config, which must live on
 };
 
+/// A value that is here, as a config would have it.
+using ConfigValue = std::variant<std::nullptr_t, bool, std::int64_t, double, std::string>;
+
 /// Every function throws Error "<path>: <word>: expected …, got …". Copies, and the objects inside, keep one record of
 /// the words that were asked about: unread() gives the others.
 class ConfigFile {
@@ -28,13 +35,15 @@ class ConfigFile {
   explicit ConfigFile(const std::string& path);
   /// An object inside of another; `path` names both.
   ConfigFile(nlohmann::json json, std::string path);
+  /// Of a file that is not there.
+  [[nodiscard]] static ConfigFile without_words(std::string path);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  [[nodiscard]] const nlohmann::json& json() const noexcept { return json_; }
+  [[nodiscard]] const nlohmann::json& json() const noexcept { return *json_; }
   /// False for null too.
   [[nodiscard]] bool has(std::string_view word) const;
   /// True for null too.
-  [[nodiscard]] bool contains(std::string_view word) const { return find(word) != json_.end(); }
+  [[nodiscard]] bool contains(std::string_view word) const { return find(word) != nullptr; }
   [[nodiscard]] std::int64_t integer(std::string_view word) const;
   [[nodiscard]] std::int64_t integer(std::string_view word, std::int64_t otherwise) const;
   /// How many blocks there are, 1 to 16384: a wrong number must not cost minutes and gigabytes.
@@ -55,12 +64,16 @@ class ConfigFile {
   [[nodiscard]] std::vector<std::string> words() const;
   [[nodiscard]] ConfigFile object(std::string_view word) const;
   [[nodiscard]] bool has_object(std::string_view word) const;
+  [[nodiscard]] bool has_list(std::string_view word) const;
   /// The object of the word; one without words where it is null or not there.
   [[nodiscard]] ConfigFile object_or_none(std::string_view word) const;
   /// With the words of the other in place of its own. Both count as asked about.
   [[nodiscard]] ConfigFile updated(const ConfigFile& other) const;
   /// With this value of the word.
-  [[nodiscard]] ConfigFile with(std::string_view word, nlohmann::json value) const;
+  [[nodiscard]] ConfigFile with(std::string_view word, const ConfigValue& value) const;
+  /// The same of an object of these.
+  [[nodiscard]] ConfigFile with(std::string_view word,
+                                std::initializer_list<std::pair<const char*, ConfigValue>> object) const;
   /// With the value of `other` as that of `word`, where there is such a word: `transformers` takes some words by the
   /// names that other families have for them.
   [[nodiscard]] ConfigFile renamed(std::string_view word, std::string_view other) const;
@@ -81,7 +94,7 @@ class ConfigFile {
   [[nodiscard]] std::string shown(std::string_view word) const;
 
   /// A word that must have this value, or not be there: another would change the computation.
-  void require(std::string_view word, const nlohmann::json& only) const;
+  void require(std::string_view word, const ConfigValue& only) const;
   [[noreturn]] void refuse(std::string_view word, std::string_view expected) const;
 
  private:
@@ -92,9 +105,11 @@ class ConfigFile {
   };
 
   [[nodiscard]] const nlohmann::json& value(std::string_view word, std::string_view expected) const;
-  [[nodiscard]] nlohmann::json::const_iterator find(std::string_view word) const;
+  // Null for a word that is not there.
+  [[nodiscard]] const nlohmann::json* find(std::string_view word) const;
+  [[nodiscard]] ConfigFile with_json(std::string_view word, nlohmann::json value) const;
 
-  nlohmann::json json_;
+  std::shared_ptr<const nlohmann::json> json_;
   std::string path_;
   std::string place_;  // of this object in the file: "", or "text_config."
   std::string other_;  // likewise of what updated() it

@@ -46,7 +46,7 @@ constexpr std::string_view kDebertaUnused[] = {"*pooler.*",
 
 bool says(const ConfigFile& config, std::string_view word, std::string_view part) {
   if (!config.has(word)) return false;
-  if (config.json().at(std::string(word)).is_array()) {
+  if (config.has_list(word)) {
     const std::vector<std::string> all = config.texts(word);
     return std::ranges::find(all, part) != all.end();
   }

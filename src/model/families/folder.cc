@@ -3,7 +3,6 @@
 
 #include <filesystem>
 
-#include "files/json_text.h"
 #include "files/place.h"
 #include "model/families/config_words.h"
 #include "model/families/family.h"

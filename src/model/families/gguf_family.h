@@ -1,6 +1,7 @@
 // Architectures of GGUF files: their metadata in the words of config.json, and their tensors.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>

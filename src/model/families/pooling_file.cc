@@ -1,6 +1,7 @@
 // config.json of a Pooling: `pooling_mode`, a word or a list of them, or the flags of before.
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "model/families/sentence_files.h"
 #include "qkv/error.h"
@@ -58,10 +59,9 @@ std::vector<Pooling> poolings_of_flags(const ConfigFile& config) {
 
 void read_pooling(const std::filesystem::path& module, EmbedOptions& options) {
   const std::filesystem::path path = module / "config.json";
-  const nlohmann::json json = json_object_of(path);
-  const ConfigFile config(json, path.string());
-  const auto mode = json.find(kMode);
-  options.pooling = mode == json.end() ? poolings_of_flags(config) : poolings_of_mode(*mode, config);
+  const ConfigFile config(path.string());
+  const auto mode = config.json().find(kMode);
+  options.pooling = mode == config.json().end() ? poolings_of_flags(config) : poolings_of_mode(*mode, config);
   options.pools_prompt = config.flag("include_prompt", true);
   options.steps.clear();  // a second Pooling begins anew
   name_other_words(config, kPoolingWords, options);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,9 +28,6 @@ struct SentenceModule {
 /// ones), else the folder itself. Throws Error as sentence_modules(), and for modules that begin with another kind and
 /// have no config.json beside them.
 [[nodiscard]] std::string transformer_folder(const std::string& folder);
-
-/// The object of a JSON file.
-[[nodiscard]] nlohmann::json json_object_of(const std::filesystem::path& path);
 
 /// A caution for each word of a file that is not among the known ones.
 void name_other_words(const ConfigFile& config, std::span<const std::string_view> known, EmbedOptions& options);

@@ -35,7 +35,7 @@ SentenceModule module_of(const nlohmann::json& json, const fs::path& folder, con
 void normalise_after(const SentenceModule& module, EmbedOptions& options) {
   const fs::path config = module.path / "config.json";
   if (module.path.has_filename() && files::is_there(config.string())) {
-    const ConfigFile file(json_object_of(config), config.string());
+    const ConfigFile file(config.string());
     for (const char* word : {"module_input_name", "module_output_name"}) {
       if (file.text(word, "sentence_embedding") != "sentence_embedding") file.refuse(word, "\"sentence_embedding\"");
     }
@@ -61,19 +61,13 @@ Pooling usual_pooling(const fs::path& folder) {
   constexpr const char* kWord = "architectures";
   const fs::path path = folder / "config.json";
   if (!files::is_there(path.string())) return Pooling::mean;
-  const ConfigFile config(json_object_of(path), path.string());
+  const ConfigFile config(path.string());
   const std::vector<std::string> names = config.has(kWord) ? config.texts(kWord) : std::vector<std::string>();
   const bool goes_on = !names.empty() && names.front().ends_with("ForCausalLM") && config.flag("is_causal", true);
   return goes_on ? Pooling::last : Pooling::mean;
 }
 
 }  // namespace
-
-nlohmann::json json_object_of(const fs::path& path) {
-  nlohmann::json json = files::read_json(path.string());
-  if (!json.is_object()) throw FileError(path.string(), "expected a JSON object, got other bytes");
-  return json;
-}
 
 void name_other_words(const ConfigFile& config, std::span<const std::string_view> known, EmbedOptions& options) {
   for (const std::string& word : config.words()) {

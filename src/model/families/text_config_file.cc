@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "files/place.h"
 #include "model/families/sentence_files.h"
@@ -62,9 +63,9 @@ constexpr std::array<std::string_view, 6> kCallKinds = {"text", "common", "audio
 // The file's object, or an empty one under the first name.
 ConfigFile text_config_in(const fs::path& folder) {
   for (const char* name : kTextConfigs) {
-    if (files::is_there((folder / name).string())) return {json_object_of(folder / name), (folder / name).string()};
+    if (files::is_there((folder / name).string())) return ConfigFile((folder / name).string());
   }
-  return {nlohmann::json::object(), (folder / kTextConfigs.front()).string()};
+  return ConfigFile::without_words((folder / kTextConfigs.front()).string());
 }
 
 // As sentence-transformers, which makes a Transformer of its own where no modules.json names one.
@@ -73,11 +74,11 @@ ConfigFile without_text_config(const fs::path& folder, EmbedOptions& options) {
   if (!left_out.words().empty()) {
     options.cautions.push_back(left_out.path() + ": not read, since there is no modules.json that names a Transformer");
   }
-  return {nlohmann::json::object(), left_out.path()};
+  return ConfigFile::without_words(left_out.path());
 }
 
 ConfigFile file_or_none(const fs::path& path) {
-  return {files::is_there(path.string()) ? json_object_of(path) : nlohmann::json::object(), path.string()};
+  return files::is_there(path.string()) ? ConfigFile(path.string()) : ConfigFile::without_words(path.string());
 }
 
 ConfigFile part_of_config(const ConfigFile& config, const char* word, const char* before = "") {

@@ -123,10 +123,7 @@ struct DenseMap {
   }
 };
 
-ConfigFile config_of(const fs::path& module) {
-  const fs::path path = module / "config.json";
-  return {json_object_of(path), path.string()};
-}
+ConfigFile config_of(const fs::path& module) { return ConfigFile((module / "config.json").string()); }
 
 std::int64_t positive(const ConfigFile& config, std::string_view word) {
   const std::int64_t number = config.integer(word);

@@ -9,6 +9,7 @@ import type { Page, PageProps, Takings } from "../../app/page";
 import { asked } from "../../engine/asked";
 import type { EngineError, EngineGone } from "../../engine/errors";
 import type { ExplainedPart, ExplainReply, ExplainRequest, MatchRequest } from "../../engine/messages";
+import { Cautions } from "../../parts/Cautions";
 import { Prose } from "../../parts/Prose";
 import { Part } from "./Part";
 import { explainCommand, explainRequest, firstText, matchCommand, matchRequest } from "./state";
@@ -41,6 +42,7 @@ function ExplainPage({ engine, takings }: PageProps) {
     });
     return {
       reply,
+      cautions: () => (pairs.value ? matched.reply.value?.cautions : undefined), // of an explanation among its notes
       command,
       asked: () => (pairs.value ? matched : explained),
       close: () => (stopTimes(), explained.stop(), matched.stop()),
@@ -57,6 +59,7 @@ function ExplainPage({ engine, takings }: PageProps) {
   return (
     <div class={`explain-page ${waiting.value ? "waiting" : ""}`} aria-busy={waiting.value}>
       <Problem error={error.value} gone={gone.value} />
+      <Cautions of={[state.cautions()]} />
       {reply ? <Whole reply={reply} step={step} /> : !error.value && <p class="first-wait">Computing every step …</p>}
     </div>
   );

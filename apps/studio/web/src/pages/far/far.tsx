@@ -8,6 +8,7 @@ import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
 import { ground } from "../../app/theme";
 import { grouped } from "../../drawing/amounts";
+import { Cautions } from "../../parts/Cautions";
 import { headKeys } from "../../parts/HeadPicker";
 import { FindCard, toKey } from "./FindCard";
 import { Overview } from "./Overview";
@@ -42,6 +43,7 @@ function FarPage({ engine, takings }: PageProps) {
       {about && <Source desk={desk} about={about} />}
       <Problems desk={desk} />
       {waiting && <Opening desk={desk} />}
+      <Cautions of={[here?.reply.cautions]} />
       {here ? (
         <div class={`far-desk ${waiting ? "waiting" : ""}`} aria-busy={waiting}>
           <section class="card far-card" aria-label="The matrix">

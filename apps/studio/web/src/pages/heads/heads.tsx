@@ -8,6 +8,7 @@ import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
 import { ground, narrow } from "../../app/theme";
 import type { AboutExample, AboutReply, HeadReply, HeadsReply, HeadsRequest, HeadsSite } from "../../engine/messages";
+import { Cautions } from "../../parts/Cautions";
 import { headMap, saidOf, summaryOf } from "../../parts/head_map";
 import { Heatmap } from "../../parts/Heatmap";
 import { headKeys } from "../../parts/HeadPicker";
@@ -50,6 +51,7 @@ function HeadsPage({ engine, takings }: PageProps) {
       {about && reading && engine.isLive && <ModelBar desk={desk} about={about} reading={reading} readsPairs={readsPairs(about, all)} />}
       <Problems desk={desk} />
       {waiting && <Progress desk={desk} />}
+      <Cautions of={[all?.cautions]} />
       {isOld && all && <p class="note">Below is still what {all.title} read before.</p>}
       {all && site && head ? (
         <div class={`heads-desk ${waiting || isOld ? "waiting" : ""}`} aria-busy={waiting}>

@@ -6,6 +6,7 @@ import { address } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
 import { ground } from "../../app/theme";
+import { Cautions } from "../../parts/Cautions";
 import { ModelBar } from "../heads/ModelBar";
 import { BeforeAfter, Glance } from "./BeforeAfter";
 import { HeadCard } from "./HeadCard";
@@ -35,6 +36,7 @@ function RolesPage({ engine, takings }: PageProps) {
       <h1 class="said">What each head does</h1>
       {gone && <p class="problem banner">{gone.message}</p>}
       {about && <ModelBar desk={{ heads: desk.changed, apply: desk.read }} about={about} reading={desk.inputs.value} />}
+      <Cautions of={[desk.roles.reply.value?.cautions, desk.changed.reply.value?.cautions]} />
       <HeadsCard desk={desk} />
       <div class="roles-desk">
         <HeadCard desk={desk} />

@@ -1,0 +1,107 @@
+// What whoever reads a reply has to know of it, in the replies of every face.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "api/ask.h"
+#include "files/temporary_directory.h"
+#include "model/chat_folder.h"
+#include "qkv/api/change.h"
+#include "qkv/api/lens.h"
+#include "qkv/api/questions.h"
+#include "qkv/api/tokens.h"
+#include "qkv/files.h"
+
+namespace qkv::cautions_test {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A model whose config has a word that nobody knows.
+class Cautions : public testing::Test {
+ protected:
+  Cautions() {
+    tests::put_chat_model(model());
+    const auto bytes = read_file(model() + "/config.json");
+    std::string config(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    config.insert(config.find('{') + 1, R"("made_up_word": 3, )");
+    write_file(model() + "/config.json", config);
+  }
+
+  [[nodiscard]] std::string model() const { return directory_ / "model"; }
+  [[nodiscard]] Json cautions_of(const std::string& question, Json request) const {
+    request["model"] = model();
+    return ask(question, request.dump()).json.value("cautions", Json::array());
+  }
+
+  tests::TemporaryDirectory directory_;
+};
+
+TEST_F(Cautions, AreInTheReplyOfEachQuestionThatReadsAModel) {
+  const auto of_word = Contains(AllOf(HasSubstr("made_up_word"), HasSubstr("not read")));
+  EXPECT_THAT(cautions_of("lens", {{"text", "abcabc"}}), of_word);
+  EXPECT_THAT(cautions_of("change", {{"text", "abcabc"}, {"remove", {"1.0"}}}), of_word);
+  EXPECT_THAT(cautions_of("change", {{"text", "abcabc"}, {"sweep", "heads"}}), of_word);
+  EXPECT_THAT(cautions_of("embed", {{"text", "abcabc"}}), of_word);
+  EXPECT_THAT(cautions_of("analyze", {{"texts", {"abcabc", "aabb"}}, {"importance", 0}}), of_word);
+  EXPECT_THAT(cautions_of("probe", {{"text", "abcabc"}, {"stats", true}}), of_word);
+  EXPECT_THAT(cautions_of("heads", {{"text", "abcabc"}}), of_word);
+  EXPECT_THAT(cautions_of("far_open", {{"text", "abcabc"}}), of_word);
+}
+
+TEST_F(Cautions, StandInEachElementOfAList) {
+  write_file(directory_ / "texts.txt", "abc\nbca\n");
+  const Json all = ask("embed", Json{{"model", model()}, {"file", directory_ / "texts.txt"}}.dump()).json;
+  ASSERT_EQ(all.size(), 2U);
+  for (const Json& one : all) EXPECT_THAT(one["cautions"], Contains(HasSubstr("made_up_word")));
+}
+
+TEST_F(Cautions, OfTwoModelsSayWhoseTheyAre) {
+  write_file(directory_ / "text.txt", "abcabc");
+  const Json request{{"a", model()}, {"b", model()}, {"text_file", directory_ / "text.txt"}};
+  EXPECT_THAT(ask("check", request.dump()).json["cautions"],
+              ElementsAre(testing::StartsWith("A: "), testing::StartsWith("B: ")));
+}
+
+TEST_F(Cautions, AreNotesOfAnExplanation) {
+  const Json reply = ask("explain", Json{{"model", model()}, {"text", "abcabc"}, {"numbers", false}}.dump()).json;
+  EXPECT_THAT(reply["notes"], Contains(AllOf(HasSubstr("careful: "), HasSubstr("made_up_word"))));
+}
+
+TEST(CautionsOfModels, AreLeftOutWhereThereAreNone) {
+  const Json reply = ask("lens", R"({"model": "induction", "text": "abcxyzab"})").json;
+  EXPECT_FALSE(reply.contains("cautions"));
+}
+
+// Each question that opens a model has a place for what there is to know of it; an explanation has its notes.
+TEST(Questions, OfModelsHaveAPlaceForCautions) {
+  for (const Question& question : questions()) {
+    const auto of_model = [](const FieldInfo& field) { return field.name == "model" || field.name == "tokenizer"; };
+    if (question.is_of_pages && question.command.empty()) continue;  // a page asks `heads` or `far_open` before
+    const bool is_written = question.name == "view" || question.name == "train" || question.name == "explain";
+    if (is_written || std::ranges::none_of(question.fields, of_model)) continue;
+    for (const QuestionReply& reply : question.replies) {
+      const bool is_list = reply.type.kind == ReplyType::Kind::list;
+      const ReplyType& type = is_list ? reply.type.of.front() : reply.type;
+      EXPECT_THAT(type.members, Contains(testing::Field(&ReplyMember::name, "cautions"))) << question.name;
+    }
+  }
+}
+
+TEST(AnyReply, IsOfItsKindAloneAndTakesCautionsWhereItHasAPlace) {
+  AnyReply text = any_reply(TokensText{.text = "ab", .cautions = {}});
+  ASSERT_NE(text.as<TokensText>(), nullptr);
+  EXPECT_EQ(text.as<LensFigures>(), nullptr);
+  text.caution({"look"});
+  EXPECT_THAT(text.as<TokensText>()->cautions, ElementsAre("look"));
+  AnyReply number = any_reply(BeforeAndAfter{});
+  number.caution({});
+  EXPECT_THROW(number.caution({"look"}), std::logic_error);
+}
+
+}  // namespace
+}  // namespace qkv::cautions_test
