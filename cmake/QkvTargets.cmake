@@ -89,11 +89,23 @@ function(qkv_quick_part library part)
   qkv_quick_to_compile(${part})
 endfunction()
 
-# qkv_test(<room> [COMPUTES] SOURCES … [LIBS …]): one executable test_<room>; every test in it carries the room as its
-# label. COMPUTES is for tests with loops of their own; others are not optimised, for which GCC takes a third less.
+# qkv_suites(<room> <long suites> …): the suites of test_<room>, as tests of ctest. Those that take long start first.
+function(qkv_suites room)
+  set(script ${CMAKE_CURRENT_BINARY_DIR}/test_${room}_suites.cmake)
+  file(GENERATE OUTPUT ${script} CONTENT
+"set(program \"$<TARGET_FILE:test_${room}>\")
+set(room ${room})
+set(long \"${ARGN}\")
+include(\"${PROJECT_SOURCE_DIR}/cmake/QkvSuites.cmake\")
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
+endfunction()
+
+# qkv_test(<room> [COMPUTES] SOURCES … [LIBS …] [LONG …]): one executable test_<room>; every test in it carries the room as
+# its label. COMPUTES is for tests with loops of their own; others are not optimised, for which GCC takes a third less.
+# LONG: suites that take more than some seconds.
 function(qkv_test room)
-  cmake_parse_arguments(arg "COMPUTES" "" "SOURCES;LIBS" ${ARGN})
-  include(GoogleTest)
+  cmake_parse_arguments(arg "COMPUTES" "" "SOURCES;LIBS;LONG" ${ARGN})
   if(NOT TARGET GTest::gmock_main)
     find_package(GTest REQUIRED)
   endif()
@@ -111,8 +123,7 @@ function(qkv_test room)
     qkv_precompile(test_${room} tests <fstream> <sstream> <gmock/gmock.h>)
   endif()
   qkv_batches(test_${room} SIZE 12)
-  gtest_discover_tests(test_${room} TEST_PREFIX ${room}/ PROPERTIES LABELS ${room} TIMEOUT 300
-                       DISCOVERY_MODE PRE_TEST)
+  qkv_suites(${room} ${arg_LONG})
 endfunction()
 
 # qkv_fuzz(<name> SOURCES … [LIBS …]): one executable fuzz_<name> around an LLVMFuzzerTestOneInput, with its seeds in
