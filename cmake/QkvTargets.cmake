@@ -26,24 +26,30 @@ function(qkv_compile_options target)
   endif()
 endfunction()
 
-# qkv_loop_options(<target> <sources>): for the loops of autograd (src/kernels/vectorised.h). GCC vectorises a loop with a
+# qkv_find_loop_options(<variable>): for the loops of autograd (src/kernels/vectorised.h). GCC vectorises a loop with a
 # comparison of floats or a root only where nobody looks at exceptions and errno. Products and sums of f32 are fused where
 # the chosen vectors can; if what is compiled for any machine could too, f64 would be fused with them.
-function(qkv_loop_options target)
-  set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS
-    -fno-trapping-math -fno-math-errno)
-  # A precompiled header knows whether math sets errno.
-  set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
-  # Clang need not say where it could not vectorise a loop that may be (QKV_SAME_INDEX).
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-Wno-pass-failed>)
+function(qkv_find_loop_options variable)
   check_cxx_source_compiles("
 #if !defined(__x86_64__) || defined(__FMA__) || defined(__AVX512F__)
 #error every machine that this is compiled for fuses
 #endif
 int main() {}" QKV_BASELINE_FUSES_NOTHING)
+  set(options -fno-trapping-math -fno-math-errno)
   if(QKV_BASELINE_FUSES_NOTHING)
-    set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=fast)
+    list(APPEND options -ffp-contract=fast)
   endif()
+  set(${variable} ${options} PARENT_SCOPE)
+endfunction()
+
+# qkv_loop_options(<target> <sources>): compiles the sources as such loops.
+function(qkv_loop_options target)
+  qkv_find_loop_options(options)
+  set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS ${options})
+  # A precompiled header knows whether math sets errno.
+  set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+  # Clang need not say where it could not vectorise a loop that may be (QKV_SAME_INDEX).
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-Wno-pass-failed>)
 endfunction()
 
 # qkv_quick_to_compile(<target>): for what hands its work to other libraries. At -O3 a file of the command takes twice as
