@@ -28,15 +28,13 @@ class EffectTest : public tests::Asked, public testing::WithParamInterface<std::
  protected:
   // The reply to a request that is asked often; it must be the same each time.
   const Reply& known_reply(const std::string& command, const Words& words) {
-    const auto known = known_.find(words);
-    if (known != known_.end()) return known->second;
+    static std::map<std::pair<std::string, Words>, Reply> all;  // of the tests below, in one process
+    const auto known = all.find({command, words});
+    if (known != all.end()) return known->second;
     const Reply reply = reply_of(command, words);
     EXPECT_EQ(reply.out, reply_of(command, words).out) << command << " " << testing::PrintToString(words);
-    return known_[words] = reply;
+    return all[{command, words}] = reply;
   }
-
- private:
-  std::map<Words, Reply> known_;
 };
 
 TEST_P(EffectTest, OfEachOption) {
@@ -120,7 +118,8 @@ TEST(Effects, AreAskedForOfEachOption) {
       {{"explain", "a b", "--svg", "x", "--color", "never"}, "--color: expected --print beside it and --svg, got none"},
       {{"cost", "gpt3", "--plot", "--tokens", "512"}, "--tokens: expected none beside --plot, got one"},
       {{"cost", "gpt3", "--plot", "--tile", "32"}, "--tile: expected --of traffic beside it and --plot, got memory"},
-      {{"tokens", "english", "--list", "--no-specials"}, "--no-specials: expected none beside --list: a vocabulary has no template, got one"},
+      {{"tokens", "english", "--list", "--no-specials"},
+       "--no-specials: expected none beside --list: a vocabulary has no template, got one"},
       {{"train", "copy", "--momentum", "0.5"}, "--momentum: expected --optimizer sgd beside it, got adamw"},
   };
   for (const auto& [words, message] : refused) {
