@@ -3,7 +3,7 @@ import fs from "node:fs";
 import vm from "node:vm";
 import zlib from "node:zlib";
 
-const packed = (path) => ({ base64: zlib.gzipSync(fs.readFileSync(path), { level: 1 }).toString("base64") });
+const packed = (path) => ({ url: `data:application/gzip;base64,${zlib.gzipSync(fs.readFileSync(path), { level: 1 }).toString("base64")}` });
 
 /** `models` is the folder of the box. */
 export function openWorker({ script, engine, models }) {
