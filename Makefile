@@ -36,7 +36,7 @@ test:
 	scripts/environment build/python-environment python/requirements.txt
 	scripts/quietly cmake --preset release -D QKV_TESTS=ON -D QKV_BENCH=OFF -D QKV_PYTHON=ON -D Python_EXECUTABLE=$(PYTHON)
 	scripts/build-aloud build/release
-	ctest --preset release
+	scripts/run-tests release
 
 test-tiles:
 	scripts/install-packages build test

@@ -26,24 +26,30 @@ function(qkv_compile_options target)
   endif()
 endfunction()
 
-# qkv_loop_options(<target> <sources>): for the loops of autograd (src/kernels/vectorised.h). GCC vectorises a loop with a
+# qkv_find_loop_options(<variable>): for the loops of autograd (src/kernels/vectorised.h). GCC vectorises a loop with a
 # comparison of floats or a root only where nobody looks at exceptions and errno. Products and sums of f32 are fused where
 # the chosen vectors can; if what is compiled for any machine could too, f64 would be fused with them.
-function(qkv_loop_options target)
-  set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS
-    -fno-trapping-math -fno-math-errno)
-  # A precompiled header knows whether math sets errno.
-  set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
-  # Clang need not say where it could not vectorise a loop that may be (QKV_SAME_INDEX).
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-Wno-pass-failed>)
+function(qkv_find_loop_options variable)
   check_cxx_source_compiles("
 #if !defined(__x86_64__) || defined(__FMA__) || defined(__AVX512F__)
 #error every machine that this is compiled for fuses
 #endif
 int main() {}" QKV_BASELINE_FUSES_NOTHING)
+  set(options -fno-trapping-math -fno-math-errno)
   if(QKV_BASELINE_FUSES_NOTHING)
-    set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=fast)
+    list(APPEND options -ffp-contract=fast)
   endif()
+  set(${variable} ${options} PARENT_SCOPE)
+endfunction()
+
+# qkv_loop_options(<target> <sources>): compiles the sources as such loops.
+function(qkv_loop_options target)
+  qkv_find_loop_options(options)
+  set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS ${options})
+  # A precompiled header knows whether math sets errno.
+  set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+  # Clang need not say where it could not vectorise a loop that may be (QKV_SAME_INDEX).
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-Wno-pass-failed>)
 endfunction()
 
 # qkv_quick_to_compile(<target>): for what hands its work to other libraries. At -O3 a file of the command takes twice as
@@ -89,11 +95,23 @@ function(qkv_quick_part library part)
   qkv_quick_to_compile(${part})
 endfunction()
 
-# qkv_test(<room> [COMPUTES] SOURCES … [LIBS …]): one executable test_<room>; every test in it carries the room as its
-# label. COMPUTES is for tests with loops of their own; others are not optimised, for which GCC takes a third less.
+# qkv_suites(<room> <long suites> …): the suites of test_<room>, as tests of ctest. Those that take long start first.
+function(qkv_suites room)
+  set(script ${CMAKE_CURRENT_BINARY_DIR}/test_${room}_suites.cmake)
+  file(GENERATE OUTPUT ${script} CONTENT
+"set(program \"$<TARGET_FILE:test_${room}>\")
+set(room ${room})
+set(long \"${ARGN}\")
+include(\"${PROJECT_SOURCE_DIR}/cmake/QkvSuites.cmake\")
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
+endfunction()
+
+# qkv_test(<room> [COMPUTES] SOURCES … [LIBS …] [LONG …]): one executable test_<room>; every test in it carries the room as
+# its label. COMPUTES is for tests with loops of their own; others are not optimised, for which GCC takes a third less.
+# LONG: suites that take more than some seconds.
 function(qkv_test room)
-  cmake_parse_arguments(arg "COMPUTES" "" "SOURCES;LIBS" ${ARGN})
-  include(GoogleTest)
+  cmake_parse_arguments(arg "COMPUTES" "" "SOURCES;LIBS;LONG" ${ARGN})
   if(NOT TARGET GTest::gmock_main)
     find_package(GTest REQUIRED)
   endif()
@@ -111,8 +129,7 @@ function(qkv_test room)
     qkv_precompile(test_${room} tests <fstream> <sstream> <gmock/gmock.h>)
   endif()
   qkv_batches(test_${room} SIZE 12)
-  gtest_discover_tests(test_${room} TEST_PREFIX ${room}/ PROPERTIES LABELS ${room} TIMEOUT 300
-                       DISCOVERY_MODE PRE_TEST)
+  qkv_suites(${room} ${arg_LONG})
 endfunction()
 
 # qkv_fuzz(<name> SOURCES … [LIBS …]): one executable fuzz_<name> around an LLVMFuzzerTestOneInput, with its seeds in

@@ -8,6 +8,7 @@
 #include "ask.h"
 #include "files/temporary_directory.h"
 #include "qkv/train/run.h"
+#include "working_directory.h"
 
 namespace qkv {
 namespace {
@@ -34,18 +35,6 @@ TEST(LearnQuestion, ShowsCurvesAndTheModelsThatWereKept) {
   EXPECT_EQ(ask("heads", heads.dump()).json["sites"][0]["heads"], 2);
 }
 
-/// The directory in which qkv works, while the value lives.
-class WorkingDirectory {
- public:
-  explicit WorkingDirectory(const std::string& path) { std::filesystem::current_path(path); }
-  WorkingDirectory(const WorkingDirectory&) = delete;
-  WorkingDirectory& operator=(const WorkingDirectory&) = delete;
-  ~WorkingDirectory() { std::filesystem::current_path(before_); }
-
- private:
-  std::filesystem::path before_ = std::filesystem::current_path();
-};
-
 std::string refusal_in(const std::string& question, const std::string& request) {
   try {
     ask(question, request);
@@ -57,7 +46,7 @@ std::string refusal_in(const std::string& question, const std::string& request) 
 
 TEST(TrainQuestion, LearnsWhereQkvWasStartedAndGoesOnAfterAStop) {
   const tests::TemporaryDirectory directory;
-  const WorkingDirectory inside(directory.path());
+  const tests::WorkingDirectory inside(directory.path());
   Studio studio;
   const std::string request = R"({"task": "previous", "steps": 24, "keep_every": 1, "examine_every": 1})";
   const auto stop_after = [](std::int64_t last) {

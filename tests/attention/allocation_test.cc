@@ -19,7 +19,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, Allocations, testing::ValuesIn(fused_targets()
 TEST_P(Allocations, AreNoneWithScratchAndPlan) {
   for (const std::int64_t Tq : {1, 150}) {
     const MaskShape shape = {.B = 2, .H = 4, .Tq = Tq, .Tk = 300};
-    const Inputs inputs = inputs_of(shape, {.Hk = 2, .D = 16, .Dv = 16}, DType::bf16);
+    const Qkv inputs = inputs_of(shape, {.Hk = 2, .D = 16, .Dv = 16}, DType::bf16);
     Tensor out(DType::bf16, {2, 4, Tq, 16});
     Tensor lse(DType::f32, {2, 4, Tq});
     AttentionOptions options = {
@@ -37,7 +37,7 @@ TEST_P(Allocations, AreNoneWithScratchAndPlan) {
 
 TEST_P(Allocations, OfABackwardPassAreNoneWithScratchAndPlanAndPlaces) {
   const MaskShape shape = {.B = 2, .H = 4, .Tq = 150, .Tk = 300};
-  const Inputs inputs = inputs_of(shape, {.Hk = 2, .D = 16, .Dv = 16}, DType::bf16);
+  const Qkv inputs = inputs_of(shape, {.Hk = 2, .D = 16, .Dv = 16}, DType::bf16);
   AttentionOptions options = {.mask = causal(), .threads = 2, .target = GetParam()};
   const TilePlan plan(options.mask, shape);
   options.plan = &plan;

@@ -25,7 +25,7 @@ const FewBlocks kCalls[] = {{{.B = 1, .H = 71, .Tq = 1, .Tk = 5000}, 1},
 TEST_P(CutKeys, ServesSeveralBlocksAsTheReferenceDoes) {
   for (const auto& [shape, Hk] : kCalls) {
     for (const DType dtype : {DType::f32, DType::bf16}) {
-      const Inputs inputs = inputs_of(shape, {.Hk = Hk, .D = 16, .Dv = 8}, dtype);
+      const Qkv inputs = inputs_of(shape, {.Hk = Hk, .D = 16, .Dv = 8}, dtype);
       for (const Mask& mask : {Mask(), causal() & window(3000)}) {
         const AttentionOptions options = {.mask = mask, .threads = 3, .target = GetParam()};
         expect_as_reference(inputs, options, attention(inputs.q, inputs.k, inputs.v, options));
@@ -35,7 +35,7 @@ TEST_P(CutKeys, ServesSeveralBlocksAsTheReferenceDoes) {
 }
 
 TEST_P(CutKeys, ServesDocumentsOfWhichOneIsCut) {
-  const Inputs inputs = inputs_of({.B = 1, .H = 4, .Tq = 22, .Tk = 5040}, {.Hk = 1, .D = 16, .Dv = 8}, DType::f32);
+  const Qkv inputs = inputs_of({.B = 1, .H = 4, .Tq = 22, .Tk = 5040}, {.Hk = 1, .D = 16, .Dv = 8}, DType::f32);
   const AttentionOptions options = {.mask = causal(),
                                     .ragged = Ragged{.q_offsets = {0, 0, 2, 22}, .k_offsets = {0, 0, 40, 5040}},
                                     .threads = 2,
@@ -45,7 +45,7 @@ TEST_P(CutKeys, ServesDocumentsOfWhichOneIsCut) {
 
 TEST_P(CutKeys, GivesTheSameBitsOnAnyNumberOfThreads) {
   for (const auto& [shape, Hk] : kCalls) {
-    const Inputs inputs = inputs_of(shape, {.Hk = Hk, .D = 16, .Dv = 8}, DType::bf16);
+    const Qkv inputs = inputs_of(shape, {.Hk = Hk, .D = 16, .Dv = 8}, DType::bf16);
     const auto run = [&](int threads) {
       return attention(inputs.q, inputs.k, inputs.v, {.threads = threads, .target = GetParam()}).out.to_vector();
     };
@@ -55,7 +55,7 @@ TEST_P(CutKeys, GivesTheSameBitsOnAnyNumberOfThreads) {
 
 TEST_P(CutKeys, HasWorkForEveryThread) {
   for (const auto& [shape, Hk] : kCalls) {
-    const Inputs inputs = inputs_of(shape, {.Hk = Hk, .D = 16, .Dv = 8}, DType::f32);
+    const Qkv inputs = inputs_of(shape, {.Hk = Hk, .D = 16, .Dv = 8}, DType::f32);
     const auto scratch = [&](int threads) {
       return attention_scratch_bytes(inputs.q, inputs.k, inputs.v, {.threads = threads, .target = GetParam()});
     };

@@ -38,14 +38,14 @@ void expect_near(const Tensor& result, const Tensor& expected, double bound, con
 
 }  // namespace
 
-Inputs inputs_of(const MaskShape& shape, const Widths& widths, DType dtype) {
+Qkv inputs_of(const MaskShape& shape, const Widths& widths, DType dtype) {
   std::mt19937_64 engine(42);
   return {.q = normal(engine, {shape.B, shape.H, shape.Tq, widths.D}, dtype),
           .k = normal(engine, {shape.B, widths.Hk, shape.Tk, widths.D}, dtype),
           .v = normal(engine, {shape.B, widths.Hk, shape.Tk, widths.Dv}, dtype)};
 }
 
-void expect_as_reference(const Inputs& inputs, AttentionOptions options, const AttentionResult& result) {
+void expect_as_reference(const Qkv& inputs, AttentionOptions options, const AttentionResult& result) {
   constexpr double kUnit = 0x1p-24;
   const auto D = static_cast<double>(inputs.q.dim(3));
   const auto Tk = static_cast<double>(inputs.k.dim(2));

@@ -6,15 +6,10 @@
 #include <vector>
 
 #include "attention/fused_targets.h"
+#include "attention/qkv.h"
 #include "qkv/attention.h"
 
 namespace qkv::testing_attention {
-
-struct Inputs {
-  Tensor q;
-  Tensor k;
-  Tensor v;
-};
 
 struct Widths {
   std::int64_t Hk = 1;
@@ -23,10 +18,10 @@ struct Widths {
 };
 
 /// Standard normal numbers, rounded to `dtype`.
-[[nodiscard]] Inputs inputs_of(const MaskShape& shape, const Widths& widths, DType dtype);
+[[nodiscard]] Qkv inputs_of(const MaskShape& shape, const Widths& widths, DType dtype);
 
 /// Holds `result` to the reference of the same call: no element of out or lse is farther from it in f64 than twice what
 /// plain loops in f32 may be, the rounding of the result included.
-void expect_as_reference(const Inputs& inputs, AttentionOptions options, const AttentionResult& result);
+void expect_as_reference(const Qkv& inputs, AttentionOptions options, const AttentionResult& result);
 
 }  // namespace qkv::testing_attention

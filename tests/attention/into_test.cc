@@ -29,7 +29,7 @@ class Into : public testing::TestWithParam<std::string> {
  protected:
   [[nodiscard]] AttentionOptions options() const { return {.mask = causal(), .target = GetParam()}; }
 
-  Inputs inputs_ = inputs_of({.B = 2, .H = 4, .Tq = 70, .Tk = 80}, {.Hk = 2, .D = 8, .Dv = 6}, DType::f32);
+  Qkv inputs_ = inputs_of({.B = 2, .H = 4, .Tq = 70, .Tk = 80}, {.Hk = 2, .D = 8, .Dv = 6}, DType::f32);
 };
 
 INSTANTIATE_TEST_SUITE_P(Targets, Into, testing::ValuesIn(all_targets()),

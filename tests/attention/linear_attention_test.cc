@@ -15,7 +15,7 @@
 namespace qkv::linear_attention_test {
 namespace {
 
-using testing_attention::Inputs;
+using testing_attention::Qkv;
 using testing_linear::elu_by_state;
 using testing_linear::Extents;
 using testing_linear::largest_difference;
@@ -24,7 +24,7 @@ using testing_linear::tolerance;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-Inputs inputs_of(const Extents& e, DType dtype = DType::f32, std::uint64_t seed = 1) {
+Qkv inputs_of(const Extents& e, DType dtype = DType::f32, std::uint64_t seed = 1) {
   Generator random(seed);
   return {.q = random.randn({e.B, e.Hq, e.Tq, e.D}).to(dtype),
           .k = random.randn({e.B, e.Hk, e.Tk, e.D}).to(dtype),
@@ -68,7 +68,7 @@ TEST(LinearAttention, IsWhatTheFormulaSaysAtEveryEdgeOfAChunk) {
                            Extents{.Hq = 6, .Hk = 2, .Tq = 5, .Tk = 131, .D = 8, .Dv = 5},
                            Extents{.Hq = 3, .Hk = 1, .Tq = 131, .Tk = 5, .D = 8, .Dv = 16}}) {
     for (const LinearAttentionOptions& options : all_options()) {
-      const Inputs x = inputs_of(e);
+      const Qkv x = inputs_of(e);
       expect_as_reference(x.q, x.k, x.v, options);
     }
   }
@@ -77,7 +77,7 @@ TEST(LinearAttention, IsWhatTheFormulaSaysAtEveryEdgeOfAChunk) {
 TEST(LinearAttention, TakesEveryStorageType) {
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
     for (const LinearAttentionOptions& options : all_options()) {
-      const Inputs x = inputs_of({.Hq = 2, .Hk = 1, .Tq = 40, .Tk = 40, .D = 12, .Dv = 9}, dtype);
+      const Qkv x = inputs_of({.Hq = 2, .Hk = 1, .Tq = 40, .Tk = 40, .D = 12, .Dv = 9}, dtype);
       expect_as_reference(x.q, x.k, x.v, options);
     }
   }
@@ -96,7 +96,7 @@ TEST(LinearAttention, TakesAnyStrides) {
 }
 
 TEST(LinearAttention, CausalRowsAreThoseOfPrefixes) {
-  const Inputs x = inputs_of({.Tq = 70, .Tk = 70, .D = 8, .Dv = 6}, DType::f64);
+  const Qkv x = inputs_of({.Tq = 70, .Tk = 70, .D = 8, .Dv = 6}, DType::f64);
   for (const FeatureMap features : {FeatureMap::elu_plus_one, FeatureMap::softmax}) {
     const Tensor causal = linear_attention(x.q, x.k, x.v, {.features = features, .causal = true});
     for (const std::int64_t seen : {1, 2, 63, 64, 65, 70}) {
@@ -111,7 +111,7 @@ TEST(LinearAttention, CausalRowsAreThoseOfPrefixes) {
 }
 
 TEST(LinearAttention, AStateTakesCallsApart) {
-  const Inputs x = inputs_of({.B = 2, .Hq = 4, .Hk = 2, .Tq = 100, .Tk = 100, .D = 6, .Dv = 20});
+  const Qkv x = inputs_of({.B = 2, .Hq = 4, .Hk = 2, .Tq = 100, .Tk = 100, .D = 6, .Dv = 20});
   for (const FeatureMap features : {FeatureMap::elu_plus_one, FeatureMap::softmax}) {
     const LinearAttentionOptions options = {.features = features, .causal = true};
     const Tensor whole = linear_attention(x.q, x.k, x.v, options);
@@ -128,7 +128,7 @@ TEST(LinearAttention, AStateTakesCallsApart) {
 }
 
 TEST(LinearAttention, QueriesWithoutKeysReadTheState) {
-  const Inputs x = inputs_of({.Tq = 7, .Tk = 90, .D = 6, .Dv = 4}, DType::f64);
+  const Qkv x = inputs_of({.Tq = 7, .Tk = 90, .D = 6, .Dv = 4}, DType::f64);
   for (const FeatureMap features : {FeatureMap::elu_plus_one, FeatureMap::softmax}) {
     LinearAttentionState state;
     const auto none = [](const Tensor& t) { return t.view().slice(2, 0, 0); };
@@ -143,7 +143,7 @@ TEST(LinearAttention, OfNothingIsZeros) {
     for (const Extents& e :
          {Extents{.Tq = 3, .Tk = 0, .D = 4, .Dv = 2}, Extents{.B = 0, .Tq = 3, .Tk = 3, .D = 4, .Dv = 2},
           Extents{.Tq = 0, .Tk = 3, .D = 4, .Dv = 2}, Extents{.Tq = 3, .Tk = 3, .D = 4, .Dv = 0}}) {
-      const Inputs x = inputs_of(e);
+      const Qkv x = inputs_of(e);
       const Tensor out = linear_attention(x.q, x.k, x.v, options);
       EXPECT_EQ(out.shape().to_string(), Shape({e.B, 1, e.Tq, e.Dv}).to_string());
       EXPECT_THAT(out.to_vector(), testing::Each(0.0));
@@ -152,7 +152,7 @@ TEST(LinearAttention, OfNothingIsZeros) {
 }
 
 TEST(LinearAttention, GivesTheSameOnAnyNumberOfThreads) {
-  const Inputs x = inputs_of({.B = 3, .Hq = 4, .Hk = 2, .Tq = 80, .Tk = 80, .D = 8, .Dv = 8});
+  const Qkv x = inputs_of({.B = 3, .Hq = 4, .Hk = 2, .Tq = 80, .Tk = 80, .D = 8, .Dv = 8});
   for (LinearAttentionOptions options : all_options()) {
     options.threads = 1;
     const std::vector<double> one = linear_attention(x.q, x.k, x.v, options).to_vector();
@@ -164,7 +164,7 @@ TEST(LinearAttention, GivesTheSameOnAnyNumberOfThreads) {
 }
 
 TEST(LinearAttention, KeepsHugeKeysFinite) {
-  Inputs x = inputs_of({.Tq = 70, .Tk = 70, .D = 3, .Dv = 2});
+  Qkv x = inputs_of({.Tq = 70, .Tk = 70, .D = 3, .Dv = 2});
   for (std::int64_t t = 0; t < 70; ++t) x.k.set({0, 0, t, 0}, t % 2 == 0 ? 300.0 * static_cast<double>(t) : -1e30);
   for (const bool causal : {false, true}) {
     expect_as_reference(x.q, x.k, x.v, {.features = FeatureMap::softmax, .causal = causal});
@@ -173,7 +173,7 @@ TEST(LinearAttention, KeepsHugeKeysFinite) {
 
 TEST(LinearAttention, NotANumberReachesTheQueriesThatSeeIt) {
   for (const double bad : {kInfinity, std::numeric_limits<double>::quiet_NaN()}) {
-    Inputs x = inputs_of({.Tq = 6, .Tk = 6, .D = 3, .Dv = 2});
+    Qkv x = inputs_of({.Tq = 6, .Tk = 6, .D = 3, .Dv = 2});
     x.k.set({0, 0, 3, 1}, bad);
     for (const LinearAttentionOptions& options : all_options()) {
       const Tensor out = linear_attention(x.q, x.k, x.v, options);
@@ -185,7 +185,7 @@ TEST(LinearAttention, NotANumberReachesTheQueriesThatSeeIt) {
 }
 
 TEST(LinearAttention, AKeyOfMinusInfinityHasNoWeightInItsColumn) {
-  Inputs x = inputs_of({.Tq = 6, .Tk = 6, .D = 3, .Dv = 2});
+  Qkv x = inputs_of({.Tq = 6, .Tk = 6, .D = 3, .Dv = 2});
   for (const std::int64_t t : {0, 3}) {
     for (std::int64_t d = 0; d < 3; ++d) x.k.set({0, 0, t, d}, -kInfinity);
   }
@@ -198,7 +198,7 @@ std::string refusal(const TensorView& q, const TensorView& k, const TensorView& 
 }
 
 TEST(LinearAttention, RefusesWhatDoesNotFit) {
-  const Inputs x = inputs_of({.Hq = 4, .Hk = 2, .Tq = 3, .Tk = 3, .D = 8, .Dv = 5});
+  const Qkv x = inputs_of({.Hq = 4, .Hk = 2, .Tq = 3, .Tk = 3, .D = 8, .Dv = 5});
   EXPECT_EQ(refusal(x.q, x.k, x.q, {}), "linear_attention: v: expected Hk = 2 as in k [1, 2, 3, 8], got [1, 4, 3, 8]");
   EXPECT_EQ(refusal(x.q, x.k.to(DType::f64), x.v, {}), "linear_attention: k: expected f32 as q, got f64");
   EXPECT_EQ(refusal(x.q, x.k, x.v, {}, {.threads = 0}), "linear_attention: threads: expected 1 or more, got 0");

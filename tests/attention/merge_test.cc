@@ -81,7 +81,7 @@ TEST(Merge, MakesNanOfARowWithANanLse) {
 
 TEST(Merge, LeavesASinglePartAsItIs) {
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-    const Inputs inputs = inputs_of({.B = 2, .H = 3, .Tq = 70, .Tk = 20}, {.Hk = 1, .D = 8, .Dv = 5}, dtype);
+    const Qkv inputs = inputs_of({.B = 2, .H = 3, .Tq = 70, .Tk = 20}, {.Hk = 1, .D = 8, .Dv = 5}, dtype);
     const AttentionResult result = attention(inputs.q, inputs.k, inputs.v);
     const std::array parts = {PartialAttention{result.out, result.lse}};
     const AttentionResult got = merge_attention(parts, 3);
@@ -104,7 +104,7 @@ TEST(Merge, AddsToAPartInPlace) {
 }
 
 TEST(Merge, CountsASinkOnceWhereOnePartHasIt) {
-  const Inputs inputs = inputs_of({.B = 1, .H = 2, .Tq = 3, .Tk = 6}, {.D = 4, .Dv = 4}, DType::f64);
+  const Qkv inputs = inputs_of({.B = 1, .H = 2, .Tq = 3, .Tk = 6}, {.D = 4, .Dv = 4}, DType::f64);
   const auto part = [&](std::int64_t begin, std::vector<double> sinks) {
     return attention(inputs.q, inputs.k.slice(2, begin, begin + 3), inputs.v.slice(2, begin, begin + 3),
                      {.mask = causal(), .sinks = std::move(sinks), .within = {{.Tq = 3, .Tk = 6, .first_j = begin}}});
@@ -210,7 +210,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, Wide, testing::ValuesIn(fused_targets()),
 TEST_P(Wide, ResultsAndGradientsOf16BitsAreThoseInF32RoundedOnce) {
   for (const DType dtype : {DType::f16, DType::bf16}) {
     for (const std::int64_t Tq : {1, 70}) {
-      const Inputs inputs = inputs_of({.B = 1, .H = 4, .Tq = Tq, .Tk = 300}, {.Hk = 2, .D = 64, .Dv = 64}, dtype);
+      const Qkv inputs = inputs_of({.B = 1, .H = 4, .Tq = Tq, .Tk = 300}, {.Hk = 2, .D = 64, .Dv = 64}, dtype);
       const AttentionOptions options = {.mask = causal(), .target = GetParam()};
       const AttentionResult narrow = attention(inputs.q, inputs.k, inputs.v, options);
       Tensor out(DType::f32, narrow.out.shape());

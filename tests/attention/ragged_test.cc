@@ -18,18 +18,16 @@ using testing::HasSubstr;
 
 const Ragged kDocuments = {.q_offsets = {0, 5, 5, 75, 75, 140}, .k_offsets = {0, 9, 12, 82, 82, 85}};
 
-Inputs packed(DType dtype) {
-  return inputs_of({.B = 1, .H = 4, .Tq = 140, .Tk = 85}, {.Hk = 2, .D = 12, .Dv = 7}, dtype);
-}
+Qkv packed(DType dtype) { return inputs_of({.B = 1, .H = 4, .Tq = 140, .Tk = 85}, {.Hk = 2, .D = 12, .Dv = 7}, dtype); }
 
-AttentionResult run(const Inputs& inputs, AttentionOptions options, const std::string& target) {
+AttentionResult run(const Qkv& inputs, AttentionOptions options, const std::string& target) {
   options.target = target;
   options.ragged = kDocuments;
   return attention(inputs.q, inputs.k, inputs.v, options);
 }
 
 // Document n's part of the packed tensors.
-Inputs document(const Inputs& inputs, std::size_t n) {
+Qkv document(const Qkv& inputs, std::size_t n) {
   const auto& [q, k] = kDocuments;
   return {.q = Tensor(inputs.q.view().slice(2, q[n], q[n + 1])),
           .k = Tensor(inputs.k.view().slice(2, k[n], k[n + 1])),
@@ -55,11 +53,11 @@ TEST_P(RaggedBatch, IsALoopOverItsDocuments) {
       {.softcap = 3.0, .mask = window(20), .sinks = {1, 0, -1, 2}},
   };
   for (const DType dtype : {DType::f64, DType::f32, DType::bf16}) {
-    const Inputs inputs = packed(dtype);
+    const Qkv inputs = packed(dtype);
     for (const AttentionOptions& options : calls) {
       const AttentionResult result = run(inputs, options, GetParam());
       for (std::size_t n = 0; n + 1 < kDocuments.q_offsets.size(); ++n) {
-        const Inputs own = document(inputs, n);
+        const Qkv own = document(inputs, n);
         AttentionOptions one = options;
         one.target = GetParam();
         const AttentionResult expected = attention(own.q, own.k, own.v, one);
@@ -74,7 +72,7 @@ TEST_P(RaggedBatch, IsALoopOverItsDocuments) {
 }
 
 TEST_P(RaggedBatch, KeepsItsPlans) {
-  const Inputs inputs = packed(DType::f32);
+  const Qkv inputs = packed(DType::f32);
   const std::size_t documents = kDocuments.q_offsets.size() - 1;
   const std::vector<Mask> masks = {causal(), key_lengths(std::vector<std::int64_t>(documents, 0))};
   for (const Mask& mask : masks) {
@@ -91,7 +89,7 @@ TEST_P(RaggedBatch, KeepsItsPlans) {
 
 // What varies by batch entry varies by document.
 TEST_P(RaggedBatch, CountsDocumentsAsBatchEntries) {
-  const Inputs inputs = packed(DType::f32);
+  const Qkv inputs = packed(DType::f32);
   const AttentionOptions options = {.mask = causal_offsets({0, 1, -3, 0, 2}), .dropout = Dropout{.p = 0.3, .seed = 11}};
   const AttentionResult result = run(inputs, options, GetParam());
   const AttentionResult expected = run(inputs, options, "reference");
@@ -99,7 +97,7 @@ TEST_P(RaggedBatch, CountsDocumentsAsBatchEntries) {
   const std::vector<double> other = expected.out.to_vector();
   for (std::size_t n = 0; n < one.size(); ++n) ASSERT_NEAR(one[n], other[n], 1e-5) << n;
   // The reference itself, one document of its own batch entry at a time: other places drop other weights.
-  const Inputs third = document(inputs, 2);
+  const Qkv third = document(inputs, 2);
   const AttentionResult alone = attention(
       third.q, third.k, third.v,
       {.mask = causal(Align::bottom_right, -3), .dropout = Dropout{.p = 0.3, .seed = 11}, .target = GetParam()});
@@ -108,14 +106,14 @@ TEST_P(RaggedBatch, CountsDocumentsAsBatchEntries) {
 }
 
 TEST_P(RaggedBatch, HidesTheKeysOfEachDocumentByItself) {
-  const Inputs inputs = packed(DType::f32);
+  const Qkv inputs = packed(DType::f32);
   std::vector<std::int64_t> lengths;
   for (std::size_t n = 0; n + 1 < kDocuments.k_offsets.size(); ++n) {
     lengths.push_back((kDocuments.k_offsets[n + 1] - kDocuments.k_offsets[n] + 1) / 2);
   }
   const AttentionResult result = run(inputs, {.mask = key_lengths(lengths)}, GetParam());
   for (std::size_t n = 0; n < lengths.size(); ++n) {
-    const Inputs own = document(inputs, n);
+    const Qkv own = document(inputs, n);
     const AttentionResult expected = attention(own.q, own.k, own.v, {.mask = prefix(lengths[n]), .target = GetParam()});
     EXPECT_EQ(result.out.view().slice(2, kDocuments.q_offsets[n], kDocuments.q_offsets[n + 1]).to_vector(),
               expected.out.to_vector());
@@ -124,7 +122,7 @@ TEST_P(RaggedBatch, HidesTheKeysOfEachDocumentByItself) {
 
 // Every second key of each document, and the others: what each document drops and adds is by its own places.
 TEST_P(RaggedBatch, IsWhatWindowsOfItsDocumentsMergeTo) {
-  const Inputs inputs = packed(DType::f32);
+  const Qkv inputs = packed(DType::f32);
   const auto& [q_offsets, k_offsets] = kDocuments;
   const AttentionOptions options = {.bias = alibi(), .mask = causal(), .dropout = Dropout{.p = 0.3, .seed = 11}};
   std::vector<AttentionResult> results;

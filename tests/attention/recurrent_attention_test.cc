@@ -18,7 +18,7 @@ using testing_linear::tolerance;
 
 constexpr UpdateRule kRules[] = {UpdateRule::linear, UpdateRule::gated, UpdateRule::delta, UpdateRule::gated_delta};
 
-struct Inputs {
+struct RecurrentCall {
   Tensor q, k, v, decay, beta, past;
 
   [[nodiscard]] RecurrentAttentionOptions options(UpdateRule rule) const {
@@ -40,7 +40,7 @@ Tensor mapped(const Tensor& x, double (*f)(double)) {
 }
 
 // Keys of length about 1, decays below 0 and rates in (0, 1), as the rules want them to stay bounded.
-Inputs inputs_of(const Extents& e, DType dtype = DType::f32) {
+RecurrentCall inputs_of(const Extents& e, DType dtype = DType::f32) {
   Generator random(7);
   const auto unit = [](double x) { return x / 4; };
   const auto decay = [](double x) { return -std::fabs(x) / 4; };
@@ -55,7 +55,7 @@ Inputs inputs_of(const Extents& e, DType dtype = DType::f32) {
 
 // One head by the rule's own formula, token by token; appends its rows of out.
 template <class T>
-void recur_reference(const Inputs& x, const RecurrentAttentionOptions& options, std::int64_t b, std::int64_t h,
+void recur_reference(const RecurrentCall& x, const RecurrentAttentionOptions& options, std::int64_t b, std::int64_t h,
                      std::vector<T>& out) {
   const std::int64_t head = h / (x.q.dim(1) / x.k.dim(1));
   const Rows<T> q = rows_of<T>(x.q, b, h);
@@ -90,7 +90,7 @@ void recur_reference(const Inputs& x, const RecurrentAttentionOptions& options, 
 }
 
 template <class T>
-std::vector<T> reference(const Inputs& x, const RecurrentAttentionOptions& options) {
+std::vector<T> reference(const RecurrentCall& x, const RecurrentAttentionOptions& options) {
   std::vector<T> out;
   for (std::int64_t b = 0; b < x.q.dim(0); ++b) {
     for (std::int64_t h = 0; h < x.q.dim(1); ++h) recur_reference(x, options, b, h, out);
@@ -98,7 +98,7 @@ std::vector<T> reference(const Inputs& x, const RecurrentAttentionOptions& optio
   return out;
 }
 
-void expect_as_reference(const Inputs& x, const RecurrentAttentionOptions& options) {
+void expect_as_reference(const RecurrentCall& x, const RecurrentAttentionOptions& options) {
   const auto truth = reference<long double>(x, options);
   const double bound = x.q.dtype() == DType::f64 ? tolerance(reference<double>(x, options), truth, 0x1p-53)
                                                  : tolerance(reference<float>(x, options), truth, 0x1p-24);
@@ -111,14 +111,14 @@ TEST(RecurrentAttention, IsWhatEachRuleSays) {
                            Extents{.B = 2, .Hq = 4, .Hk = 2, .Tq = 64, .D = 16, .Dv = 64},
                            Extents{.Hq = 3, .Hk = 1, .Tq = 70, .D = 20, .Dv = 80}}) {
     for (const DType dtype : {DType::f32, DType::f64}) {
-      const Inputs x = inputs_of(e, dtype);
+      const RecurrentCall x = inputs_of(e, dtype);
       for (const UpdateRule rule : kRules) expect_as_reference(x, x.options(rule));
     }
   }
 }
 
 TEST(RecurrentAttention, TakesOneDecayOrRateForMany) {
-  const Inputs x = inputs_of({.B = 2, .Hq = 4, .Hk = 2, .Tq = 9, .D = 5, .Dv = 6});
+  const RecurrentCall x = inputs_of({.B = 2, .Hq = 4, .Hk = 2, .Tq = 9, .D = 5, .Dv = 6});
   RecurrentAttentionOptions options = x.options(UpdateRule::gated_delta);
   options.decay = x.decay.view().slice(3, 2, 3);
   options.beta = x.beta.view().slice(1, 1, 2);
@@ -126,7 +126,7 @@ TEST(RecurrentAttention, TakesOneDecayOrRateForMany) {
 }
 
 TEST(RecurrentAttention, AStateTakesCallsApart) {
-  const Inputs x = inputs_of({.B = 2, .Hq = 4, .Hk = 2, .Tq = 70, .D = 5, .Dv = 6});
+  const RecurrentCall x = inputs_of({.B = 2, .Hq = 4, .Hk = 2, .Tq = 70, .D = 5, .Dv = 6});
   for (const UpdateRule rule : kRules) {
     const RecurrentAttentionResult whole = x.run(x.options(rule));
     const auto part = [&](std::int64_t begin, std::int64_t end, const TensorView& past) {
@@ -145,7 +145,7 @@ TEST(RecurrentAttention, AStateTakesCallsApart) {
 }
 
 TEST(RecurrentAttention, TheStateHasThePastsType) {
-  Inputs x = inputs_of({.Tq = 3, .D = 4, .Dv = 2}, DType::f16);
+  RecurrentCall x = inputs_of({.Tq = 3, .D = 4, .Dv = 2}, DType::f16);
   EXPECT_EQ(x.run(x.options(UpdateRule::linear)).state.dtype(), DType::f16);
   x.past = x.past.to(DType::f32);
   EXPECT_EQ(x.run(x.options(UpdateRule::linear)).state.dtype(), DType::f32);
@@ -153,7 +153,7 @@ TEST(RecurrentAttention, TheStateHasThePastsType) {
 }
 
 TEST(RecurrentAttention, OfNoTokensIsThePast) {
-  const Inputs x = inputs_of({.Tq = 0, .D = 4, .Dv = 2});
+  const RecurrentCall x = inputs_of({.Tq = 0, .D = 4, .Dv = 2});
   for (const UpdateRule rule : kRules) {
     const RecurrentAttentionResult result = x.run(x.options(rule));
     EXPECT_EQ(result.out.shape().to_string(), "[1, 1, 0, 2]");
@@ -163,7 +163,7 @@ TEST(RecurrentAttention, OfNoTokensIsThePast) {
 }
 
 TEST(RecurrentAttention, GivesTheSameOnAnyNumberOfThreads) {
-  const Inputs x = inputs_of({.B = 3, .Hq = 4, .Hk = 2, .Tq = 20, .D = 5, .Dv = 6});
+  const RecurrentCall x = inputs_of({.B = 3, .Hq = 4, .Hk = 2, .Tq = 20, .D = 5, .Dv = 6});
   for (const UpdateRule rule : kRules) {
     RecurrentAttentionOptions options = x.options(rule);
     options.threads = 1;
@@ -174,7 +174,7 @@ TEST(RecurrentAttention, GivesTheSameOnAnyNumberOfThreads) {
 }
 
 TEST(RecurrentAttention, RefusesWhatDoesNotFit) {
-  const Inputs x = inputs_of({.Hq = 4, .Hk = 2, .Tq = 3, .D = 8, .Dv = 5});
+  const RecurrentCall x = inputs_of({.Hq = 4, .Hk = 2, .Tq = 3, .D = 8, .Dv = 5});
   const auto refusal = [&](const RecurrentAttentionOptions& options) {
     return error_message([&] { static_cast<void>(x.run(options)); });
   };

@@ -60,7 +60,7 @@ TEST_P(EachTarget, AgreesWithTheReference) {
       {.mask = key_lengths({70, 0}), .sinks = {0.5, -1, 2, 0}},
   };
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-    const Inputs inputs = inputs_of({.B = 2, .H = 4, .Tq = 67, .Tk = 130}, {.Hk = 2, .D = 20, .Dv = 9}, dtype);
+    const Qkv inputs = inputs_of({.B = 2, .H = 4, .Tq = 67, .Tk = 130}, {.Hk = 2, .D = 20, .Dv = 9}, dtype);
     for (AttentionOptions options : calls) {
       options.target = GetParam();
       expect_as_reference(inputs, options, attention(inputs.q, inputs.k, inputs.v, options));
@@ -70,7 +70,7 @@ TEST_P(EachTarget, AgreesWithTheReference) {
 
 TEST_P(EachTarget, GivesTheSameBitsOnAnyNumberOfThreads) {
   for (const std::int64_t Tq : {1, 3, 150}) {  // few queries are served by cutting the keys
-    const Inputs inputs = inputs_of({.B = 2, .H = 4, .Tq = Tq, .Tk = 3000}, {.Hk = 2, .D = 16, .Dv = 16}, DType::f32);
+    const Qkv inputs = inputs_of({.B = 2, .H = 4, .Tq = Tq, .Tk = 3000}, {.Hk = 2, .D = 16, .Dv = 16}, DType::f32);
     const auto run = [&](int threads) {
       return attention(inputs.q, inputs.k, inputs.v, {.mask = causal(), .threads = threads, .target = GetParam()});
     };
@@ -85,7 +85,7 @@ TEST_P(EachTarget, GivesTheSameBitsOnAnyNumberOfThreads) {
 }
 
 TEST_P(EachTarget, TakesAnyStrides) {
-  const Inputs inputs = inputs_of({.B = 2, .H = 2, .Tq = 9, .Tk = 70}, {.Hk = 2, .D = 12, .Dv = 5}, DType::f32);
+  const Qkv inputs = inputs_of({.B = 2, .H = 2, .Tq = 9, .Tk = 70}, {.Hk = 2, .D = 12, .Dv = 5}, DType::f32);
   // The same numbers with the last two axes the other way round, and with the batch backwards.
   const auto transposed = [](const Tensor& x) { return Tensor(x.view().transpose(2, 3)); };
   const Tensor q = transposed(inputs.q);
@@ -117,7 +117,7 @@ TEST_P(EachTarget, HasAnAnswerForNothing) {
 
 TEST_P(EachTarget, UsesAPlanThatIsHandedToIt) {
   const MaskShape shape = {.B = 2, .H = 2, .Tq = 100, .Tk = 90};
-  const Inputs inputs = inputs_of(shape, {.Hk = 1, .D = 8, .Dv = 8}, DType::f32);
+  const Qkv inputs = inputs_of(shape, {.Hk = 1, .D = 8, .Dv = 8}, DType::f32);
   const Mask mask = causal() & window(30);
   const TilePlan plan(mask, shape);
   const AttentionResult expected = attention(inputs.q, inputs.k, inputs.v, {.mask = mask, .target = GetParam()});
@@ -127,7 +127,7 @@ TEST_P(EachTarget, UsesAPlanThatIsHandedToIt) {
 }
 
 TEST_P(EachTarget, PlansAMaskOnceForTheCallsThatKeepPlansTogether) {
-  const Inputs inputs = inputs_of({.B = 2, .H = 2, .Tq = 100, .Tk = 90}, {.Hk = 1, .D = 8, .Dv = 8}, DType::f32);
+  const Qkv inputs = inputs_of({.B = 2, .H = 2, .Tq = 100, .Tk = 90}, {.Hk = 1, .D = 8, .Dv = 8}, DType::f32);
   std::int64_t asked = 0;
   const Mask mask = predicate("thirds", [&](const Place& place, const MaskShape&) {
     ++asked;

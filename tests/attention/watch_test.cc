@@ -19,9 +19,7 @@ std::vector<std::string> targets() {
   return all;
 }
 
-Inputs long_inputs() {
-  return inputs_of({.B = 2, .H = 4, .Tq = 200, .Tk = 200}, {.Hk = 2, .D = 8, .Dv = 8}, DType::f32);
-}
+Qkv long_inputs() { return inputs_of({.B = 2, .H = 4, .Tq = 200, .Tk = 200}, {.Hk = 2, .D = 8, .Dv = 8}, DType::f32); }
 
 // Stops at its n-th question.
 struct Stopper {
@@ -39,7 +37,7 @@ struct Stopper {
 };
 
 TEST(Watch, StopsTheForwardPassOfEveryTarget) {
-  const Inputs inputs = long_inputs();
+  const Qkv inputs = long_inputs();
   for (const std::string& target : targets()) {
     for (const int threads : {1, 3}) {
       Stopper stopper{.left = 1};
@@ -51,7 +49,7 @@ TEST(Watch, StopsTheForwardPassOfEveryTarget) {
 }
 
 TEST(Watch, StopsTheBackwardPassOfEveryTarget) {
-  const Inputs inputs = long_inputs();
+  const Qkv inputs = long_inputs();
   for (const std::string& target : targets()) {
     AttentionOptions options = {.threads = 1, .target = target};
     const AttentionResult result = attention(inputs.q, inputs.k, inputs.v, options);
@@ -66,14 +64,14 @@ TEST(Watch, StopsTheBackwardPassOfEveryTarget) {
 }
 
 TEST(Watch, StopsStages) {
-  const Inputs inputs = long_inputs();
+  const Qkv inputs = long_inputs();
   Stopper stopper{.left = 5};
   const AttentionOptions options = {.watch = stopper.watch()};
   EXPECT_THROW(static_cast<void>(attention_stage(inputs.q, inputs.k, options, Stage::weights)), Cancelled);
 }
 
 TEST(Watch, MayThrowAnErrorOfItsOwn) {
-  const Inputs inputs = long_inputs();
+  const Qkv inputs = long_inputs();
   for (const int threads : {1, 3}) {
     const AttentionOptions options = {.threads = threads,
                                       .watch = []() -> Proceed { throw std::domain_error("enough"); }};
@@ -82,7 +80,7 @@ TEST(Watch, MayThrowAnErrorOfItsOwn) {
 }
 
 TEST(Watch, ChangesNothingThatItLetsGoOn) {
-  const Inputs inputs = long_inputs();
+  const Qkv inputs = long_inputs();
   const Tensor plain = attention(inputs.q, inputs.k, inputs.v).out;
   Stopper stopper{.left = 1'000'000};
   const Tensor watched = attention(inputs.q, inputs.k, inputs.v, {.watch = stopper.watch()}).out;
@@ -91,7 +89,7 @@ TEST(Watch, ChangesNothingThatItLetsGoOn) {
 }
 
 TEST(Watch, IsForgottenAfterItsCall) {
-  const Inputs inputs = long_inputs();
+  const Qkv inputs = long_inputs();
   Stopper stopper{.left = 1};
   const AttentionOptions options = {.watch = stopper.watch()};
   EXPECT_THROW(static_cast<void>(attention(inputs.q, inputs.k, inputs.v, options)), Cancelled);
@@ -99,7 +97,7 @@ TEST(Watch, IsForgottenAfterItsCall) {
 }
 
 TEST(WatchedThread, StopsCallsWithoutAWatchOfTheirOwn) {
-  const Inputs inputs = long_inputs();
+  const Qkv inputs = long_inputs();
   for (const std::string& target : targets()) {
     Stopper stopper{.left = 2};
     const WatchedThread watched(stopper.watch());
@@ -110,7 +108,7 @@ TEST(WatchedThread, StopsCallsWithoutAWatchOfTheirOwn) {
 }
 
 TEST(WatchedThread, IsNotAskedWhereACallHasAWatch) {
-  const Inputs inputs = long_inputs();
+  const Qkv inputs = long_inputs();
   Stopper outer{.left = 1'000'000};
   Stopper own{.left = 1'000'000};
   const WatchedThread watched(outer.watch());
@@ -120,7 +118,7 @@ TEST(WatchedThread, IsNotAskedWhereACallHasAWatch) {
 }
 
 TEST(WatchedThread, GivesWayToAnInnerOneAndEnds) {
-  const Inputs inputs = long_inputs();
+  const Qkv inputs = long_inputs();
   Stopper outer{.left = 2};
   {
     const WatchedThread watched(outer.watch());

@@ -26,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, DecodeInto, testing::ValuesIn(all_targets()),
 // [B, T, H * D] with room around each row, as a layer has it; lse as [B, T, H].
 TEST_P(DecodeInto, WritesWhatDecodeGivesAndNothingBetween) {
   constexpr float kUntouched = -12345;
-  const Inputs plain = inputs_of({.B = 2, .H = 4, .Tq = 3, .Tk = 90}, {.Hk = 2, .D = 8, .Dv = 6}, DType::f32);
+  const Qkv plain = inputs_of({.B = 2, .H = 4, .Tq = 3, .Tk = 90}, {.Hk = 2, .D = 8, .Dv = 6}, DType::f32);
   KvCache cache(KvPages({.format = {.Hk = 2, .D = 8, .Dv = 6}, .pages = 12, .page_tokens = 16}), 2);
   cache.append(plain.k, plain.v);
   cache.truncate(1, 20);

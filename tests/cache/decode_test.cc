@@ -48,7 +48,7 @@ Caches any_caches(const KvFormat& format, const std::vector<std::int64_t>& lengt
 }
 
 // Sequence b by itself, as plain tensors in f64.
-Inputs sequence_of(const TensorView& q, const KvCacheView& cache, std::int64_t b) {
+Qkv sequence_of(const TensorView& q, const KvCacheView& cache, std::int64_t b) {
   const auto batched = [](const Tensor& x) { return Tensor(x.view().unsqueeze(0)); };
   return {.q = Tensor(q.slice(0, b, b + 1)),
           .k = batched(cache.keys(b, DType::f64)),
@@ -104,7 +104,7 @@ RC_GTEST_PROP(DecodeProperty, IsAttentionOverEachSequence, ()) {
   require_equal(result, decode(problem.q, problem.caches.paged, problem.options));
   const KvCacheView cache = problem.caches.contiguous;
   for (std::int64_t b = 0; b < cache.B(); ++b) {
-    const Inputs inputs = sequence_of(problem.q, cache, b);
+    const Qkv inputs = sequence_of(problem.q, cache, b);
     AttentionOptions options = problem.options;
     options.mask = batch_entry(options.mask, b, cache.B());
     options.bias = batch_entry(options.bias, b, cache.B());
@@ -155,9 +155,9 @@ RC_GTEST_PROP(DecodeProperty, HasAWindowForEachSequence, ()) {
   for (std::int64_t b = 0; b < std::ssize(lengths); ++b) {
     AttentionOptions own = options;
     own.within = {options.within[static_cast<std::size_t>(b)]};
-    const Inputs inputs = sequence_of(q, caches.contiguous.view(), b);
+    const Qkv inputs = sequence_of(q, caches.contiguous.view(), b);
     require_equal(entry_of(result, b), attention(inputs.q, inputs.k, inputs.v, own));
-    const Inputs narrow = sequence_of(q.to(DType::f32), caches.contiguous.view(), b);
+    const Qkv narrow = sequence_of(q.to(DType::f32), caches.contiguous.view(), b);
     for (const AttentionResult& got : fused) expect_as_reference(narrow, own, entry_of(got, b));
   }
 }
@@ -177,7 +177,7 @@ TEST_P(DecodeOn, AgreesWithTheReference) {
   };
   for (const DType q_dtype : {DType::f32, DType::bf16}) {
     for (const DType cached : {DType::f32, DType::bf16, DType::f16, DType::i8}) {
-      const Inputs plain = inputs_of({.B = 3, .H = 4, .Tq = 2, .Tk = 130}, {.Hk = 2, .D = 20, .Dv = 9}, q_dtype);
+      const Qkv plain = inputs_of({.B = 3, .H = 4, .Tq = 2, .Tk = 130}, {.Hk = 2, .D = 20, .Dv = 9}, q_dtype);
       KvCache cache(KvPages({.format = {.Hk = 2, .D = 20, .Dv = 9, .dtype = cached}, .pages = 9, .page_tokens = 64}),
                     3);
       cache.append(plain.k, plain.v);
@@ -197,7 +197,7 @@ TEST_P(DecodeOn, AgreesWithTheReference) {
 }
 
 TEST_P(DecodeOn, TakesScratchOfTheSizeThatItNames) {
-  const Inputs plain = inputs_of({.B = 1, .H = 2, .Tq = 3, .Tk = 70}, {.Hk = 2, .D = 8, .Dv = 8}, DType::f32);
+  const Qkv plain = inputs_of({.B = 1, .H = 2, .Tq = 3, .Tk = 70}, {.Hk = 2, .D = 8, .Dv = 8}, DType::f32);
   KvCache cache({.format = {.Hk = 2, .D = 8}, .B = 1, .capacity = 70});
   cache.append(plain.k, plain.v);
   AttentionOptions options = {.mask = causal(), .threads = 2, .target = GetParam()};
@@ -263,7 +263,7 @@ TEST(Decode, LeavesPagesAloneThatNoQuerySees) {
 }
 
 TEST(Decode, DropsAsTheBatchEntryThatASequenceIs) {
-  const Inputs plain = inputs_of({.B = 2, .H = 2, .Tq = 2, .Tk = 30}, {.Hk = 1, .D = 4, .Dv = 4}, DType::f32);
+  const Qkv plain = inputs_of({.B = 2, .H = 2, .Tq = 2, .Tk = 30}, {.Hk = 1, .D = 4, .Dv = 4}, DType::f32);
   KvCache cache({.format = {.D = 4}, .B = 2, .capacity = 30});
   cache.append(plain.k, plain.v);
   const AttentionOptions options = {.dropout = Dropout{.p = 0.5, .seed = 9}};
@@ -275,7 +275,7 @@ TEST(Decode, DropsAsTheBatchEntryThatASequenceIs) {
 }
 
 TEST(Decode, GrowsWithTheCache) {
-  const Inputs plain = inputs_of({.B = 1, .H = 2, .Tq = 9, .Tk = 9}, {.Hk = 2, .D = 6, .Dv = 3}, DType::f64);
+  const Qkv plain = inputs_of({.B = 1, .H = 2, .Tq = 9, .Tk = 9}, {.Hk = 2, .D = 6, .Dv = 3}, DType::f64);
   const AttentionResult whole = attention(plain.q, plain.k.to(DType::f32).to(DType::f64),
                                           plain.v.to(DType::f32).to(DType::f64), {.mask = causal()});
   KvCache cache(KvPages({.format = {.Hk = 2, .D = 6, .Dv = 3}, .pages = 1, .page_tokens = 16}), 1);
@@ -287,7 +287,7 @@ TEST(Decode, GrowsWithTheCache) {
 }
 
 TEST(Decode, KeepsAllDigitsInF64) {
-  const Inputs plain = inputs_of({.B = 2, .H = 4, .Tq = 5, .Tk = 5}, {.Hk = 2, .D = 6, .Dv = 3}, DType::f64);
+  const Qkv plain = inputs_of({.B = 2, .H = 4, .Tq = 5, .Tk = 5}, {.Hk = 2, .D = 6, .Dv = 3}, DType::f64);
   const AttentionResult whole = attention(plain.q, plain.k, plain.v, {.mask = causal()});
   KvCache cache({.format = {.Hk = 2, .D = 6, .Dv = 3, .dtype = DType::f64}, .B = 2, .capacity = 5});
   for (std::int64_t t = 0; t < 5; ++t) {

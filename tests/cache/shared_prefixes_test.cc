@@ -127,7 +127,7 @@ KvCache family(const KvFormat& format, std::int64_t page_tokens, std::mt19937_64
   return cache;
 }
 
-Inputs sequence_alone(const TensorView& q, const KvCacheView& cache, std::int64_t b) {
+Qkv sequence_alone(const TensorView& q, const KvCacheView& cache, std::int64_t b) {
   return {.q = Tensor(q.slice(0, b, b + 1)),
           .k = Tensor(cache.keys(b, DType::f64).view().unsqueeze(0)),
           .v = Tensor(cache.values(b, DType::f64).view().unsqueeze(0))};
@@ -177,7 +177,7 @@ TEST_P(SharedPrefixesOn, GiveWhatEachSequenceGivesByItself) {
 
 TEST_P(SharedPrefixesOn, LetNanAndInfinityReachAllWhoSeeThem) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const Inputs plain = inputs_of({.B = 1, .H = 2, .Tq = 1, .Tk = 300}, {.Hk = 1, .D = 8, .Dv = 4}, DType::f32);
+  const Qkv plain = inputs_of({.B = 1, .H = 2, .Tq = 1, .Tk = 300}, {.Hk = 1, .D = 8, .Dv = 4}, DType::f32);
   Tensor v = plain.v;
   v.values<float>()[4 * 100 + 1] = kInfinity;
   v.values<float>()[4 * 200 + 2] = std::numeric_limits<float>::quiet_NaN();

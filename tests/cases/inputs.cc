@@ -50,7 +50,11 @@ void for_each_index(const Shape& shape, const Body& body) {
 
 void fill(const MutableTensorView& x, double deviation, Engine& engine) {
   std::normal_distribution<double> draw(0, deviation);
-  for_each_index(x.shape(), [&](const Index& at) { x.set({at[0], at[1], at[2], at[3]}, draw(engine)); });
+  std::vector<double> row(static_cast<std::size_t>(x.dim(3)));
+  for_each_index({x.dim(0), x.dim(1), x.dim(2)}, [&](const Index& at) {
+    for (double& value : row) value = draw(engine);
+    x.store_row(std::span(at).first(3), row);
+  });
 }
 
 void copy_first_row(const MutableTensorView& x) {

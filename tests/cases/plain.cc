@@ -12,20 +12,21 @@ PlainRow::PlainRow(const PlainCall& call)
       x_(static_cast<std::size_t>(call.shape.Tk)),
       weights_(x_),
       kept_(x_),
-      slopes_(x_) {}
+      slopes_(x_),
+      sums_(static_cast<std::size_t>(call.Dv)) {}
 
 float PlainRow::run(const Row& row, double* out) {
   score(row);
   const float lse = weigh(row);
-  for (std::int64_t d = 0; d < call_.Dv; ++d) {
-    float sum = 0;
-    for (std::int64_t j = 0; j < call_.shape.Tk; ++j) {
-      const auto n = static_cast<std::size_t>(j);
-      const float weight = rounded(weights_[n] * kept_[n], call_.dtype);
-      if (weight != 0) sum += weight * static_cast<float>(key_row(call_.v, row, j, call_.Dv)[d]);
-    }
-    out[d] = rounded(sum, call_.dtype);
+  std::ranges::fill(sums_, 0.0F);
+  for (std::int64_t j = 0; j < call_.shape.Tk; ++j) {
+    const auto n = static_cast<std::size_t>(j);
+    const float weight = rounded(weights_[n] * kept_[n], call_.dtype);
+    if (weight == 0) continue;
+    const double* v = key_row(call_.v, row, j, call_.Dv);
+    for (float& sum : sums_) sum += weight * static_cast<float>(*v++);
   }
+  for (const float sum : sums_) *out++ = rounded(sum, call_.dtype);
   return lse;
 }
 

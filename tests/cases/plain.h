@@ -73,6 +73,7 @@ class PlainRow {
   std::vector<float> weights_;
   std::vector<float> kept_;
   std::vector<float> slopes_;
+  std::vector<float> sums_;  // [Dv]
   float sink_weight_ = 0;
 };
 

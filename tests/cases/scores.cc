@@ -17,6 +17,13 @@ ScoreReader::ScoreReader(const Case& one, const Inputs& inputs, const Numbers& n
       scale_(inputs.options.scale.value_or(1 / std::sqrt(static_cast<double>(one.D)))) {
   scores_.x.resize(static_cast<std::size_t>(one.Tk));
   scores_.dropped.resize(static_cast<std::size_t>(one.Tk));
+  values_.resize(static_cast<std::size_t>(one.B * one.Hk * one.Tk));
+  const double* v = numbers.v.data();
+  for (double& largest : values_) {
+    for (std::int64_t d = 0; d < one.Dv; ++d, ++v) {
+      if (std::isfinite(*v)) largest = std::max(largest, std::fabs(*v));
+    }
+  }
 }
 
 double ScoreReader::score(const Row& row, std::int64_t j, double bias) {
@@ -70,10 +77,7 @@ const RowScores& ScoreReader::read(const Row& row) {
     if (bias == -kInfinity) continue;
     x = score(row, j, bias);
     if (x == -kInfinity) continue;
-    const double* v = numbers_.v.data() + place_of(row.b, row.h / one_.group, j, one_.Hk, one_.Tk, one_.Dv);
-    for (std::int64_t d = 0; d < one_.Dv; ++d) {
-      if (std::isfinite(v[d])) scores_.value = std::max(scores_.value, std::fabs(v[d]));
-    }
+    scores_.value = std::max(scores_.value, values_[place_of(row.b, row.h / one_.group, j, one_.Hk, one_.Tk, 1)]);
   }
   weigh(row);
   return scores_;

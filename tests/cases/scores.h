@@ -49,6 +49,7 @@ class ScoreReader {
   const AttentionOptions& options_;
   const Numbers& numbers_;
   double scale_;
+  std::vector<double> values_;  // [B, Hk, Tk], the largest finite |v| of each key
   RowScores scores_;
 };
 

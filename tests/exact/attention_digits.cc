@@ -3,12 +3,15 @@
 #include <limits>
 #include <string>
 
+#include "attention/qkv.h"
 #include "cases/case.h"
 #include "exact/digits.h"
 #include "qkv/backward.h"
 
 namespace qkv::digits {
 namespace {
+
+using testing_attention::QkvAndUpstream;
 
 constexpr std::int64_t kB = 2;
 constexpr std::int64_t kHk = 2;
@@ -32,15 +35,14 @@ std::vector<std::pair<std::string, Bias>> biases() {
           {"dense", dense}, {"sum", alibi(Align::top_left) + t5 + dense}};
 }
 
-struct Inputs {
-  Tensor q = normal({kB, kHq, kTq, 11}, 31);
-  Tensor k = normal({kB, kHk, kTk, 11}, 32);
-  Tensor v = normal({kB, kHk, kTk, 6}, 33);
-  Tensor d_out = normal({kB, kHq, kTq, 6}, 34);
-  Tensor d_lse = normal({kB, kHq, kTq}, 35);
-};
+QkvAndUpstream drawn() {
+  return {
+      {.q = normal({kB, kHq, kTq, 11}, 31), .k = normal({kB, kHk, kTk, 11}, 32), .v = normal({kB, kHk, kTk, 6}, 33)},
+      normal({kB, kHq, kTq, 6}, 34),
+      normal({kB, kHq, kTq}, 35)};
+}
 
-void print_call(const std::string& name, const Inputs& inputs, const AttentionOptions& options) {
+void print_call(const std::string& name, const QkvAndUpstream& inputs, const AttentionOptions& options) {
   const AttentionResult forward = attention(inputs.q, inputs.k, inputs.v, options);
   print("attention out, " + name, forward.out);
   print("attention lse, " + name, forward.lse);
@@ -56,8 +58,8 @@ void print_call(const std::string& name, const Inputs& inputs, const AttentionOp
 }
 
 // A few numbers of q and k far beyond the others, infinite or NaN.
-Inputs with_extremes() {
-  Inputs inputs;
+QkvAndUpstream with_extremes() {
+  QkvAndUpstream inputs = drawn();
   inputs.q.set({0, 0, 3, 2}, 1e150);
   inputs.q.set({0, 1, 4, 2}, std::numeric_limits<double>::infinity());
   inputs.q.set({1, 3, 20, 1}, 1e-310);
@@ -70,7 +72,7 @@ Inputs with_extremes() {
 }  // namespace
 
 void print_attention() {
-  const Inputs inputs;
+  const QkvAndUpstream inputs = drawn();
   const MaskShape shape = {.B = kB, .H = kHq, .Tq = kTq, .Tk = kTk};
   const AttentionOptions all_options = {.scale = 0.7,
                                         .softcap = 2.5,

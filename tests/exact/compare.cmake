@@ -1,6 +1,14 @@
-# cmake -D PROGRAM="PROGRAM;ARGUMENTS" [-D TARGET=…] -P compare.cmake: what exact_digits prints, where asked for on a
-# target, is line for line what digits.txt has.
+# cmake -D PROGRAM=… [-D TARGET=…] [-D EMULATOR=…] -P compare.cmake: what exact_digits prints, where asked for on a target or
+# under an emulator of 64-bit Arm, is line for line what digits.txt has.
 cmake_minimum_required(VERSION 3.25)
+if(EMULATOR)
+  find_program(emulator ${EMULATOR})
+  if(NOT emulator OR NOT EXISTS ${PROGRAM})
+    message("skipped: no ${EMULATOR}, or no compiler for it (scripts/install-packages test)")
+    return()
+  endif()
+  set(PROGRAM ${emulator} -L /usr/aarch64-linux-gnu ${PROGRAM})
+endif()
 if(TARGET)
   set(ENV{QKV_FORCE_TARGET} ${TARGET})
 endif()

@@ -1,4 +1,4 @@
-// Random calls of attention, there and back, for QKV_FUZZ_SECONDS (60), all targets against the reference, or
+// Random calls of attention, there and back, for QKV_FUZZ_SECONDS (30), all targets against the reference, or
 // QKV_FUZZ_CALLS of them. QKV_FUZZ_SEED (1) is the first one's number; QKV_FUZZ_CASE is one case to repeat instead.
 #include "fuzz/attention.h"
 
@@ -36,7 +36,7 @@ TEST(AttentionFuzz, AllTargetsAgreeWithTheReference) {
     EXPECT_EQ(fault_of(cases::parse_case(repeated)), "") << repeated;
     return;
   }
-  const auto end = Clock::now() + std::chrono::seconds(std::stol(from_environment("QKV_FUZZ_SECONDS", "60")));
+  const auto end = Clock::now() + std::chrono::seconds(std::stol(from_environment("QKV_FUZZ_SECONDS", "30")));
   const std::uint64_t first = std::stoull(from_environment("QKV_FUZZ_SEED", "1"));
   const std::uint64_t calls = std::stoull(from_environment("QKV_FUZZ_CALLS", "0"));
   const auto goes_on = [&](std::uint64_t n) {

@@ -61,7 +61,7 @@ TEST_F(AmxF16, ServesAnyShape) {
         Sizes{.group = 2, .Tq = 33, .Tk = 64, .D = 65, .Dv = 33}, Sizes{.Tq = 130, .Tk = 1, .D = 1, .Dv = 80},
         Sizes{.Tq = 65, .Tk = 700, .D = 64, .Dv = 64}, Sizes{.Hk = 2, .Tq = 64, .Tk = 257, .D = 128, .Dv = 96}}) {
     SCOPED_TRACE("D = " + std::to_string(sizes.D) + ", Dv = " + std::to_string(sizes.Dv));
-    const Inputs inputs(DType::f16, sizes);
+    const NormalQkv inputs(DType::f16, sizes);
     expect_close(inputs.problem(), inputs.v);
     expect_close(inputs.problem(-0.3), inputs.v);
     expect_close(inputs.problem(0), inputs.v);
@@ -69,7 +69,7 @@ TEST_F(AmxF16, ServesAnyShape) {
 }
 
 TEST_F(AmxF16, ServesEachOption) {
-  const Inputs inputs(DType::f16, {.B = 2, .Hk = 2, .group = 2, .Tq = 100, .Tk = 200});
+  const NormalQkv inputs(DType::f16, {.B = 2, .Hk = 2, .group = 2, .Tq = 100, .Tk = 200});
   std::vector<Problem> problems;
   for (const Mask& mask : {causal(), causal() & window(40), strided(3), key_lengths({200, 77}), none(),
                            documents({50, 80, 70}), causal(Align::top_left)}) {
@@ -101,15 +101,15 @@ TEST_F(AmxF16, ServesRandomCalls) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(engine);
   };
   for (std::uint64_t n = 0; n < 150; ++n) {
-    const Inputs inputs(DType::f16,
-                        {.B = draw(1, 2),
-                         .Hk = draw(1, 2),
-                         .group = draw(1, 4),
-                         .Tq = draw(1, 150),
-                         .Tk = draw(1, 200),
-                         .D = draw(1, 100),
-                         .Dv = draw(1, 100)},
-                        n);
+    const NormalQkv inputs(DType::f16,
+                           {.B = draw(1, 2),
+                            .Hk = draw(1, 2),
+                            .group = draw(1, 4),
+                            .Tq = draw(1, 150),
+                            .Tk = draw(1, 200),
+                            .D = draw(1, 100),
+                            .Dv = draw(1, 100)},
+                           n);
     Problem problem = inputs.problem(0.01 * static_cast<double>(draw(-50, 100)));
     if (draw(0, 2) == 0) problem.mask = problem.mask & causal();
     if (draw(0, 2) == 0) problem.mask = problem.mask & window(draw(1, 100));
@@ -122,7 +122,7 @@ TEST_F(AmxF16, ServesRandomCalls) {
 }
 
 TEST_F(AmxF16, GivesTheSameBitsOnAnyNumberOfThreads) {
-  const Inputs inputs(DType::f16, {.Hk = 2, .group = 2, .Tq = 300, .Tk = 300});
+  const NormalQkv inputs(DType::f16, {.Hk = 2, .group = 2, .Tq = 300, .Tk = 300});
   const Results one = emulated(inputs.problem(), inputs.v, 1);
   for (const int threads : {2, 3}) {
     const Results many = emulated(inputs.problem(), inputs.v, threads);
@@ -135,7 +135,7 @@ TEST_F(AmxF16, GivesTheSameBitsOnAnyNumberOfThreads) {
 TEST_F(AmxF16, GivesTheSameBitsAsATileUnit) {
   if (std::ranges::count(cpu_instructions(), "amx-fp16") == 0) GTEST_SKIP() << "this processor has no AMX-FP16";
   for (const double scale : {0.3, 0x1p-30, 0x1p10}) {
-    Inputs inputs(DType::f16, {.Hk = 2, .group = 2, .Tq = 100, .Tk = 333, .D = 80, .Dv = 72});
+    NormalQkv inputs(DType::f16, {.Hk = 2, .group = 2, .Tq = 100, .Tk = 333, .D = 80, .Dv = 72});
     inputs.v.set({0, 1, 3, 7}, 0x1p-24);
     Problem problem = inputs.problem(scale);
     problem.mask = causal();
@@ -148,7 +148,7 @@ TEST_F(AmxF16, GivesTheSameBitsAsATileUnit) {
 
 // One key: the result is its value, which must come back as it is.
 TEST_F(AmxF16, KeepsSubnormalAndHugeValues) {
-  Inputs inputs(DType::f16, {.Tk = 1, .Dv = 8});
+  NormalQkv inputs(DType::f16, {.Tk = 1, .Dv = 8});
   inputs.v.store_row(std::vector<std::int64_t>{0, 0, 0},
                      std::vector<double>{0, 0x1p-24, -0x1.8p-20, 65504, -0.1, 1, 3, 0x1p-14});
   const Tensor out = emulated(inputs.problem(), inputs.v).out;
@@ -158,7 +158,7 @@ TEST_F(AmxF16, KeepsSubnormalAndHugeValues) {
 }
 
 TEST_F(AmxF16, CountsSubnormalKeys) {
-  Inputs inputs(DType::f16);
+  NormalQkv inputs(DType::f16);
   for (auto* tensor : {&inputs.q, &inputs.k}) {
     const Tensor wide = tensor->to(DType::f64);
     for (std::int64_t n = 0; n < wide.size(); ++n) {
@@ -171,7 +171,7 @@ TEST_F(AmxF16, CountsSubnormalKeys) {
 }
 
 TEST_F(AmxF16, KeepsTheLargestScoresFinite) {
-  Inputs inputs(DType::f16, {.D = 512});
+  NormalQkv inputs(DType::f16, {.D = 512});
   fill(inputs.q, 65504);
   fill(inputs.k, 65504);
   expect_close(inputs.problem(1), inputs.v);
@@ -184,7 +184,7 @@ TEST_F(AmxF16, KeepsTheLargestScoresFinite) {
 TEST_F(AmxF16, KeepsWeightsAboveTheirMaximum) {
   for (const double step : {0.5, 2.0, 5.0, 5.5, 6.0, 11.0}) {
     SCOPED_TRACE(step);
-    Inputs inputs(DType::f16, {.Tk = 1000, .D = 32});
+    NormalQkv inputs(DType::f16, {.Tk = 1000, .D = 32});
     fill(inputs.q, 1);
     fill(inputs.k, 0);
     for (std::int64_t j = 0; j < 1000; ++j) inputs.k.set({0, 0, j, 3}, step * static_cast<double>(j >> 6));
@@ -197,7 +197,7 @@ TEST_F(AmxF16, KeepsWeightsAboveTheirMaximum) {
 
 // 2^15 lies between two neighbouring scores, and 8 in exponents of 2 is a little more than half of that.
 TEST_F(AmxF16, RaisesAMaximumThatASmallStepCannotReach) {
-  Inputs inputs(DType::f16, {.Tk = 128, .D = 512});
+  NormalQkv inputs(DType::f16, {.Tk = 128, .D = 512});
   fill(inputs.q, 0x1p15);
   fill(inputs.k, 0x1p15);
   for (std::int64_t i = 0; i < inputs.sizes.Tq; ++i) inputs.q.set({0, 0, i, 0}, 0x1p10);
@@ -207,7 +207,7 @@ TEST_F(AmxF16, RaisesAMaximumThatASmallStepCannotReach) {
 
 // 4,000 keys whose weights would be subnormal f16 numbers of four bits.
 TEST_F(AmxF16, KeepsALongTail) {
-  Inputs inputs(DType::f16, {.Tk = 4001});
+  NormalQkv inputs(DType::f16, {.Tk = 4001});
   fill(inputs.q, 1);
   fill(inputs.k, 0);
   fill(inputs.v, 1);
@@ -217,7 +217,7 @@ TEST_F(AmxF16, KeepsALongTail) {
 }
 
 TEST_F(AmxF16, KeepsNanAndInfinityWhereTheyAreVisible) {
-  Inputs inputs(DType::f16);
+  NormalQkv inputs(DType::f16);
   inputs.k.set({0, 0, 90, 3}, kNan);
   inputs.v.set({0, 0, 110, 5}, kNan);
   inputs.v.set({0, 0, 120, 6}, kInfinity);

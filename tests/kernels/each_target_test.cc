@@ -28,7 +28,7 @@ struct Options {
   std::vector<double> sinks = {};
 };
 
-Problem with(const Inputs& inputs, const Options& options) {
+Problem with(const NormalQkv& inputs, const Options& options) {
   Problem problem = inputs.problem();
   problem.softcap = options.softcap;
   problem.bias = options.bias;
@@ -73,14 +73,14 @@ TEST_P(EachTarget, ServesEachDtypeAndOddWidths) {
     for (const Sizes& sizes : {Sizes{}, Sizes{.Hk = 2, .group = 3, .Tq = 1, .D = 7, .Dv = 1},
                                Sizes{.group = 2, .Tq = 33, .Tk = 64, .D = 65, .Dv = 33}}) {
       SCOPED_TRACE(std::string(name_of(dtype)) + ", D = " + std::to_string(sizes.D));
-      const Inputs inputs(dtype, sizes);
+      const NormalQkv inputs(dtype, sizes);
       expect_close(with(inputs, {}), inputs.v);
     }
   }
 }
 
 TEST_P(EachTarget, ServesEachOption) {
-  const Inputs inputs(DType::f32, {.Hk = 2, .group = 2});
+  const NormalQkv inputs(DType::f32, {.Hk = 2, .group = 2});
   expect_close(with(inputs, {.mask = causal() & window(40)}), inputs.v);
   expect_close(with(inputs, {.softcap = 1.5}), inputs.v);
   expect_close(with(inputs, {.bias = alibi()}), inputs.v);
@@ -94,7 +94,7 @@ TEST_P(EachTarget, RoundsToNearestEvenAndKeepsNan) {
     Tensor v(DType::f64, {1, 1, 1, 8});
     v.store_row(std::vector<std::int64_t>{0, 0, 0},
                 std::vector<double>{0, 0x1p-24, -0x1.8p-20, 65504, -0.1, 1, 3, 0x1p-14});
-    const Inputs inputs(dtype, {.Tq = 1, .Tk = 1, .Dv = 8});
+    const NormalQkv inputs(dtype, {.Tq = 1, .Tk = 1, .Dv = 8});
     const Tensor stored = v.to(dtype);
     EXPECT_EQ(error_of(fused_call(GetParam(), with(inputs, {}), stored, 1).out, stored), 0);
     Tensor broken = stored;
@@ -105,7 +105,7 @@ TEST_P(EachTarget, RoundsToNearestEvenAndKeepsNan) {
 }
 
 TEST_P(EachTarget, KeepsNanAndInfinityWhereTheyAreVisible) {
-  Inputs inputs(DType::f32);
+  NormalQkv inputs(DType::f32);
   inputs.k.set({0, 0, 90, 3}, kNan);  // seen by the queries that stand at 90 and behind it
   inputs.v.set({0, 0, 110, 5}, kNan);
   inputs.v.set({0, 0, 120, 6}, kInfinity);
@@ -118,7 +118,7 @@ TEST_P(EachTarget, KeepsNanAndInfinityWhereTheyAreVisible) {
 }
 
 TEST_P(EachTarget, KeepsHugeScoresFinite) {
-  Inputs inputs(DType::f32);
+  NormalQkv inputs(DType::f32);
   for (float& value : inputs.q.values<float>()) value *= 1e15F;
   for (float& value : inputs.k.values<float>()) value *= 1e15F;
   expect_close(with(inputs, {.mask = prefix(1)}), inputs.v);

@@ -12,14 +12,13 @@ Tensor normal(std::mt19937_64& engine, const Shape& shape, DType dtype) {
   return tensor.to(dtype);
 }
 
-Inputs::Inputs(DType dtype, const Sizes& chosen, std::uint64_t seed)
-    : engine(seed),
-      sizes(chosen),
-      q(normal(engine, {sizes.B, sizes.Hk * sizes.group, sizes.Tq, sizes.D}, dtype)),
-      k(normal(engine, {sizes.B, sizes.Hk, sizes.Tk, sizes.D}, dtype)),
-      v(normal(engine, {sizes.B, sizes.Hk, sizes.Tk, sizes.Dv}, dtype)) {}
+NormalQkv::NormalQkv(DType dtype, const Sizes& chosen, std::uint64_t seed) : engine(seed), sizes(chosen) {
+  q = normal(engine, {sizes.B, sizes.Hk * sizes.group, sizes.Tq, sizes.D}, dtype);
+  k = normal(engine, {sizes.B, sizes.Hk, sizes.Tk, sizes.D}, dtype);
+  v = normal(engine, {sizes.B, sizes.Hk, sizes.Tk, sizes.Dv}, dtype);
+}
 
-Problem Inputs::problem(double scale) const {
+Problem NormalQkv::problem(double scale) const {
   return {.q = q,
           .k = k,
           .shape = {.B = sizes.B, .H = sizes.Hk * sizes.group, .Tq = sizes.Tq, .Tk = sizes.Tk},

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attention/qkv.h"
 #include "kernels/cpu/forward.h"
 #include "kernels/plain.h"
 #include "kernels/problem.h"
@@ -27,17 +28,14 @@ struct Sizes {
 [[nodiscard]] Tensor normal(std::mt19937_64& engine, const Shape& shape, DType dtype);
 
 /// Standard normal q, k and v, rounded to a dtype.
-struct Inputs {
-  explicit Inputs(DType dtype, const Sizes& chosen = {}, std::uint64_t seed = 11);
+struct NormalQkv : testing_attention::Qkv {
+  explicit NormalQkv(DType dtype, const Sizes& chosen = {}, std::uint64_t seed = 11);
 
   /// A call without options on q and k.
   [[nodiscard]] Problem problem(double scale = 0.3) const;
 
   std::mt19937_64 engine;
   Sizes sizes;
-  Tensor q;
-  Tensor k;
-  Tensor v;
 };
 
 /// out of q's dtype and lse of f32; k and v are dense.

@@ -16,11 +16,13 @@ namespace {
 
 constexpr std::string_view kSplit = "amxf32";
 
-Inputs inputs_of(std::int64_t Tq, std::int64_t Tk, std::int64_t D) {
-  return Inputs(DType::f32, {.Tq = Tq, .Tk = Tk, .D = D, .Dv = D}, 7);
+NormalQkv inputs_of(std::int64_t Tq, std::int64_t Tk, std::int64_t D) {
+  return NormalQkv(DType::f32, {.Tq = Tq, .Tk = Tk, .D = D, .Dv = D}, 7);
 }
 
-Problem problem_of(const Inputs& inputs) { return inputs.problem(1 / std::sqrt(static_cast<double>(inputs.sizes.D))); }
+Problem problem_of(const NormalQkv& inputs) {
+  return inputs.problem(1 / std::sqrt(static_cast<double>(inputs.sizes.D)));
+}
 
 class SplitAttention : public testing::Test {
  protected:
@@ -32,7 +34,7 @@ class SplitAttention : public testing::Test {
 
 TEST_F(SplitAttention, ErrsNoMoreThanFusedMultiplyAdds) {
   for (const std::int64_t D : {40, 64, 128, 320}) {
-    const Inputs inputs = inputs_of(128, 1000, D);
+    const NormalQkv inputs = inputs_of(128, 1000, D);
     const Results expected = exact(problem_of(inputs), inputs.v);
     const Results split = fused_call(kSplit, problem_of(inputs), inputs.v, 1);
     const Results fma = fused_call("avx512", problem_of(inputs), inputs.v, 1);
@@ -47,9 +49,9 @@ TEST_F(SplitAttention, LeavesWhatCannotBeSplit) {
   const float infinity = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const float number : {infinity, -infinity, nan, 3e38F, -0x1p50F, 0x1p-51F, 1e-40F}) {
-    for (Tensor Inputs::* const place : {&Inputs::q, &Inputs::k, &Inputs::v}) {
+    for (Tensor NormalQkv::* const place : {&NormalQkv::q, &NormalQkv::k, &NormalQkv::v}) {
       SCOPED_TRACE(number);
-      Inputs inputs = inputs_of(64, 200, 72);
+      NormalQkv inputs = inputs_of(64, 200, 72);
       (inputs.*place).set({0, 0, 60, 71}, number);
       const Results split = fused_call(kSplit, problem_of(inputs), inputs.v, 1);
       const Results fma = fused_call("avx512", problem_of(inputs), inputs.v, 1);
@@ -61,7 +63,7 @@ TEST_F(SplitAttention, LeavesWhatCannotBeSplit) {
 
 // Nor do they change the bits of other blocks, whichever share a task.
 TEST_F(SplitAttention, LeavesBlocksOfSuchNumbersAlone) {
-  Inputs inputs = inputs_of(64 * 20, 100, 24);
+  NormalQkv inputs = inputs_of(64 * 20, 100, 24);
   const Results before = fused_call(kSplit, problem_of(inputs), inputs.v, 1);
   inputs.q.set({0, 0, 64 * 9 + 5, 3}, 0x1p60F);
   const Results after = fused_call(kSplit, problem_of(inputs), inputs.v, 1);
@@ -76,7 +78,7 @@ TEST_F(SplitAttention, LeavesBlocksOfSuchNumbersAlone) {
 // At both ends of what is split, with zeros among them.
 TEST_F(SplitAttention, SplitsNumbersFarFromOne) {
   for (const double size : {0x1p-49, 0x1p45}) {
-    Inputs inputs = inputs_of(64, 300, 64);
+    NormalQkv inputs = inputs_of(64, 300, 64);
     for (Tensor* tensor : {&inputs.q, &inputs.k, &inputs.v}) {
       for (float& x : tensor->values<float>()) {
         // NOLINTNEXTLINE(bugprone-narrowing-conversions): rounded on purpose
@@ -95,7 +97,7 @@ TEST_F(SplitAttention, SplitsNumbersFarFromOne) {
 
 // The second key weighs little, and its value is all there is. Scores are exact.
 TEST_F(SplitAttention, KeepsThePrecisionOfSmallWeights) {
-  Inputs inputs = inputs_of(64, 2, 32);
+  NormalQkv inputs = inputs_of(64, 2, 32);
   for (float& x : inputs.q.values<float>()) x = 1;
   for (float& x : inputs.k.values<float>()) x = 0;
   for (float& x : inputs.v.values<float>()) x = 0;

@@ -22,24 +22,20 @@ struct Sizes {
   std::int64_t D = 64;
 };
 
-struct Inputs {
-  explicit Inputs(const Sizes& sizes)
-      : q(random.randn({1, sizes.H, sizes.Tq, sizes.D})),
-        k(random.randn({1, sizes.H, sizes.Tk, sizes.D})),
-        v(random.randn({1, sizes.H, sizes.Tk, sizes.D})),
-        d_out(random.randn({1, sizes.H, sizes.Tq, sizes.D})),
-        d_lse(random.randn({1, sizes.H, sizes.Tq})) {}
+struct Drawn : testing_attention::QkvAndUpstream {
+  explicit Drawn(const Sizes& sizes) {
+    Generator random(7);
+    q = random.randn({1, sizes.H, sizes.Tq, sizes.D});
+    k = random.randn({1, sizes.H, sizes.Tk, sizes.D});
+    v = random.randn({1, sizes.H, sizes.Tk, sizes.D});
+    d_out = random.randn({1, sizes.H, sizes.Tq, sizes.D});
+    d_lse = random.randn({1, sizes.H, sizes.Tq});
+  }
 
-  Generator random{7};
-  Tensor q;
-  Tensor k;
-  Tensor v;
-  Tensor d_out;
-  Tensor d_lse;
   double scale = 0.125;
 };
 
-AttentionGradients gradients(const Inputs& inputs, DType dtype, std::string_view target, int threads = 1) {
+AttentionGradients gradients(const Drawn& inputs, DType dtype, std::string_view target, int threads = 1) {
   const Tensor q = inputs.q.to(dtype);
   const Tensor k = inputs.k.to(dtype);
   const Tensor v = inputs.v.to(dtype);
@@ -51,10 +47,10 @@ AttentionGradients gradients(const Inputs& inputs, DType dtype, std::string_view
   return attention_backward(inputs.d_out.to(dtype), q, k, v, result.out, result.lse, options, {.d_lse = d_lse});
 }
 
-AttentionGradients split(const Inputs& inputs, int threads = 1) {
+AttentionGradients split(const Drawn& inputs, int threads = 1) {
   return gradients(inputs, DType::f32, "amxf32", threads);
 }
-AttentionGradients by_fma(const Inputs& inputs) { return gradients(inputs, DType::f32, "avx512"); }
+AttentionGradients by_fma(const Drawn& inputs) { return gradients(inputs, DType::f32, "avx512"); }
 
 struct Named {
   std::string name;
@@ -66,7 +62,7 @@ const std::array<Named, 3> kAll = {Named{"d_q", &AttentionGradients::d_q}, Named
 bool same_bits(const TensorView& a, const TensorView& b) { return error_of(a, b) == 0; }
 
 // By the tile unit, and no farther from f64 than `times` the vector unit's.
-void expect_split(const Inputs& inputs, double times) {
+void expect_split(const Drawn& inputs, double times) {
   const AttentionGradients expected = gradients(inputs, DType::f64, "reference");
   const AttentionGradients parts = split(inputs);
   const AttentionGradients fma = by_fma(inputs);
@@ -87,7 +83,7 @@ class SplitBackward : public testing::Test {
 
 TEST_F(SplitBackward, ErrsNoMoreThanFusedMultiplyAdds) {
   for (const std::int64_t D : {40, 64, 112, 128, 320}) {
-    const Inputs inputs({.D = D});
+    const Drawn inputs({.D = D});
     SCOPED_TRACE(D);
     expect_split(inputs, 1);
   }
@@ -98,9 +94,9 @@ TEST_F(SplitBackward, LeavesQueriesThatCannotBeSplit) {
   const float infinity = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const float number : {infinity, nan, 3e38F, -0x1p20F, 0x1p-54F, 1e-40F}) {
-    for (Tensor Inputs::* const place : {&Inputs::q, &Inputs::d_out}) {
+    for (Tensor Drawn::*const place : std::array<Tensor Drawn::*, 2>{&Drawn::q, &Drawn::d_out}) {
       SCOPED_TRACE(number);
-      Inputs inputs({.H = 2, .Tq = 100, .Tk = 200, .D = 72});
+      Drawn inputs({.H = 2, .Tq = 100, .Tk = 200, .D = 72});
       (inputs.*place).set({0, 1, 60, 71}, number);
       const AttentionGradients parts = split(inputs);
       const AttentionGradients fma = by_fma(inputs);
@@ -115,13 +111,13 @@ TEST_F(SplitBackward, LeavesQueriesThatCannotBeSplit) {
 // Such a key sends its task there, whose share of d_q is added to that of others.
 TEST_F(SplitBackward, LeavesKeysThatCannotBeSplit) {
   struct Place {
-    Tensor Inputs::* of;
+    Tensor Drawn::* of;
     float number;
   };
-  for (const auto& [of_inputs, number] : {Place{&Inputs::v, 0x1p20F}, Place{&Inputs::v, 0x1p-51F},
-                                          Place{&Inputs::k, 0x1p-51F}, Place{&Inputs::k, -1e-40F}}) {
+  for (const auto& [of_inputs, number] :
+       {Place{&Drawn::v, 0x1p20F}, Place{&Drawn::v, 0x1p-51F}, Place{&Drawn::k, 0x1p-51F}, Place{&Drawn::k, -1e-40F}}) {
     SCOPED_TRACE(number);
-    Inputs inputs({.Tq = 300, .Tk = 300, .D = 72});
+    Drawn inputs({.Tq = 300, .Tk = 300, .D = 72});
     (inputs.*of_inputs).set({0, 0, 280, 3}, number);  // which the last 20 queries see
     const AttentionGradients parts = split(inputs);
     const AttentionGradients fma = by_fma(inputs);
@@ -135,7 +131,7 @@ TEST_F(SplitBackward, LeavesKeysThatCannotBeSplit) {
 }
 
 TEST_F(SplitBackward, LeavesLargeGradientsOfLse) {
-  Inputs inputs({.Tq = 64, .Tk = 64});
+  Drawn inputs({.Tq = 64, .Tk = 64});
   inputs.d_lse.set({0, 0, 5}, 0x1p50F);
   const AttentionGradients parts = split(inputs);
   const AttentionGradients fma = by_fma(inputs);
@@ -143,7 +139,7 @@ TEST_F(SplitBackward, LeavesLargeGradientsOfLse) {
 }
 
 TEST_F(SplitBackward, HasTheSameBitsOnAnyNumberOfThreads) {
-  Inputs inputs({.H = 3, .Tq = 300, .Tk = 500});
+  Drawn inputs({.H = 3, .Tq = 300, .Tk = 500});
   inputs.k.set({0, 1, 400, 3}, 0x1p30F);
   inputs.q.set({0, 2, 100, 3}, 0x1p30F);
   const AttentionGradients one = split(inputs);
@@ -157,7 +153,7 @@ TEST_F(SplitBackward, HasTheSameBitsOnAnyNumberOfThreads) {
 // alike, the errors are nearly the same.
 TEST_F(SplitBackward, SplitsGradientsOfAnySize) {
   for (const float size : {1e-9F, 1e-20F, 1e3F}) {
-    Inputs inputs({.Tk = 300});
+    Drawn inputs({.Tk = 300});
     for (float& x : inputs.d_out.values<float>()) x *= size;
     for (float& x : inputs.d_lse.values<float>()) x *= size;
     expect_split(inputs, 1.15);
@@ -167,7 +163,7 @@ TEST_F(SplitBackward, SplitsGradientsOfAnySize) {
 // At both ends of what is split, with zeros among them.
 TEST_F(SplitBackward, SplitsNumbersFarFromOne) {
   for (const double size : {0x1p-49, 0x1p16}) {
-    Inputs inputs({.Tk = 300});
+    Drawn inputs({.Tk = 300});
     for (Tensor* tensor : {&inputs.q, &inputs.k, &inputs.v, &inputs.d_out}) {
       for (float& x : tensor->values<float>()) {
         // NOLINTNEXTLINE(bugprone-narrowing-conversions): rounded on purpose
@@ -182,7 +178,7 @@ TEST_F(SplitBackward, SplitsNumbersFarFromOne) {
 
 // A key that weighs little has a small gradient of its own. Scores are exact.
 TEST_F(SplitBackward, KeepsThePrecisionOfSmallWeights) {
-  Inputs inputs({.Tq = 64, .Tk = 2, .D = 32});
+  Drawn inputs({.Tq = 64, .Tk = 2, .D = 32});
   for (float& x : inputs.q.values<float>()) x = 1;
   for (float& x : inputs.k.values<float>()) x = 0;
   for (std::int64_t d = 0; d < 32; ++d) inputs.k.set({0, 0, 0, d}, 2.375);  // the other key weighs 2^-109.6

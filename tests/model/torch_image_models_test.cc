@@ -13,11 +13,11 @@ using nlohmann::json;
 
 constexpr const char* kFile = "torch_image_models.json";
 
-struct Inputs {
+struct ImagesAndIds {
   Tensor images;
   Tensor ids;
 
-  explicit Inputs(const json& one)
+  explicit ImagesAndIds(const json& one)
       : images(images_of(one.at("inputs").at("images"))), ids(tests::ids_in(one.at("inputs").at("ids"))) {}
 
   static Tensor images_of(const std::vector<float>& pixels) {
@@ -27,7 +27,7 @@ struct Inputs {
 
 tests::TorchModel made(const json& one, DType dtype) {
   const auto config = tests::config_in(one);
-  const Inputs inputs(one);
+  const ImagesAndIds inputs(one);
   const ModelCall call{.dtype = dtype};
   Generator generator(1);
   if (config.at("kind") == "captioner") {
