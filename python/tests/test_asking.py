@@ -85,8 +85,8 @@ FUNCTIONS = {
     ),
     "lens": ("lens", placed(insight.lens, "model", "text"), {"model": "induction", "text": "abcxyzab"},
              insight.lens, set(), {}),
-    "generate": ("generate", generate, {"model": "gpt", "text": "The cat"}, qkv.Model.generate, {"samples"},
-                 {"prompt": "text"}),
+    "generate": ("generate", generate, {"model": "gpt", "text": "The cat"}, qkv.Model.generate,
+                 {"samples", "file", "whole_file", "separator"}, {"prompt": "text"}),
     "embed": ("embed", of_model("embed", "texts"), {"model": "english", "texts": ["the cats are small"]},
               qkv.Model.embed, {"text", "file", "whole_file", "separator"}, {}),
     "fill": ("fill", of_model("fill", "text", "count"), {"model": "english", "text": "the cats <be> small"},
@@ -262,16 +262,13 @@ def test_what_the_command_is_careful_with_becomes_warnings(function, request_, t
     printed = subprocess.run(words, check=True, capture_output=True, text=True).stderr.splitlines()
     careful = [line.partition(": careful: ")[2] for line in printed if ": careful: " in line]
     assert careful
-    asked = [] if question == "generate" else [lambda request: qkv.ask(question, **request)]
-    for one in [call, *asked]:
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            reply = one(dict(request_))
-        assert reply is not None
-        assert [str(warning.message).partition(": ")[2] for warning in told] == careful
-        assert {warning.filename for warning in told} == {__file__}
-    if question == "generate":
-        assert qkv.ask(question, **request_)[0]["cautions"] == careful
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert call(dict(request_)) is not None
+    assert [str(warning.message).partition(": ")[2] for warning in told] == careful
+    assert {warning.filename for warning in told} == {__file__}
+    reply = qkv.ask(question, **request_)
+    assert (reply[0] if isinstance(reply, list) else reply)["cautions"] == careful
 
 
 def test_cautions_of_a_model_are_said_when_it_is_opened(tmp_path):

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "qkv/dtype.h"
+#include "qkv/tensor.h"
 
 namespace qkv::kernels {
 
@@ -15,6 +16,9 @@ decltype(auto) with_real(DType dtype, Body&& body) {
   if (dtype == DType::f16) return body(Half{});
   return body(BFloat16{});
 }
+
+/// Numbers as loops take them: here all as they are stored.
+[[nodiscard]] inline Tensor as_computed(Tensor stored) { return stored; }
 
 /// body(T{}) where `dtype` is that of T, else body(float{}).
 template <class T, class Body>

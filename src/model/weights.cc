@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "kernels/with_real.h"
+
 namespace qkv {
 namespace {
 
@@ -46,7 +48,7 @@ std::vector<Tensor> matching_tensors(const Safetensors& file, std::span<const Na
       differences.add(view.name + " is not in it");
       continue;
     }
-    const Tensor& tensor = loaded.emplace_back(file.load(view.name));
+    const Tensor& tensor = loaded.emplace_back(kernels::as_computed(file.load(view.name)));
     if (text_of(tensor) != text_of(view.view)) {
       differences.add(view.name + " is " + text_of(tensor) + " there, " + text_of(view.view) + " here");
     }

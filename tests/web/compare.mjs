@@ -53,8 +53,9 @@ function firstOf(names, differ) {
   return null;
 }
 
-// A page has a map's values as its digits show them, so that the last one may differ; in f64 they are whole.
-const shownDigit = (map) => (isTensor(map.values) && map.values.dtype === "f32" && "decimals" in map ? 10 ** -map.decimals : 0);
+// A page has a map's values as its digits show them, by any number that is shown so: where the last digit differs, they are
+// up to two of its units apart. In f64 they are whole.
+const shownDigit = (map) => (isTensor(map.values) && map.values.dtype === "f32" && "decimals" in map ? 2 * 10 ** -map.decimals : 0);
 
 /** Where two replies differ by more than the rounding of f32, or of `digit` in a tensor, in words; null if nowhere. */
 export function differ(a, b, blocks, place = "reply", digit = 0) {

@@ -34,10 +34,7 @@ const measured = new Set(["seconds", "runs", "bytes", "loss", "accuracy"]);
 
 // What a page has not, and the words in which it says so: each is met below, and nothing else may be refused so.
 const writes = /: the engine in a page writes no files; `qkv [a-z ]+` does"/;
-// Of the weights of gpt, which lie in 16 bits.
-const in16Bits = /"the engine in a page computes in f32 and f64; /;
 const notInAPage = [
-  ...["probe", "generate", "heads", "head", "bench", "change", "explain"].map((name) => [name, in16Bits]),
   ["check", /"cannot read a\.npy: the engine in a page has no files; /],
   ["match", /"cannot read a\.png: the engine in a page has no files; /],
   ...["train", "bench_bottleneck", "convert", "fetch", "view"].map((name) => [name, writes]),

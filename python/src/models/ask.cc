@@ -73,11 +73,8 @@ const Question& asked_question(const std::string& name) {
 nb::object asked(const std::string& name, const Given& given) {
   const Question& question = asked_question(name);
   const FieldValues values = field_values({.name = name, .fields = question.fields}, given);
-  const Hearing hearing(name);
   const auto answer = [&] { return studio().answer(question.name, values, signal_watch()); };
-  const AnyReply reply = said_in_python(name, question.fields, [&] { return stoppably(answer); });
-  hearing.warn();
-  return object_of(reply);
+  return object_of(said_in_python(name, question.fields, [&] { return stoppably(answer); }));
 }
 
 nb::list listed() {

@@ -1,6 +1,7 @@
 // Functions of the package that ask questions: their arguments are the question's fields, and the answer is its answer.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -56,6 +57,8 @@ class Asking {
          std::vector<std::string> absent = {}, Names named = {})
       : fields_(fields) {
     for (const auto& [field, name] : named) fields_.info(field).python = name;
+    const auto is_absent = [&](const std::string& name) { return std::ranges::find(absent, name) != absent.end(); };
+    for (const FieldInfo& field : fields_.infos()) std::erase_if(fields_.info(field.name).one_of, is_absent);
     function_ = {.name = function, .fields = fields_.infos(), .placed = std::move(placed), .absent = std::move(absent)};
     tell_arguments(function_);
   }

@@ -35,7 +35,8 @@ nb::tuple arrays_of(PairMatch match) {
 
 void add_generate(nb::module_& module) {
   using R = GenerateRequest;
-  static const Asking<R> kOne("generate", generate_fields(), {"model", "text", "texts"}, {"samples"},
+  static const Asking<R> kOne("generate", generate_fields(), {"model", "text", "texts"},
+                              {"samples", "file", "whole_file", "separator"},
                               {{"text", "prompt"}, {"texts", "prompt"}});
   module.def(
       kOne.name(),

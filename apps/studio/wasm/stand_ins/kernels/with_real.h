@@ -1,16 +1,21 @@
-// The loops of src/kernels/with_real.h but for those over 16 bits: the models of the box compute in f32.
+// The loops of src/kernels/with_real.h but for those over 16 bits: weights that are stored so become f32.
 #pragma once
 
 #include <type_traits>
 
 #include "qkv/dtype.h"
 #include "qkv/error.h"
+#include "qkv/tensor.h"
 
 namespace qkv::kernels {
 
 inline void refuse_16_bits(DType dtype) {
   if (dtype == DType::f64 || dtype == DType::f32) return;
   throw Error("the engine in a page computes in f32 and f64; `qkv view` does in 16 bits as well");
+}
+
+[[nodiscard]] inline Tensor as_computed(Tensor stored) {
+  return size_of(stored.dtype()) == 2 ? stored.to(DType::f32) : stored;
 }
 
 template <class Body>
