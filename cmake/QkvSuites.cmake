@@ -22,6 +22,6 @@ foreach(suite IN LISTS suites)
   endif()
   add_test(${room}/${suite} ${program} --gtest_filter=${suite}.*)
   # A suite is skipped if each of its cases is: one that failed would be named last.
-  set_tests_properties(${room}/${suite} PROPERTIES LABELS ${room} TIMEOUT 600 COST ${cost} SKIP_REGULAR_EXPRESSION
+  set_tests_properties(${room}/${suite} PROPERTIES LABELS ${room} TIMEOUT 1800 COST ${cost} SKIP_REGULAR_EXPRESSION
     "\\[  PASSED  \\] 0 tests\\.\n\\[  SKIPPED \\] [^\n]*\n(\\[  SKIPPED \\] [^\n]*\n)+$")
 endforeach()

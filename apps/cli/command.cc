@@ -41,6 +41,9 @@ bool Command::is_place(const FieldInfo& field) const {
 }
 
 std::string Command::option_of(std::string_view field) const {
+  if (const std::size_t bracket = field.find('['); bracket != std::string_view::npos && field.ends_with(']')) {
+    return option_of(field.substr(0, bracket)) + std::string(field.substr(bracket));
+  }
   const auto infos_of = infos();
   auto found = std::ranges::find(infos_of, field, &FieldInfo::name);
   if (found == infos_of.end()) {

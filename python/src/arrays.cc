@@ -214,6 +214,15 @@ Tensor tensor_of_bf16(nb::handle array, const Argument& argument) {
 
 bool is_array(nb::handle object) { return PyObject_CheckBuffer(object.ptr()) != 0 || has_dlpack(object); }
 
+std::string utf8_of(nb::handle text, const Argument& argument) {
+  Py_ssize_t size = 0;
+  const char* const bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (bytes != nullptr) return {bytes, static_cast<std::size_t>(size)};
+  PyErr_Clear();
+  throw InvalidArgument(std::string(argument.function), std::string(argument.name), "text that UTF-8 has",
+                        "one with half a pair of surrogates");
+}
+
 std::string said_type(nb::handle object) {
   const std::string module = module_of(object);
   const std::string name = text_of(object.type().attr("__qualname__"));

@@ -25,8 +25,6 @@ nb::object evaluated(std::string_view word, std::string_view function, nb::handl
       .attr("evaluate")(nb::str(word.data(), word.size()), rule, shape->B, shape->H, shape->Tq, shape->Tk);
 }
 
-std::string text_of(nb::handle text) { return nb::cast<std::string>(text); }
-
 std::optional<Dropout> dropout_of(std::string_view function, const nb::object& dropout) {
   if (dropout.is_none()) return std::nullopt;
   double p = 0;
@@ -86,7 +84,8 @@ std::string_view target_of(std::string_view function, const nb::object& target) 
 Mask mask_of(std::string_view function, nb::handle mask, const MaskShape* shape) {
   if (mask.is_none()) return {};
   if (nb::isinstance<Mask>(mask)) return nb::cast<Mask>(mask);
-  if (nb::isinstance<nb::str>(mask)) return said_as("Mask", [&] { return parse_mask(text_of(mask)); });
+  if (nb::isinstance<nb::str>(mask))
+    return said_as("Mask", [&] { return parse_mask(utf8_of(mask, {"Mask", "text"})); });
   if (is_array(mask)) return dense(tensor_of(mask, {function, "mask"}));
   if (PyCallable_Check(mask.ptr()) == 0) refuse_type(function, "mask", "a Mask, a text, an array or a function", mask);
   return dense(tensor_of(evaluated("mask", function, mask, shape), {function, "mask"}));
@@ -95,7 +94,8 @@ Mask mask_of(std::string_view function, nb::handle mask, const MaskShape* shape)
 Bias bias_of(std::string_view function, nb::handle bias, const MaskShape* shape) {
   if (bias.is_none()) return {};
   if (nb::isinstance<Bias>(bias)) return nb::cast<Bias>(bias);
-  if (nb::isinstance<nb::str>(bias)) return said_as("Bias", [&] { return parse_bias(text_of(bias)); });
+  if (nb::isinstance<nb::str>(bias))
+    return said_as("Bias", [&] { return parse_bias(utf8_of(bias, {"Bias", "text"})); });
   if (is_array(bias)) return said_as("Bias", [&] { return dense_bias(tensor_of(bias, {function, "bias"})); });
   if (PyCallable_Check(bias.ptr()) == 0) refuse_type(function, "bias", "a Bias, a text, an array or a function", bias);
   return dense_bias(tensor_of(evaluated("bias", function, bias, shape), {function, "bias"}));

@@ -503,3 +503,29 @@ def test_an_edit_that_sees_its_trace_is_freed(induction):
     seen = pass_with_edit()
     gc.collect()
     assert seen() is None
+
+
+def test_an_open_model_is_the_same_from_another_folder(tmp_path, monkeypatch):
+    talking_llama(tmp_path)
+    monkeypatch.chdir(tmp_path.parent)
+    model = qkv.Model.open(tmp_path.name)
+    before = model.generate(chat=True, user="abc", tokens=5)
+    monkeypatch.chdir("/")
+    assert model.generate(chat=True, user="abc", tokens=5) == before
+    assert pathlib.Path(model.path).is_absolute()
+
+
+@pytest.mark.parametrize("ask", [
+    lambda text: qkv.Model.open("gpt").generate(text),
+    lambda text: qkv.Model.open("gpt").generate(["a", text]),
+    lambda text: qkv.ask("lens", model="gpt", text=text),
+    qkv.Mask,
+])  # fmt: skip
+def test_half_a_pair_of_surrogates_is_no_text(ask):
+    with pytest.raises(ValueError, match=r"(prompt|text): expected text that UTF-8 has, got one with half a pair"):
+        ask("a\ud800")
+
+
+def test_each_of_several_names_is_said():
+    with pytest.raises(ValueError, match="generate: text, texts: expected one of them, got both"):
+        qkv.ask("generate", model="gpt", text="a", texts=["b"])

@@ -25,6 +25,19 @@ TEST(GenerateCommand, AnswersOneText) {
   EXPECT_THAT(run_qkv({"generate", "sort", "hello"}).err, HasSubstr("qkv generate: careful: "));
 }
 
+TEST(GenerateCommand, IsCarefulWithTheFirstOfSeveralTexts) {
+  const std::string careful = "qkv generate: careful: ";
+  EXPECT_EQ(
+      run_qkv({"generate", "translation", "--line", "the cats are small", "--line", "the cat", "--line", "the dog"})
+          .err,
+      careful +
+          "texts[1]: it learned from sentences such as \"some umbrellas are heavy\"; after \"cat\", it expects "
+          "\"that\" or a preposition or a verb\n" +
+          careful + "2 of 3 texts are such as it did not learn from\n");
+  EXPECT_THAT(run_qkv({"generate", "copy", "--line", "abcdefghijklmnopqrs", "--line", "abc"}).err,
+              HasSubstr("--line[0]: expected a text of at most 12 tokens"));
+}
+
 TEST(GenerateCommand, WritesAnObjectForEachLineOfAFile) {
   const tests::TemporaryDirectory directory;
   const std::string file = directory / "prompts.txt";

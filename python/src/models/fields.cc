@@ -52,16 +52,16 @@ std::optional<FieldValue> number_of(nb::handle value) {
 }
 
 // Or a path.
-std::optional<FieldValue> text_of(nb::handle value) {
+std::optional<FieldValue> text_of(const Argument& argument, nb::handle value) {
   const nb::object text = nb::steal(PyOS_FSPath(value.ptr()));
   if (!text.is_valid()) PyErr_Clear();
   if (!text.is_valid() || !nb::isinstance<nb::str>(text)) return std::nullopt;
-  return nb::cast<std::string>(text);
+  return utf8_of(text, argument);
 }
 
 // One text stands for a list of one.
 std::vector<std::string> texts_of(const Argument& argument, nb::handle value) {
-  if (nb::isinstance<nb::str>(value)) return {nb::cast<std::string>(value)};
+  if (nb::isinstance<nb::str>(value)) return {utf8_of(value, argument)};
   if (PyIter_Check(value.ptr()) == 0 && !nb::hasattr(value, "__iter__")) {
     refuse_type(argument, "a list of texts", said(value));
   }
@@ -70,7 +70,7 @@ std::vector<std::string> texts_of(const Argument& argument, nb::handle value) {
     if (!nb::isinstance<nb::str>(one)) {
       refuse_type(argument, "a list of texts", said(one) + " at " + std::to_string(texts.size()));
     }
-    texts.push_back(nb::cast<std::string>(one));
+    texts.push_back(utf8_of(one, argument));
   }
   return texts;
 }
@@ -91,7 +91,7 @@ std::optional<FieldValue> typed(const Argument& argument, const FieldInfo& field
     case FieldType::number:
       return number_of(value);
     case FieldType::text:
-      return text_of(value);
+      return text_of(argument, value);
     case FieldType::size:
       return size_of(field, value);
     case FieldType::texts:
@@ -185,7 +185,7 @@ std::string argument_of(std::span<const FieldInfo> fields, const std::string& na
   if (const std::size_t comma = name.find(", "); comma != std::string::npos) {
     const std::string first = argument_of(fields, name.substr(0, comma));
     const std::string others = argument_of(fields, name.substr(comma + 2));
-    return others.starts_with(first) ? others : first + ", " + others;
+    return others == first || others.starts_with(first + ",") ? others : first + ", " + others;
   }
   if (const std::size_t bracket = name.find('['); bracket != std::string::npos) {
     return argument_of(fields, name.substr(0, bracket)) + name.substr(bracket);

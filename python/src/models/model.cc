@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "../arrays.h"
 #include "../said_as.h"
 #include "asking.h"
@@ -9,7 +11,7 @@ namespace {
 
 std::shared_ptr<LoadedModel> opened(const std::string& name) {
   const Hearing hearing(name);
-  const std::string path = trained_model_path(name);
+  const std::string path = std::filesystem::absolute(trained_model_path(name)).string();
   auto loaded = stoppably([&] {
     LoadedModel model{.name = name, .path = path, .trained = TrainedModel::read(path, QuantisedWeights::as_stored)};
     if (!model.trained.model().quantised_words().empty()) {

@@ -79,8 +79,8 @@ std::string field_of_argument(const std::string& argument, std::span<const Field
     field = fields[n].name;
   }
   if (!field.empty()) return field;
-  const auto first = std::ranges::find_if(fields, has);
-  return first == fields.end() ? argument : first->name;
+  const auto first = std::ranges::find_if(fields, [&](const FieldInfo& one) { return one.name == name || has(one); });
+  return first == fields.end() || first->name == name ? argument : first->name;
 }
 
 std::string name_for(const InvalidArgument& error, std::span<const FieldInfo> fields, const FieldValues& values) {
