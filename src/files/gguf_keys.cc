@@ -88,7 +88,7 @@ double GgufKeys::number(std::string_view key) const {
   }
   const double number = get<double>(key, "a number");
   if (!std::isfinite(number)) refuse(key, "a finite number");
-  return value->type == "f32" ? by_decimals(number) : number;
+  return value != nullptr && value->type == "f32" ? by_decimals(number) : number;
 }
 
 double GgufKeys::number(std::string_view key, double otherwise) const { return has(key) ? number(key) : otherwise; }

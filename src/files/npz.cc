@@ -182,8 +182,8 @@ Npz::Npz(const std::string& path) : archive_(open_archive(path)), path_(path) {
     const char* name = zip_get_name(zip, i, ZIP_FL_ENC_RAW);
     if (name == nullptr) throw FileError(path, "member " + std::to_string(i) + " has no readable name");
     names_.push_back(name_without_suffix(name));
-    if (!places_.emplace(names_.back(), i).second)
-      throw FileError(path, "two members are named \"" + names_.back() + "\"");
+    const bool is_new = places_.emplace(names_.back(), i).second;
+    if (!is_new) throw FileError(path, "two members are named \"" + names_.back() + "\"");
     const zip_stat_t stat = stat_of(zip, i, path + ":" + names_.back());
     stored += kLocalHeader + stat.comp_size;
     bytes_ += stat.size;
