@@ -8,6 +8,7 @@
 #include "text/base64.h"
 #include "text/characters.h"
 #include "text/clean_up.h"
+#include "text/saved_words.h"
 #include "text/sentence_piece_decoder.h"
 #include "text/sentence_piece_file.h"
 #include "text/sentence_piece_model.h"
