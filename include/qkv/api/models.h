@@ -44,6 +44,8 @@ class OpensModels {
 /// Says what of a text the model's task never draws, for which the model may answer anything. The model must be able to
 /// read the text. Says nothing of a model that reads pictures.
 void say_outside(const TextModel& model, const std::string& text, const Saying& saying);
+/// The same of several: of the first that lies outside, by its place, and how many do. One that follows itself is one.
+void say_outside(const TextModel& model, const Texts& texts, const Saying& saying);
 
 /// embed_options_of() for a caller that adds no prompt and compares vectors by their cosines. Says the folder's
 /// cautions, and a default prompt or another similarity, which are not heeded.

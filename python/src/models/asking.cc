@@ -4,22 +4,19 @@
 
 namespace qkv::python {
 
-Hearing::Hearing(std::string speaker, std::vector<std::string> known)
-    : speaker_(std::move(speaker)), known_(std::move(known)), hears_([this](const std::string& what) {
-        if (std::ranges::find(known_, what) == known_.end()) said_.push_back(what);
-      }) {}
-
-void Hearing::warn() const {
+void warn(std::string_view speaker, const std::vector<std::string>& cautions) {
   constexpr int kCaller = 2;
-  for (const std::string& what : said_) {
-    const std::string text = speaker_ + ": " + what;
+  for (const std::string& what : cautions) {
+    const std::string text = std::string(speaker) + ": " + what;
     if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), kCaller) != 0) throw nb::python_error();
   }
 }
 
-Hearing hearing_of(std::string_view function, const SharedModel& model) {
-  if (!model) return Hearing(std::string(function));
-  return Hearing(model->name, model->trained.model().cautions());
+void warn(std::string_view function, const SharedModel& model, std::vector<std::string> cautions) {
+  if (!model) return warn(function, cautions);
+  const std::vector<std::string> known = model->trained.model().cautions();
+  std::erase_if(cautions, [&](const std::string& what) { return std::ranges::find(known, what) != known.end(); });
+  warn(model->name, cautions);
 }
 
 Opened::Opened(const SharedModel& model) {

@@ -17,24 +17,10 @@
 
 namespace qkv::python {
 
-/// What is said to be careful with while it lives.
-class Hearing {
- public:
-  /// Who speaks, and of an opened model what was said when it was.
-  explicit Hearing(std::string speaker, std::vector<std::string> known = {});
-
-  /// As warnings of Python, at the caller of the package's function. Called with the GIL.
-  void warn() const;
-
- private:
-  std::string speaker_;
-  std::vector<std::string> known_;
-  std::vector<std::string> said_;
-  HearsCautions hears_;
-};
-
-/// Of an opened model.
-[[nodiscard]] Hearing hearing_of(std::string_view function, const SharedModel& model);
+/// As warnings of Python, at the caller of the package's function. Called with the GIL.
+void warn(std::string_view speaker, const std::vector<std::string>& cautions);
+/// The same but for those of an opened model, which were said when it was.
+void warn(std::string_view function, const SharedModel& model, std::vector<std::string> cautions);
 
 /// Questions of this thread are about the model, which may be none.
 class Opened {
@@ -68,18 +54,20 @@ class Asking {
 
   [[nodiscard]] const char* name() const noexcept { return function_.name.c_str(); }
 
-  /// body(request, given), which is called with the GIL. What it says of a field is said of the argument; what it is
-  /// careful about becomes warnings.
+  /// body(request, given, saying), which is called with the GIL. What it says of a field is said of the argument; what
+  /// it is careful about becomes warnings.
   template <class Body>
   auto answer(const SharedModel& model, const nb::dict& placed, const nb::dict& given, const Body& body) const {
     const FieldValues values = field_values(function_, given, placed);
-    const Hearing hearing = hearing_of(function_.name, model);
     const Opened opened(model);
+    std::vector<std::string> cautions;
+    const Saying saying{.caution = [&](const std::string& what) { cautions.push_back(what); }};
     auto reply = said_in_python(function_.name, fields_.infos(), [&] {
-      return answered_for(fields_.infos(), values,
-                          [&] { return body(fields_.from_values(values), qkv::Given(fields_.infos(), values)); });
+      return answered_for(fields_.infos(), values, [&] {
+        return body(fields_.from_values(values), qkv::Given(fields_.infos(), values), saying);
+      });
     });
-    hearing.warn();
+    warn(function_.name, model, std::move(cautions));
     return reply;
   }
 

@@ -20,8 +20,8 @@ Report drawn(AnyReply reply, std::string table, Panel panel) {
   return report;
 }
 
-Report report_of(const AnalyzeRequest& request) {
-  const HeadsFound found = found_heads(request);
+Report report_of(const AnalyzeRequest& request, const Saying& saying) {
+  const HeadsFound found = found_heads(request, saying);
   const std::string& texts = found.texts.described;
   Report report{.reply = any_reply(roles_reply(*found.analysis, request.model, texts)),
                 .table = heads_table(*found.analysis, request.model, texts)};
@@ -29,8 +29,8 @@ Report report_of(const AnalyzeRequest& request) {
   return report;
 }
 
-Report report_of(const ChangeRequest& request) {
-  const ChangeFound found = found_change(request);
+Report report_of(const ChangeRequest& request, const Saying& saying) {
+  const ChangeFound found = found_change(request, saying);
   const AnyReply reply = change_reply(found, request.model);
   if (const auto* sweep = std::get_if<Sweep>(&found.change)) {
     return drawn(reply, sweep_table(*sweep), sweep_panel(*sweep, request));
@@ -41,8 +41,8 @@ Report report_of(const ChangeRequest& request) {
   return {.reply = reply, .table = change_table(std::get<LossChange>(found.change), found.question, request.model)};
 }
 
-Report report_of(const LensRequest& request) {
-  const LensReport lens = found_lens(request);
+Report report_of(const LensRequest& request, const Saying& saying) {
+  const LensReport lens = found_lens(request, saying);
   return drawn(any_reply(lens_figures(lens, request.model)), lens_table(lens, request.model),
                lens_panel(lens, request.model));
 }
@@ -73,9 +73,10 @@ void add_report_of(nb::module_& module, const Asking<Request>& question) {
   module.def(
       question.name(),
       [&question](const SharedModel& model, const Given& placed, const Given& given) {
-        return question.answer(model, placed, given, [](const Request& request, const qkv::Given& /*all*/) {
-          return stoppably([&] { return report_of(request); });
-        });
+        return question.answer(model, placed, given,
+                               [](const Request& request, const qkv::Given& /*all*/, const Saying& saying) {
+                                 return stoppably([&] { return report_of(request, saying); });
+                               });
       },
       nb::arg("model"), nb::arg("placed"), nb::arg("given"));
 }

@@ -10,7 +10,6 @@ namespace qkv::python {
 namespace {
 
 std::shared_ptr<LoadedModel> opened(const std::string& name) {
-  const Hearing hearing(name);
   const std::string path = std::filesystem::absolute(trained_model_path(name)).string();
   auto loaded = stoppably([&] {
     LoadedModel model{.name = name, .path = path, .trained = TrainedModel::read(path, QuantisedWeights::as_stored)};
@@ -19,8 +18,7 @@ std::shared_ptr<LoadedModel> opened(const std::string& name) {
     }
     return std::make_shared<LoadedModel>(std::move(model));
   });
-  for (const std::string& what : loaded->trained.model().cautions()) Saying().careful(what);
-  hearing.warn();
+  warn(name, loaded->trained.model().cautions());
   return loaded;
 }
 

@@ -12,7 +12,8 @@ namespace {
 // (text, tokens, end) of each prompt.
 using Written = std::tuple<std::string, std::vector<std::int32_t>, std::string>;
 
-std::vector<Written> written_for(const GenerateRequest& request, const qkv::Given& given, const nb::object& said) {
+std::vector<Written> written_for(const GenerateRequest& request, const qkv::Given& given, const Saying& saying,
+                                 const nb::object& said) {
   decltype(WriteOptions::said) tell;
   if (!said.is_none()) {
     tell = [&](std::int64_t text, std::string_view part) {
@@ -21,7 +22,7 @@ std::vector<Written> written_for(const GenerateRequest& request, const qkv::Give
     };
   }
   const std::vector<GenerateFigures> figures = stoppably([&] { return answer(request, given, tell); });
-  for (const std::string& what : figures.front().cautions) Saying().careful(what);
+  for (const std::string& what : figures.front().cautions) saying.careful(what);
   std::vector<Written> texts;
   for (const GenerateFigures& one : figures) texts.emplace_back(one.text, one.tokens, one.end);
   return texts;
@@ -41,8 +42,9 @@ void add_generate(nb::module_& module) {
   module.def(
       kOne.name(),
       [](const SharedModel& model, const Given& placed, const Given& given, const nb::object& said) {
-        return kOne.answer(model, placed, given,
-                           [&](const R& request, const qkv::Given& all) { return written_for(request, all, said); });
+        return kOne.answer(model, placed, given, [&](const R& request, const qkv::Given& all, const Saying& saying) {
+          return written_for(request, all, saying, said);
+        });
       },
       nb::arg("model"), nb::arg("placed"), nb::arg("given"), nb::arg("said").none());
 }
@@ -53,8 +55,8 @@ void add_embed(nb::module_& module) {
   module.def(
       kOne.name(),
       [](const SharedModel& model, const Given& placed, const Given& given) {
-        return kOne.answer(model, placed, given, [](const R& request, const qkv::Given& /*all*/) {
-          EmbedReply reply = stoppably([&] { return embed(request, Saying()); });
+        return kOne.answer(model, placed, given, [](const R& request, const qkv::Given& /*all*/, const Saying& saying) {
+          EmbedReply reply = stoppably([&] { return embed(request, saying); });
           return numpy_array(std::move(reply.embedded.rows));
         });
       },
@@ -69,9 +71,10 @@ void add_fill(nb::module_& module) {
   module.def(
       kOne.name(),
       [](const SharedModel& model, const Given& placed) {
-        return kOne.answer(model, placed, Given(), [](const R& request, const qkv::Given& /*all*/) {
-          return object_of(any_reply(stoppably([&] { return answer(request); })));
-        });
+        return kOne.answer(model, placed, Given(),
+                           [](const R& request, const qkv::Given& /*all*/, const Saying& saying) {
+                             return object_of(any_reply(stoppably([&] { return answer(request, saying); })));
+                           });
       },
       nb::arg("model"), nb::arg("placed"),
       nb::sig("def fill(model: Model, placed: dict[str, object]) -> dict[str, typing.Any]"));
@@ -86,9 +89,10 @@ void add_match(nb::module_& module) {
       [](const SharedModel& model, const nb::list& images, const Given& placed) {
         std::vector<Tensor> pictures;
         for (nb::handle image : images) pictures.push_back(tensor_of(image, {"match", "images"}));
-        return kOne.answer(model, placed, Given(), [&](const R& request, const qkv::Given& /*all*/) {
-          return arrays_of(stoppably([&] { return found_match(request, std::move(pictures)).match; }));
-        });
+        return kOne.answer(
+            model, placed, Given(), [&](const R& request, const qkv::Given& /*all*/, const Saying& saying) {
+              return arrays_of(stoppably([&] { return found_match(request, std::move(pictures), saying).match; }));
+            });
       },
       nb::arg("model"), nb::arg("images"), nb::arg("placed"),
       nb::sig("def match(model: Model, images: list[typing.Any], placed: dict[str, object]) -> "

@@ -52,11 +52,9 @@ void add_tokenizer(nb::module_& module) {
       .def_static(
           "open",
           [](const std::string& path) {
-            const Hearing hearing(path);
             std::vector<std::string> cautions;
             const std::shared_ptr<const Tokenizer> read = read_tokenizer(path, &cautions);
-            for (const std::string& what : cautions) Saying().careful(what);
-            hearing.warn();
+            warn(path, cautions);
             return OwnedTokenizer{.owner = read, .tokenizer = read.get()};
           },
           nb::arg("path"))

@@ -39,12 +39,12 @@ class Stop {
 };
 
 // A tokenizer is no run, and has no steps.
-PlannedRun planned(const TrainRun& run, const qkv::Given& given) {
+PlannedRun planned(const TrainRun& run, const qkv::Given& given, const Saying& saying) {
   require_trained(run.settings.task);
   if (run.settings.task == "tokenizer") {
     throw InvalidArgument("train", "task", "a model's: ask(\"train\", …) trains a tokenizer", "tokenizer");
   }
-  return planned_run(run, given);
+  return planned_run(run, given, saying);
 }
 
 nb::object trained(const Asking<TrainRun>& question, const Given& placed, const Given& given, const nb::object& begun,
@@ -60,13 +60,14 @@ nb::object trained(const Asking<TrainRun>& question, const Given& placed, const 
     stop.run([&] { signals.look(); });
     return stop.is_set();
   };
-  return question.answer(nullptr, placed, given, [&](const TrainRun& asked, const qkv::Given& all) {
-    const PlannedRun run = planned(asked, all);
-    begun(run.settings.steps, run.place.directory);
-    const std::optional<TrainReport> report = freely([&] { return train_as_planned(run, watch); });
-    stop.rethrow();
-    return report ? object_of(any_reply(train_reply(*report))) : nb::none();
-  });
+  return question.answer(
+      nullptr, placed, given, [&](const TrainRun& asked, const qkv::Given& all, const Saying& saying) {
+        const PlannedRun run = planned(asked, all, saying);
+        begun(run.settings.steps, run.place.directory);
+        const std::optional<TrainReport> report = freely([&] { return train_as_planned(run, watch); });
+        stop.rethrow();
+        return report ? object_of(any_reply(train_reply(*report))) : nb::none();
+      });
 }
 
 nb::list logged(const std::string& directory) {

@@ -151,7 +151,7 @@ PlannedRun planned_run(const TrainRun& run, const Given& given, const Saying& sa
     refuse("out", "one without a checkpoint",
            place.directory + ", which has one: add `resume`, or choose another `out`");
   }
-  if (settings.from && saying.is_heard()) {
+  if (settings.from && saying.caution) {
     const Model from = api_detail::of_path("from", [&] { return Model::open(trained_model_path(*settings.from)); });
     for (const std::string& what : from.cautions()) saying.careful(what);
   }

@@ -50,10 +50,27 @@ OpenedModel api_detail::open_named(std::string_view field, const std::string& na
 }
 
 void say_outside(const TextModel& model, const std::string& text, const Saying& saying) {
-  if (!saying.is_heard() || model.lengths().image_side > 0) return;
+  if (!saying.caution || model.lengths().image_side > 0) return;
   Example example = model.example_of(text);
   model.mark(example);
   for (const std::string& what : model.outside(example)) saying.careful(what);
+}
+
+void say_outside(const TextModel& model, const Texts& texts, const Saying& saying) {
+  std::vector<std::size_t> own;  // of those that are repeated the first
+  for (std::size_t n = 0; n < texts.texts.size(); ++n) {
+    if (n == 0 || texts.texts[n] != texts.texts[n - 1]) own.push_back(n);
+  }
+  if (own.size() == 1) return say_outside(model, texts.texts.front(), saying);
+  std::size_t outside = 0;
+  for (const std::size_t n : own) {
+    std::vector<std::string> said;
+    say_outside(model, texts.texts[n], {.caution = [&](const std::string& what) { said.push_back(what); }});
+    if (said.empty() || ++outside > 1) continue;
+    const std::string place = texts.place_of(fmt::format("texts[{}]", n)).value_or("text");
+    for (const std::string& what : said) saying.careful(place + ": " + what);
+  }
+  if (outside > 1) saying.careful(fmt::format("{} of {} texts are such as it did not learn from", outside, own.size()));
 }
 
 EmbedOptions vectors_without_prompt(const std::string& path, const Saying& saying) {

@@ -93,26 +93,6 @@ std::vector<std::string> limits_met(const GenerateRequest& request, const TextMo
   return met;
 }
 
-// Of several texts those of the first that lies outside, by its place, and how many do.
-void say_outside_of(const TextModel& model, const Texts& prompts, const Saying& saying) {
-  std::vector<std::size_t> own;  // of samples of a text the first
-  for (std::size_t n = 0; n < prompts.texts.size(); ++n) {
-    if (n == 0 || prompts.texts[n] != prompts.texts[n - 1]) own.push_back(n);
-  }
-  if (own.size() == 1) return say_outside(model, prompts.texts.front(), saying);
-  std::size_t outside = 0;
-  for (const std::size_t n : own) {
-    std::vector<std::string> said;
-    say_outside(model, prompts.texts[n], {.caution = [&](const std::string& what) { said.push_back(what); }});
-    if (said.empty()) continue;
-    const std::string place = prompts.place_of(fmt::format("prompts[{}]", n)).value_or("text");
-    for (const std::string& what : outside == 0 ? said : std::vector<std::string>())
-      saying.careful(place + ": " + what);
-    ++outside;
-  }
-  if (outside > 1) saying.careful(fmt::format("{} of {} texts are such as it did not learn from", outside, own.size()));
-}
-
 // Each text as often as there are samples, with its line.
 Texts prompts_of(const GenerateRequest& request) {
   const auto samples = static_cast<std::size_t>(request.samples);
@@ -163,7 +143,7 @@ std::vector<GenerateFigures> generate(const GenerateRequest& request, Writing& w
   bool has_begun = false;
   const auto begin = [&] {
     if (std::exchange(has_begun, true)) return;
-    say_outside_of(model, prompts, writing.heard());
+    say_outside(model, prompts, writing.heard());
     watch.begins();
   };
   WriteOptions options = writing.options;
