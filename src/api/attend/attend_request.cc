@@ -15,11 +15,11 @@ using api_detail::refuse;
 constexpr AttendResult kResults[] = {
     {"out", "The weighted sums, in the layout of q"},
     {"lse", "Log of each row's sum of exp, [B, Hq, Tq]; for q of [T, D] without B, and without Hq if it is 1"},
-    {"weights", "The softmax, [B, Hq, Tq, Tk] or fewer axes, as of lse"},
-    {"scores", "The scores at stage, [B, Hq, Tq, Tk] or fewer axes, as of lse"},
+    {"weights", "The softmax, [B, Hq, Tq, Tk]; axes are left out as of lse"},
+    {"scores", "The scores at the stage, [B, Hq, Tq, Tk]; axes are left out as of lse"},
     {"present_k", "past_k and k, one after the other"},
     {"present_v", "past_v and v, one after the other"},
-    {"gradients", "d_q, d_k, d_v, d_bias_0, … and d_sinks, of the loss that d_out is of"}};
+    {"gradients", "d_q, d_k, d_v, d_bias_0, … and d_sinks of the loss whose gradient is d_out"}};
 
 Fields<AttendChoice> choice_fields() {
   using C = AttendChoice;
@@ -27,14 +27,13 @@ Fields<AttendChoice> choice_fields() {
   FieldInfo results{
       .name = "results",
       .form = "NAMES",
-      .meaning =
-          "Compute only these of out, lse, weights, scores, present_k, present_v and gradients, which need d_out",
+      .meaning = "Compute these alone, of out, lse, weights, scores, present_k, present_v and (with d_out) gradients",
       .group = group,
-      .otherwise = "out and weights; of d_out gradients, too",
+      .otherwise = "out and weights; with d_out gradients, too",
       .example = "out,lse"};
   for (const AttendResult& one : kResults) results.words.emplace_back(one.name);
   FieldInfo stage = stage_field(group);
-  stage.meaning = "Which of the matrices scores is, which needs scores among the results";
+  stage.meaning = "The stage at which scores are taken; needs scores among the results";
   stage.fallback = "scaled";
   stage.example = "raw";
   Fields<C> fields;
