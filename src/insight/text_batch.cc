@@ -93,9 +93,14 @@ bool runs_site(const Model& model, const HeadText& text, AttentionSite site) {
 }
 
 std::vector<OwnSite> sites_run(const Model& model, const HeadText& text) {
-  std::vector<OwnSite> sites = sites_of(model);
-  std::erase_if(sites, [&](const OwnSite& own) { return !runs_site(model, text, own.site); });
-  std::ranges::stable_partition(sites, [](const OwnSite& own) { return own.site == AttentionSite::cross; });
+  const std::vector<OwnSite> all = sites_of(model);
+  std::vector<OwnSite> sites;
+  for (const bool is_cross : {true, false}) {  // not by stable_partition: Clang warns of libstdc++ 12's
+    for (const OwnSite& own : all) {
+      const bool is_next = (own.site == AttentionSite::cross) == is_cross;
+      if (is_next && runs_site(model, text, own.site)) sites.push_back(own);
+    }
+  }
   return sites;
 }
 
