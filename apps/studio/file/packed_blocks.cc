@@ -21,7 +21,7 @@ void append_planes(const std::vector<std::uint32_t>& numbers, unsigned planes, s
 
 PackedBlocks packed_blocks(std::string_view blocks) {
   std::vector<std::uint32_t> all(blocks.size() / sizeof(std::uint32_t));
-  std::memcpy(all.data(), blocks.data(), all.size() * sizeof(std::uint32_t));
+  if (!all.empty()) std::memcpy(all.data(), blocks.data(), all.size() * sizeof(std::uint32_t));
   std::unordered_map<std::uint32_t, std::uint32_t> counts;
   for (const std::uint32_t word : all) ++counts[word];
   PackedBlocks packed;
