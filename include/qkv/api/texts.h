@@ -87,7 +87,7 @@ struct EmbedReply {
   EmbeddedTexts embedded;
 };
 
-/// Opens the model. Says a default prompt, and which texts were cut. Throws InvalidArgument naming the field, and
+/// Opens the model. Says a default prompt, which texts were cut, and what it did not learn from. Throws InvalidArgument naming the field, and
 /// "FILE, line N" for a text of a file.
 [[nodiscard]] EmbedReply embed(const EmbedRequest& request, const Saying& saying);
 
@@ -160,15 +160,15 @@ struct GenerateFigures {
   std::string end, prompt, text;
   std::string weights;  // Model::quantised_words()
   std::vector<std::int32_t> tokens;
-  std::vector<ChatMessage> messages;  // of a conversation, the answer the last
-  std::vector<std::string> cautions;
+  std::vector<ChatMessage> messages;         // of a conversation, the answer the last
+  std::vector<std::string> notes, cautions;  // of how it was written; what its reader has to know
   std::optional<std::int64_t> cache_bytes;
 };
 
 /// Of fill_gaps() of the text, by the model's own pieces.
 [[nodiscard]] FillFigures fill_figures(const std::string& text, const std::vector<FilledMask>& masks,
                                        const Tokenizer& pieces);
-/// With the weights and the cautions of `writing`.
+/// With the weights, the notes and the cautions of `writing`.
 [[nodiscard]] GenerateFigures generate_figures(const std::string& prompt, const WrittenText& written,
                                                const Writing& writing = {});
 /// The same, of the last answer of a conversation.

@@ -22,6 +22,7 @@ std::vector<Written> written_for(const GenerateRequest& request, const qkv::Give
     };
   }
   const std::vector<GenerateFigures> figures = stoppably([&] { return answer(request, given, tell); });
+  for (const std::string& what : figures.front().notes) saying.careful(what);
   for (const std::string& what : figures.front().cautions) saying.careful(what);
   std::vector<Written> texts;
   for (const GenerateFigures& one : figures) texts.emplace_back(one.text, one.tokens, one.end);

@@ -170,9 +170,9 @@ void look_at_model(const ChangeRequest& request, const TextModel& trained, const
   if (request.of.text) say_outside(trained, *request.of.text, saying);
 }
 
-HeadTexts many_texts(const ChangeRequest& request, const TextModel& trained) {
-  if (!request.file.path.empty()) return texts_of_lines(trained, request.file, "file");
-  if (!request.texts.empty()) return texts_to_look_at(trained, request.texts);
+HeadTexts many_texts(const ChangeRequest& request, const TextModel& trained, const Saying& saying) {
+  if (!request.file.path.empty()) return texts_of_lines(trained, request.file, "file", saying);
+  if (!request.texts.empty()) return texts_to_look_at(trained, request.texts, saying);
   return texts_to_look_at(trained, *request.examples);
 }
 
@@ -186,7 +186,7 @@ void find_change(const ChangeRequest& request, const TextModel& trained, const S
   } else if (request.of.text || request.of.example) {
     found.change = change_text(trained, found.question);
   } else {
-    found.change = change_texts(trained, many_texts(request, trained).texts, found.question);
+    found.change = change_texts(trained, many_texts(request, trained, saying).texts, found.question);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "api/far/far_needle.h"
 #include "api/fields/refuse.h"
 #include "api/fields/text_file.h"
+#include "api/models/models.h"
 #include "api/studio/studio_questions.h"
 
 namespace qkv::api_detail {
@@ -85,7 +86,7 @@ void FarHead::take_model(StudioState& state, const FarRequest& request) {
   queries_ = site.queries;
   keys_ = site.keys;
   described_.title = fmt::format("{}, layer {}, head {}", request.model, request.layer, request.head);
-  described_.cautions = run_->trained().model().cautions();
+  described_.cautions = api_detail::cautions_of(run_->trained(), run_->example());
   described_.layers = site.scope.layers;
   described_.site = name_of(site.site);
   for (const RunSite& one : run_->sites()) described_.sites.emplace_back(name_of(one.site));

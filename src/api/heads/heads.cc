@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "api/heads/head_weights.h"
 #include "api/heads/head_words.h"
 #include "api/heads/model_run.h"
+#include "api/models/models.h"
 #include "api/replies/shown_image.h"
 #include "api/studio/studio_questions.h"
 #include "insight/asked_text.h"
@@ -125,14 +125,6 @@ void show_image(const ModelRun& run, HeadsReply& reply) {
   }
 }
 
-// Of the model, and of a text that its task never draws.
-std::vector<std::string> cautions_of(const ModelRun& run) {
-  std::vector<std::string> cautions = run.trained().model().cautions();
-  if (run.trained().lengths().image_side > 0) return cautions;
-  std::ranges::move(run.trained().outside(run.example()), std::back_inserter(cautions));
-  return cautions;
-}
-
 HeadsReply answer_heads(StudioState& state, const HeadsRequest& request, const StudioWatch& watch) {
   const auto run = state.run(shown_text_of(request), kWholeHead);
   HeadsReply reply{.title = request.model,
@@ -142,7 +134,7 @@ HeadsReply answer_heads(StudioState& state, const HeadsRequest& request, const S
                    .asked_at = 0,
                    .says = {},
                    .image = {},
-                   .cautions = cautions_of(*run)};
+                   .cautions = api_detail::cautions_of(run->trained(), run->example())};
   for (const RunSite& site : run->sites()) reply.sites.push_back(shown_site(*run, site, watch));
   say(*run, reply);
   show_image(*run, reply);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "api/fields/refuse.h"
@@ -16,6 +17,12 @@ namespace qkv {
 namespace {
 
 thread_local const OpensModels::Open* opener_of_thread = nullptr;
+
+// Of pictures the tasks themselves know what they learned from.
+bool says_of_texts(const TextModel& model) {
+  const TextLengths lengths = model.lengths();
+  return lengths.image_side == 0 && (model.has_examples() || lengths.tokens > 0 || lengths.source > 0);
+}
 
 }  // namespace
 
@@ -50,13 +57,20 @@ OpenedModel api_detail::open_named(std::string_view field, const std::string& na
 }
 
 void say_outside(const TextModel& model, const std::string& text, const Saying& saying) {
-  if (!saying.caution || model.lengths().image_side > 0) return;
+  if (!saying.caution || !says_of_texts(model)) return;
   Example example = model.example_of(text);
   model.mark(example);
   for (const std::string& what : model.outside(example)) saying.careful(what);
 }
 
+std::vector<std::string> api_detail::cautions_of(const TextModel& model, const Example& example) {
+  std::vector<std::string> cautions = model.model().cautions();
+  if (says_of_texts(model)) std::ranges::move(model.outside(example), std::back_inserter(cautions));
+  return cautions;
+}
+
 void say_outside(const TextModel& model, const Texts& texts, const Saying& saying) {
+  if (!saying.caution || !says_of_texts(model)) return;
   std::vector<std::size_t> own;  // of those that are repeated the first
   for (std::size_t n = 0; n < texts.texts.size(); ++n) {
     if (n == 0 || texts.texts[n] != texts.texts[n - 1]) own.push_back(n);
@@ -87,17 +101,22 @@ EmbedOptions vectors_without_prompt(const std::string& path, const Saying& sayin
   return options;
 }
 
-HeadTexts texts_of_lines(const TextModel& trained, const FileOfTexts& file, std::string_view field) {
+HeadTexts texts_of_lines(const TextModel& trained, const FileOfTexts& file, std::string_view field,
+                         const Saying& saying) {
   const Texts lines = texts_of(file, EmptyLines::left_out, field);
   api_detail::require_passes(lines, trained, api_detail::PassKeeps::layers_and_scores);
-  return api_detail::of_places(lines.places(), [&] { return head_texts(trained, lines.texts); });
+  HeadTexts read = api_detail::of_places(lines.places(), [&] { return head_texts(trained, lines.texts); });
+  say_outside(trained, lines, saying);
+  return read;
 }
 
-HeadTexts texts_to_look_at(const TextModel& trained, std::span<const std::string> texts) {
+HeadTexts texts_to_look_at(const TextModel& trained, const std::vector<std::string>& texts, const Saying& saying) {
   for (const std::string& text : texts) {
     api_detail::require_pass("texts", trained, text, api_detail::PassKeeps::layers_and_scores);
   }
-  return head_texts(trained, texts);
+  HeadTexts read = head_texts(trained, texts);
+  say_outside(trained, given_texts({}, texts, {}), saying);
+  return read;
 }
 
 std::vector<ParsedSentence> trees_to_look_at(std::int64_t count) { return english_trees(count); }

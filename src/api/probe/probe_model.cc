@@ -5,6 +5,7 @@
 #include "api/fields/refuse.h"
 #include "api/fields/text_file.h"
 #include "api/heads/model_run.h"
+#include "api/models/models.h"
 #include "api/models/pass_bounds.h"
 #include "api/probe/probe_parts.h"
 #include "insight/asked_text.h"
@@ -96,7 +97,7 @@ ProbeInputs api_detail::load_model_inputs(const ProbeRequest& request, const Pro
   inputs.lse = Tensor(ran.lse.value());
   if (choice.stage.gradient) inputs.upstream.d_out = trace.gradient(name + ".heads");
   inputs.model = request.model + ", " + name;
-  inputs.cautions = trained.model().cautions();
+  inputs.cautions = api_detail::cautions_of(trained, example);
   api_detail::PlaceNames names =
       api_detail::names_of_places(trained, text, example, site, inputs.problem.q.dim(2), inputs.problem.k.dim(2));
   inputs.queries = std::move(names.queries);

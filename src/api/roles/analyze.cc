@@ -31,9 +31,9 @@ HeadOptions head_options(const AnalyzeRequest& request, const HeadTexts& texts) 
   return options;
 }
 
-HeadTexts analyzed_texts(const AnalyzeRequest& request, const TextModel& trained) {
-  if (!request.texts.empty()) return texts_to_look_at(trained, request.texts);
-  if (!request.file.path.empty()) return texts_of_lines(trained, request.file, "text");
+HeadTexts analyzed_texts(const AnalyzeRequest& request, const TextModel& trained, const Saying& saying) {
+  if (!request.texts.empty()) return texts_to_look_at(trained, request.texts, saying);
+  if (!request.file.path.empty()) return texts_of_lines(trained, request.file, "text", saying);
   return texts_to_look_at(trained, request.count.value_or(kTexts));
 }
 
@@ -98,7 +98,7 @@ const Fields<AnalyzeRequest>& analyze_fields() {
 
 HeadsFound found_heads(const AnalyzeRequest& request, const Saying& saying) {
   HeadsFound found{.model = open_model(request.model, saying), .texts = {}, .analysis = nullptr};
-  found.texts = analyzed_texts(request, *found.model);
+  found.texts = analyzed_texts(request, *found.model, saying);
   HeadOptions options = head_options(request, found.texts);
   options.doing = [&](const std::string& what, std::int64_t done, std::int64_t total) {
     api_detail::QuestionWatch::doing(what, {.done = done, .total = total});

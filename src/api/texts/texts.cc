@@ -246,6 +246,9 @@ EmbedReply embed(const EmbedRequest& request, const Saying& saying) {
   api_detail::require_passes(given, *model, api_detail::PassKeeps::nothing);
   EmbeddedTexts embedded =
       api_detail::of_places(given.places(), [&] { return embedded_by(request, *model, given.texts); });
+  Texts read = given;
+  for (std::string& text : read.texts) text.insert(0, embedded.prompt);
+  say_outside(*model, read, saying);
   say_of(embedded, given.texts.size(), saying);
   return {.texts = std::move(given.texts), .embedded = std::move(embedded)};
 }
@@ -268,6 +271,7 @@ FillFigures answer(const FillRequest& request, const Saying& saying) {
   const OpenedModel model = open_model(request.model, saying);
   api_detail::require_pass("text", *model, request.text, api_detail::PassKeeps::nothing);
   const std::vector<FilledMask> masks = fill_gaps(*model, request.text, request.count);
+  say_outside(*model, request.text, saying);
   return fill_figures(request.text, masks, model->tokenizer());
 }
 

@@ -28,6 +28,7 @@ GenerateFigures generate_figures(const std::string& prompt, const WrittenText& w
           .weights = writing.weights,
           .tokens = written.tokens,
           .messages = {},
+          .notes = writing.notes,
           .cautions = writing.cautions,
           .cache_bytes = written.cache_bytes > 0 ? std::optional(written.cache_bytes) : std::nullopt};
 }
@@ -98,6 +99,7 @@ const Members<GenerateFigures>& members_of(const GenerateFigures* /*type*/) {
           .add_if_there(&F::weights, "weights", "How quantised ones are computed with")
           .add(&F::tokens, "tokens", "That were written; also those behind a stop")
           .add_if_there(&F::messages, "messages", "The conversation, the answer the last")
+          .add_if_there(&F::notes, "notes", "How it was written, where the model's files say how; fields in backquotes")
           .add_cautions()
           .add_if_there(&F::cache_bytes, "cache_bytes", "Of the keys and values that were kept");
   return kMembers;
