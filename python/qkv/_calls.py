@@ -15,6 +15,7 @@ WHOLE = (-(2**63), 2**63 - 1)
 RANGES = {  # of whole numbers that are others in the engine
     "seed": (0, 2**64 - 1),
     "threads": (1, 65_536),
+    "answer": (1, 4096),
     "set_threads.count": (1, 65_536),
     "height": (0, 2**31 - 1),
     "decimals": (0, 2**31 - 1),
@@ -32,6 +33,7 @@ WORDS = {
     "WholeNumbers": "a list of whole numbers",
     "Part": "a slice or a pair (begin, end)",
 }
+HALF_A_PAIR = "expected text that UTF-8 has, got one with half a pair of surrogates"
 # What is called otherwise outside of the engine.
 FUNCTIONS = {
     "call": "Model",
@@ -141,7 +143,24 @@ def _fault_of_values(signature: Signature, values: Mapping[str, Any]) -> Excepti
         if outside is not None or not _fits(one.type, value):
             kind, expected = (TypeError, _expected(one)) if outside is None else (ValueError, outside)
             return kind(f"{signature.name}: {one.name}: expected {expected}, got {_got(one, value)}")
+        if not _is_utf8(value):
+            return ValueError(f"{signature.name}: {one.name}: {HALF_A_PAIR}")
     return None
+
+
+def require_utf8(function: str, name: str, value: Any) -> None:
+    """Raises ValueError for a text that cannot be handed on."""
+    if not _is_utf8(value):
+        raise ValueError(f"{function}: {name}: {HALF_A_PAIR}")
+
+
+def _is_utf8(value: Any) -> bool:
+    """Whether a text, and each in a list or dict, has no half of a pair of surrogates."""
+    if isinstance(value, str):
+        return not any("\ud800" <= letter <= "\udfff" for letter in value)
+    if isinstance(value, Mapping):
+        return all(_is_utf8(one) for one in [*value, *value.values()])
+    return not isinstance(value, (list, tuple)) or all(_is_utf8(one) for one in value)
 
 
 def _fault_of_range(function: str, parameter: Parameter, value: Any) -> str | None:

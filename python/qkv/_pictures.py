@@ -12,6 +12,7 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING, Any
 
+from qkv._calls import require_utf8
 from qkv._given import list_of
 from qkv._qkv import Error
 
@@ -294,8 +295,8 @@ def exported(arguments: list[str], function: str = "show") -> str:
             check=False,
         )
         if run.returncode != 0:
-            is_misuse = run.returncode == 2 and function != "show"
-            said = run.stderr.strip().removeprefix(f"qkv {function}: ")
+            is_misuse = run.returncode == 2
+            said = re.sub(r"^qkv [a-z]+: ", "", run.stderr.strip())
             # --text and MODEL are arguments of Python's.
             said = re.sub(r"^(?:--)?([A-Za-z-]+): ", lambda name: name[1].lower().replace("-", "_") + ": ", said)
             raise ValueError(f"{function}: {said}") if is_misuse else Error(f"{function}: {said}")
@@ -353,6 +354,7 @@ def mask_page(mask: Any, Tq: int, Tk: int, height: int, live: bool | None) -> Pa
 
 
 def model_page(model: str, text: str | None, example: int | None, height: int) -> Page:
+    require_utf8("show", "text", text)
     if example is not None:
         document = exported(["explain", "--model", model, "--example", str(example), "--quiet", "--html", FILE])
     else:

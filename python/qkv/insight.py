@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 from qkv import _models
 from qkv._asked import takes
+from qkv._calls import require_utf8
 from qkv._findings import Change, Finding, Heads, Lens, LossChange, Rollout, Sweep
 from qkv._given import texts_of
 
@@ -38,6 +39,7 @@ __all__ = [
 
 def _engine_model(model: Model | str) -> _models.Model:
     if isinstance(model, str):
+        require_utf8("insight", "model", model)
         return _models.Model.open(model)
     if not hasattr(model, "_model"):
         raise TypeError(f"insight: model: expected a qkv.Model, or a name or path, got {type(model).__name__}")
@@ -49,7 +51,7 @@ def _texts(function: str, texts: str | Iterable[str] | None) -> list[str] | None
         return None
     read = texts_of(function, "texts", texts)
     if not read:
-        raise ValueError(f"{function}: texts: expected one text at least, got none")
+        raise ValueError(f"{function}: texts: expected one or more, got none")
     return read
 
 

@@ -52,7 +52,7 @@ def test_heads_of_own_texts(tmp_path):
 def test_heads_say_what_is_wrong():
     with pytest.raises(TypeError, match="heads: texts: expected a text or a list of texts, got int"):
         insight.heads("induction", 5)
-    with pytest.raises(ValueError, match="heads: texts: expected one text at least, got none"):
+    with pytest.raises(ValueError, match="heads: texts: expected one or more, got none"):
         insight.heads("induction", [])
     with pytest.raises(qkv.Error, match='no model "absent" in the box'):
         insight.heads("absent")

@@ -4,8 +4,6 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -14,6 +12,7 @@
 #include "files/place.h"
 #include "files/reading.h"
 #include "qkv/error.h"
+#include "qkv/files.h"
 
 namespace qkv::files {
 namespace {
@@ -179,10 +178,8 @@ Json read_json(const std::string& path) {
   constexpr std::uintmax_t kMost = std::uintmax_t{1} << 30U;
   const std::uintmax_t size = std::filesystem::file_size(path, none);
   if (!none && size > kMost) throw FileError(path, "expected at most " + std::to_string(kMost) + " bytes, got more");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw FileError(path, "expected a file, got none that can be read");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) throw FileError(path, "expected a file, got none that can be read");
+  const std::vector<std::byte> bytes = read_file(path);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   refuse_other_kind(text, path, "a JSON file");
   return parse_json(text, path);
 }

@@ -65,7 +65,7 @@ TEST(JsonText, NamesAFileThatIsNone) {
   const auto of = [](const std::string& path) {
     return error_message<Error>([&] { static_cast<void>(read_json(path)); });
   };
-  EXPECT_EQ(of(directory / "none"), directory / "none" + ": expected a file, got none that can be read");
+  EXPECT_EQ(of(directory / "none"), "cannot read " + directory / "none" + ": No such file or directory");
   EXPECT_THAT(of(directory / ""), HasSubstr(": expected a file, got a directory"));
   std::ofstream(directory / "x.json") << "{\n\"a\" 1}";
   EXPECT_THAT(of(directory / "x.json"), StartsWith(directory / "x.json" + ": expected JSON, got other text at line 2"));

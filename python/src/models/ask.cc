@@ -72,9 +72,10 @@ const Question& asked_question(const std::string& name) {
 
 nb::object asked(const std::string& name, const Given& given) {
   const Question& question = asked_question(name);
-  const FieldValues values = field_values({.name = name, .fields = question.fields}, given);
+  const AskingFunction function{.name = name, .fields = question.fields};
+  const FieldValues values = field_values(function, given);
   const auto answer = [&] { return studio().answer(question.name, values, signal_watch()); };
-  return object_of(said_in_python(name, question.fields, [&] { return stoppably(answer); }));
+  return object_of(said_in_python(function, [&] { return stoppably(answer); }));
 }
 
 nb::list listed() {

@@ -1,7 +1,6 @@
 // Functions of the package that ask questions: their arguments are the question's fields, and the answer is its answer.
 #pragma once
 
-#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -43,8 +42,7 @@ class Asking {
          std::vector<std::string> absent = {}, Names named = {})
       : fields_(fields) {
     for (const auto& [field, name] : named) fields_.info(field).python = name;
-    const auto is_absent = [&](const std::string& name) { return std::ranges::find(absent, name) != absent.end(); };
-    for (const FieldInfo& field : fields_.infos()) std::erase_if(fields_.info(field.name).one_of, is_absent);
+    leave_out(fields_, absent);
     function_ = {.name = function, .fields = fields_.infos(), .placed = std::move(placed), .absent = std::move(absent)};
     tell_arguments(function_);
   }
@@ -62,7 +60,7 @@ class Asking {
     const Opened opened(model);
     std::vector<std::string> cautions;
     const Saying saying{.caution = [&](const std::string& what) { cautions.push_back(what); }};
-    auto reply = said_in_python(function_.name, fields_.infos(), [&] {
+    auto reply = said_in_python(function_, [&] {
       return answered_for(fields_.infos(), values, [&] {
         return body(fields_.from_values(values), qkv::Given(fields_.infos(), values), saying);
       });

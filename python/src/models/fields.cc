@@ -76,7 +76,8 @@ std::vector<std::string> texts_of(const Argument& argument, nb::handle value) {
 }
 
 std::optional<FieldValue> size_of(const FieldInfo& field, nb::handle value) {
-  return nb::isinstance<nb::str>(value) ? field_value(field, nb::cast<std::string>(value)) : seed_of(value);
+  if (!nb::isinstance<nb::str>(value)) return seed_of(value);
+  return field_value(field, utf8_of(value, {{}, python_name(field)}));
 }
 
 std::optional<FieldValue> typed(const Argument& argument, const FieldInfo& field, nb::handle value) {
@@ -132,6 +133,11 @@ std::size_t index_of_placed(const AskingFunction& function, const std::string& n
 FieldValue value_of(std::string_view function, const FieldInfo& field, nb::handle given) {
   const Argument argument{function, python_name(field)};
   std::optional<FieldValue> value = typed(argument, field, given);
+  const bool has_number =
+      field.type != FieldType::flag && field.type != FieldType::toggle && field.type != FieldType::text;
+  if (!value && has_number && is_whole(given)) {
+    throw InvalidArgument(function, argument.name, expected_of(field), said(given));
+  }
   if (!value) refuse_type(argument, expected_of(field), said(given));
   if (const auto* number = std::get_if<double>(&*value); number != nullptr && !std::isfinite(*number)) {
     throw InvalidArgument(function, argument.name, "a finite number", said(given));
@@ -180,15 +186,17 @@ std::string annotation_of(const FieldInfo& field) {
   return type + (is_optional ? " | None" : "");
 }
 
-// Of a field, or of what the library calls its value; "a, b" of several.
-std::string argument_of(std::span<const FieldInfo> fields, const std::string& name) {
+// Of a field, or of what the library calls its value; "a, b" of several, of which it may not have all.
+std::string argument_of(const AskingFunction& function, const std::string& name) {
+  const std::span<const FieldInfo> fields = function.fields;
   if (const std::size_t comma = name.find(", "); comma != std::string::npos) {
-    const std::string first = argument_of(fields, name.substr(0, comma));
-    const std::string others = argument_of(fields, name.substr(comma + 2));
+    const std::string others = argument_of(function, name.substr(comma + 2));
+    if (names(function.absent, name.substr(0, comma))) return others;
+    const std::string first = argument_of(function, name.substr(0, comma));
     return others == first || others.starts_with(first + ",") ? others : first + ", " + others;
   }
   if (const std::size_t bracket = name.find('['); bracket != std::string::npos) {
-    return argument_of(fields, name.substr(0, bracket)) + name.substr(bracket);
+    return argument_of(function, name.substr(0, bracket)) + name.substr(bracket);
   }
   auto field = std::ranges::find(fields, name, &FieldInfo::name);
   if (field == fields.end()) {
@@ -199,16 +207,16 @@ std::string argument_of(std::span<const FieldInfo> fields, const std::string& na
 }
 
 // "probe: start: expected …": fields stand in backquotes in the message.
-std::string said_of_argument(std::string_view function, std::span<const FieldInfo> fields, const Refusal& refusal) {
+std::string said_of_argument(const AskingFunction& function, const Refusal& refusal) {
   std::string message = refusal.message;
-  for (const FieldInfo& field : fields) {
+  for (const FieldInfo& field : function.fields) {
     if (field.python.empty()) continue;
     const std::string quoted = "`" + field.name + "`";
     if (const auto at = message.find(quoted); refusal.column == 0 && at != std::string::npos) {
       message.replace(at + 1, field.name.size(), field.python);
     }
   }
-  return std::string(function) + ": " + argument_of(fields, refusal.field) + ": " + message;
+  return function.name + ": " + argument_of(function, refusal.field) + ": " + message;
 }
 
 std::vector<AskingFunction>& told() {
@@ -219,27 +227,49 @@ std::vector<AskingFunction>& told() {
 }  // namespace
 
 FieldValues field_values(const AskingFunction& function, const nb::dict& given, const nb::dict& placed) {
-  return said_in_python(function.name, function.fields, [&] {
+  return said_in_python(function, [&] {
     FieldValues values;
     const auto add = [&](std::size_t n, nb::handle value) {
       if (!value.is_none()) values.emplace_back(n, value_of(function.name, function.fields[n], value));
     };
     for (const auto& [name, value] : placed) add(index_of_placed(function, nb::cast<std::string>(name)), value);
-    for (const auto& [name, value] : given) add(index_of(function, nb::cast<std::string>(name)), value);
+    for (const auto& [name, value] : given) add(index_of(function, utf8_of(name, {function.name, "field"})), value);
     require_company(function.fields, values);
     return values;
   });
 }
 
-void rethrow_in_python(std::string_view function, std::span<const FieldInfo> fields) {
+void leave_out(FieldTable& fields, const std::vector<std::string>& absent) {
+  const auto is_absent = [&](const std::string& need) { return names(absent, need.substr(0, need.find('='))); };
+  const auto require_last = [&](std::vector<std::string>& all) {
+    if (all.size() != 1) return;
+    fields.info(all.front()).required = true;
+    all.clear();
+  };
+  for (const FieldInfo& one : fields.infos()) {
+    FieldInfo& field = fields.info(one.name);
+    std::erase_if(field.one_of, is_absent);
+    std::erase_if(field.needs_one, is_absent);
+    for (NeedBeside& beside : field.beside) std::erase_if(beside.needs_one, is_absent);
+    if (field.required) require_last(field.needs_one);
+    if (!is_absent(field.name) || field.one_of.empty()) continue;
+    std::vector<std::string> others = std::exchange(field.one_of, {});
+    require_last(others);
+    if (others.empty()) continue;
+    FieldInfo& first = fields.info(others.front());
+    first.one_of.assign(others.begin() + 1, others.end());
+  }
+}
+
+void rethrow_in_python(const AskingFunction& function) {
   try {
     throw;
   } catch (const InvalidArgument& error) {
     if (error.function() == "threads") throw;
-    set_error(PyExc_ValueError, said_of_argument(function, fields, refusal_of(error)));
+    set_error(PyExc_ValueError, said_of_argument(function, refusal_of(error)));
     throw nb::python_error();
   } catch (const NotThere& error) {
-    throw Error(said_of_argument(function, fields, refusal_of(error)));
+    throw Error(said_of_argument(function, refusal_of(error)));
   }
 }
 

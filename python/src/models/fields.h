@@ -34,16 +34,19 @@ struct AskingFunction {
 [[nodiscard]] FieldValues field_values(const AskingFunction& function, const nb::dict& given,
                                        const nb::dict& placed = {});
 
+/// Takes fields that the function does not have out of what others need, or are one of.
+void leave_out(FieldTable& fields, const std::vector<std::string>& absent);
+
 /// Throws the error that is being handled as one of `function`, in Python's names.
-[[noreturn]] void rethrow_in_python(std::string_view function, std::span<const FieldInfo> fields);
+[[noreturn]] void rethrow_in_python(const AskingFunction& function);
 
 /// Runs `body`, which answers a request: what it says of a field is said of the argument.
 template <class Body>
-auto said_in_python(std::string_view function, std::span<const FieldInfo> fields, const Body& body) {
+auto said_in_python(const AskingFunction& function, const Body& body) {
   try {
     return body();
   } catch (const Error&) {
-    rethrow_in_python(function, fields);
+    rethrow_in_python(function);
   }
 }
 

@@ -12,7 +12,7 @@ namespace {
 // Tokens that the model writes first: as the question `explain` has it.
 void require_answer(std::string_view function, std::int64_t answer) {
   static const FieldInfo kField = Fields<ExplainRequest>(explain_fields()).info("answer");
-  said_in_python(function, {&kField, 1},
+  said_in_python({.name = std::string(function), .fields = {&kField, 1}},
                  [&] { static_cast<void>(checked_value(kField, answer, std::to_string(answer))); });
 }
 

@@ -179,7 +179,10 @@ void require_company(std::span<const FieldInfo> fields, const FieldValues& value
     if (present.has(n)) require_beside(fields[n], present);
   }
   for (std::size_t n = 0; n < fields.size(); ++n) {
-    if (fields[n].required && !present.has(n)) api_detail::refuse(fields[n].name, "a value", "none");
+    const bool is_list = fields[n].type == FieldType::texts;
+    if (fields[n].required && !present.has(n)) {
+      api_detail::refuse(fields[n].name, is_list ? "one or more" : "a value", "none");
+    }
     require_one(fields[n], present);
   }
 }

@@ -6,7 +6,7 @@
 namespace qkv {
 
 Contents contents_of(const std::string& path) {
-  throw Error(path + ": the engine in a page has no files of weights; `qkv info` reads yours");
+  throw FileError(path, "the engine in a page has no files of weights; `qkv info` reads yours");
 }
 
 }  // namespace qkv

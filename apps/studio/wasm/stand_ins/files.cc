@@ -12,7 +12,7 @@ namespace qkv {
 namespace {
 
 [[noreturn]] void refuse(std::string_view action, const std::string& path) {
-  throw Error(std::string(action) + " " + path + ": the engine in a page has no files; `qkv view` reads yours");
+  files::fail(action, path, "the engine in a page has no files; `qkv view` reads yours");
 }
 
 std::span<const std::byte> bytes_of(const std::string& path) {
@@ -25,7 +25,7 @@ std::span<const std::byte> bytes_of(const std::string& path) {
 }  // namespace
 
 void files::fail(std::string_view action, const std::string& path, const std::string& reason) {
-  throw Error(std::string(action) + " " + path + ": " + reason);
+  throw FileError::saying(path, std::string(action) + " " + path + ": " + reason);
 }
 
 files::SharedBytes files::share_bytes(std::vector<std::byte> bytes) {

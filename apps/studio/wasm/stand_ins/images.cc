@@ -6,11 +6,11 @@
 namespace qkv {
 
 Tensor decode_png(std::span<const std::byte> /*bytes*/, std::string_view source) {
-  throw Error(std::string(source) + ": the engine in a page reads no PNG; `qkv view` does");
+  throw FileError(source, "the engine in a page reads no PNG; `qkv view` does");
 }
 
 std::vector<CaptionedPicture> read_captions(const std::string& directory) {
-  throw Error(directory + ": the engine in a page has no directories; `qkv view` reads yours");
+  throw FileError(directory, "the engine in a page has no directories; `qkv view` reads yours");
 }
 
 }  // namespace qkv

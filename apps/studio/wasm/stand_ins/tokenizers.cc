@@ -9,7 +9,7 @@ namespace qkv {
 namespace {
 
 [[noreturn]] void refuse(const std::string& source) {
-  throw Error(source + ": the engine in a page has no such tokenizers; `qkv view` opens this one");
+  throw FileError(source, "the engine in a page has no such tokenizers; `qkv view` opens this one");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Worked examples are the same for everyone and long: a page shows the one that it was made with.
 #include "qkv/course/worked.h"
 
-#include "qkv/error.h"
+#include "qkv/api/refusal.h"
 #include "qkv/explain.h"
 
 namespace qkv {
@@ -9,7 +9,8 @@ namespace qkv {
 namespace {
 
 [[noreturn]] void refuse(std::string_view name) {
-  throw Error(std::string(name) + ": the engine in a page has no worked examples; `qkv explain --worked` shows them");
+  throw NotThere(
+      "worked", std::string(name) + ": the engine in a page has no worked examples; `qkv explain --worked` shows them");
 }
 
 }  // namespace

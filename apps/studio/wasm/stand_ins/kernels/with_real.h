@@ -11,7 +11,8 @@ namespace qkv::kernels {
 
 inline void refuse_16_bits(DType dtype) {
   if (dtype == DType::f64 || dtype == DType::f32) return;
-  throw Error("the engine in a page computes in f32 and f64; `qkv view` does in 16 bits as well");
+  throw InvalidArgument("engine", "dtype", "f32: the engine in a page has no loops over 16 bits; `qkv view` has",
+                        name_of(dtype));
 }
 
 [[nodiscard]] inline Tensor as_computed(Tensor stored) {
