@@ -90,6 +90,7 @@ def heatmap(
     maps = numpy.asanyarray(maps if maps.ndim == 3 else maps[None], dtype="float64", order="C")
     if titles and len(titles) != len(maps):
         raise ValueError(f"heatmap: titles: expected {len(maps)}, one a map, got {len(titles)}")
+    require_utf8("heatmap", "titles", titles)
     names = list(titles) if titles else ["" for _ in maps]
     signed = bool((maps[numpy.isfinite(maps)] < 0).any())
     return Picture(

@@ -32,9 +32,7 @@ nb::handle numpy_asarray() {
   return kFunction;
 }
 
-std::string text_of(nb::handle object) { return nb::str(object).c_str(); }
-
-std::string module_of(nb::handle object) { return text_of(object.type().attr("__module__")); }
+std::string module_of(nb::handle object) { return shown_text(object.type().attr("__module__")); }
 
 bool is_numpy(nb::handle object) { return PyObject_TypeCheck(object.ptr(), (PyTypeObject*)numpy_array_type().ptr()); }
 
@@ -135,7 +133,7 @@ std::string_view device_name(int type) {
 [[noreturn]] void refuse_after(nb::python_error& error, nb::handle array, const Argument& argument) {
   const std::string start = std::string(argument.function) + ": " + std::string(argument.name);
   nb::raise_from(error, PyExc_ValueError, "%s: %s does not give its elements away by DLPack: %s", start.c_str(),
-                 said_type(array).c_str(), text_of(error.value()).c_str());
+                 said_type(array).c_str(), shown_text(error.value()).c_str());
 }
 
 std::pair<int, int> device_of(nb::handle array, const Argument& argument) {
@@ -205,7 +203,7 @@ bool has_dlpack(nb::handle object) {
 
 // NumPy has no bfloat16 of its own, and lends ml_dtypes' by neither protocol.
 Tensor tensor_of_bf16(nb::handle array, const Argument& argument) {
-  const std::string name = text_of(array.attr("dtype").attr("name"));
+  const std::string name = shown_text(array.attr("dtype").attr("name"));
   if (name != "bfloat16") throw InvalidArgument(argument.function, argument.name, kElementTypes, name);
   return borrowed(buffer_of(nb::object(array.attr("view")("uint16"))), DType::bf16, argument);
 }
@@ -223,9 +221,15 @@ std::string utf8_of(nb::handle text, const Argument& argument) {
                         "one with half a pair of surrogates");
 }
 
+std::string shown_text(nb::handle object) {
+  const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(nb::str(object).ptr(), "utf-8", "backslashreplace"));
+  if (!bytes.is_valid()) nb::raise_python_error();
+  return {PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(PyBytes_Size(bytes.ptr()))};
+}
+
 std::string said_type(nb::handle object) {
   const std::string module = module_of(object);
-  const std::string name = text_of(object.type().attr("__qualname__"));
+  const std::string name = shown_text(object.type().attr("__qualname__"));
   return (module == "builtins" ? "" : module + ".") + name;
 }
 
@@ -292,7 +296,7 @@ double number_of(nb::handle item, const Argument& argument) {
   double number = 0;
   if (nb::try_cast(item, number)) return number;
   if (!PyLong_Check(item.ptr())) refuse_list(argument, "one that holds " + said_type(item));
-  throw InvalidArgument(argument.function, argument.name, "numbers that a float holds", text_of(item));
+  throw InvalidArgument(argument.function, argument.name, "numbers that a float holds", shown_text(item));
 }
 
 // Numbers that a double need not hold.
@@ -304,14 +308,14 @@ std::vector<std::int64_t> exactly(const Tensor& numbers) {
 
 std::int64_t whole_number_of(double number, const Argument& argument) {
   if (number == std::floor(number) && std::fabs(number) <= 0x1p53) return static_cast<std::int64_t>(number);
-  throw InvalidArgument(argument.function, argument.name, "whole numbers", text_of(nb::float_(number)));
+  throw InvalidArgument(argument.function, argument.name, "whole numbers", shown_text(nb::float_(number)));
 }
 
 std::int64_t whole_number_of(nb::handle item, const Argument& argument) {
   std::int64_t number = 0;
   if (nb::try_cast(item, number)) return number;
   if (!PyLong_Check(item.ptr())) return whole_number_of(number_of(item, argument), argument);
-  throw InvalidArgument(argument.function, argument.name, "whole numbers of 64 bits", text_of(item));
+  throw InvalidArgument(argument.function, argument.name, "whole numbers of 64 bits", shown_text(item));
 }
 
 }  // namespace

@@ -37,6 +37,9 @@ void require_cpu(int type, int number, const Argument& argument);
 /// "a list", "a numpy.ndarray": for messages.
 [[nodiscard]] std::string said_type(nb::handle object);
 
+/// str(object) in UTF-8, with "\ud800" for what that has not.
+[[nodiscard]] std::string shown_text(nb::handle object);
+
 /// A str in UTF-8. Throws InvalidArgument for one with half a pair of surrogates, which has none.
 [[nodiscard]] std::string utf8_of(nb::handle text, const Argument& argument);
 

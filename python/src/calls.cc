@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "arrays.h"
+
 namespace qkv::python {
 namespace {
 
@@ -32,8 +34,7 @@ nb::dict named_of(PyObject* const* arguments, PyObject* names) {
 
 bool is_refusal(const nb::python_error& error) {
   constexpr std::string_view kRefusal = "(): incompatible function arguments.";
-  return error.matches(PyExc_TypeError) &&
-         std::string_view(nb::str(error.value()).c_str()).find(kRefusal) != std::string_view::npos;
+  return error.matches(PyExc_TypeError) && shown_text(error.value()).find(kRefusal) != std::string::npos;
 }
 
 // Another error in place of the one that is set, if there are better words for it.

@@ -71,7 +71,7 @@ void require_plain(nb::handle array, const Argument& argument) {
   nb::python_error error;
   const std::string start = std::string(argument.function) + ": " + std::string(argument.name);
   nb::raise_from(error, PyExc_ValueError, "%s: %s does not give its elements away by DLPack: %s", start.c_str(),
-                 said_type(array).c_str(), nb::str(error.value()).c_str());
+                 said_type(array).c_str(), shown_text(error.value()).c_str());
 }
 
 const ExchangeTable* table_of(nb::handle type) {

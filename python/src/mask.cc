@@ -20,6 +20,9 @@ Lengths lengths_of(std::string_view function, const nb::args& lengths) {
 Mask causal_of(const nb::object& offset, const std::string& align) {
   std::int64_t one = 0;
   if (nb::try_cast(offset, one)) return causal(align_of("causal", align), one);
+  if (PyLong_Check(offset.ptr())) {
+    throw InvalidArgument("causal", "offset", "a whole number of 64 bits", shown_text(offset));
+  }
   const Lengths offsets = whole_numbers_of(offset, {"causal", "offset"});
   return said_as("causal", [&] { return causal_offsets(offsets, align_of("causal", align)); }, {{"offsets", "offset"}});
 }

@@ -76,6 +76,7 @@ std::vector<MatrixWindow> windows_of(std::string_view function, const nb::object
 std::string_view target_of(std::string_view function, const nb::object& target) {
   if (target.is_none()) return {};
   if (!nb::isinstance<nb::str>(target)) refuse_type(function, "target", "a name", target);
+  static_cast<void>(utf8_of(target, {function, "target"}));
   return nb::borrow<nb::str>(target).c_str();
 }
 

@@ -15,8 +15,8 @@ void require_alone(std::string_view function, const OptionArguments& options) {
   if (!options.ragged.is_none()) refuse("ragged", "none beside score_mod: call it for each document", "offsets");
   if (!options.within.is_none()) refuse("within", "none beside score_mod", "a window");
   const bool has_target = !options.target.is_none();
-  if (has_target && nb::cast<std::string>(nb::str(options.target)) != "reference") {
-    refuse("target", "\"reference\", which alone takes score_mod", nb::cast<std::string>(nb::repr(options.target)));
+  if (has_target && shown_text(options.target) != "reference") {
+    refuse("target", "\"reference\", which alone takes score_mod", shown_text(nb::repr(options.target)));
   }
 }
 

@@ -28,7 +28,7 @@ CALLED = {
     "attention": (qkv.attention, {"q": X, "k": X, "v": X}),
     "attention_backward": (qkv.attention_backward, {"q": X, "k": X, "v": X, "d_out": X, "out": X, "lse": LSE}),
     "attention_stage": (qkv.attention_stage, {"stage": "weights", "q": X, "k": X}),
-    "heatmap": (qkv.heatmap, {"values": X[0]}),
+    "heatmap": (qkv.heatmap, {"values": X[0, :1]}),
     "merge_attention": (qkv.merge_attention, {"parts": [(X, LSE), (X, LSE)]}),
     "set_threads": (qkv.set_threads, {"count": 1}),
     "train": (qkv.train, {"task": "copy", "directory": "nowhere"}),
@@ -183,3 +183,12 @@ def test_whole_numbers_of_questions_are_refused_alike():
                     qkv.ask(question, **{name: value})
                 walked += 1
     assert walked > 100
+
+
+def test_an_error_whose_text_is_no_utf8_is_told():
+    def rule(*_):
+        raise TypeError(HALF)
+
+    with pytest.raises(TypeError) as caught:
+        qkv.Mask.from_function(rule, 4, 4)
+    assert str(caught.value) == HALF

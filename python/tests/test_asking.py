@@ -184,6 +184,24 @@ def said(call, request):
     return None
 
 
+def own_names(text):
+    """The arguments that an error names: before its colon, and in backquotes."""
+    named, _, rest = text.partition(": ")[2].partition(": ")
+    return {one.partition("[")[0] for one in named.split(", ")} | set(re.findall(r"`(\w+)`", rest))
+
+
+def without(absent, text):
+    """What a question says, but for fields that a function does not have."""
+
+    def left(several):
+        names = [one for one in re.findall(r"`\w+`", several[0]) if one.strip("`") not in absent]
+        return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+    named, colon, rest = text.partition(": ")
+    kept = [one for one in named.split(", ") if one not in absent]
+    return ", ".join(kept) + colon + re.sub(r"`\w+`(, `\w+`)* or `\w+`", left, rest)
+
+
 def in_fields(text, own):
     """What a function says, in the names of the question."""
     text = text.partition(": ")[2]
@@ -193,13 +211,14 @@ def in_fields(text, own):
 
 
 def require_the_same(function, request):
-    question, call, _, _, _, own = FUNCTIONS[function]
+    question, call, _, told, absent, own = FUNCTIONS[function]
     asked = said(lambda one: qkv.ask(question, **one), dict(request))
     assert asked is not None, f"the question takes {request}"
     ours = said(call, dict(request))
     assert ours is not None, f"{function} takes what the question refuses: {asked[1]}"
     assert ours[0] is asked[0], (ours, asked)
-    assert in_fields(ours[1], own) == asked[1].partition(": ")[2]
+    assert in_fields(ours[1], own) == without(absent, asked[1].partition(": ")[2])
+    assert own_names(ours[1]) <= inspect.signature(told).parameters.keys() | {"model"}, ours[1]
 
 
 @pytest.mark.usefixtures("_inputs")
@@ -247,6 +266,8 @@ CAUTIOUS = [
     ("change", {"model": "reverse", "text": "hello", "changes": ["remove 0.0"]}),
     ("sweep", {"model": "reverse", "text": "hello", "sweep": "heads"}),
     ("generate", {"model": "sort", "text": "hello"}),
+    ("embed", {"model": "english", "texts": ["small the cat"]}),
+    ("fill", {"model": "english", "text": "small the <be> cat"}),
     ("embed", {"model": "./encoder", "texts": ["the cat"]}),
     ("embed", {"model": "./encoder", "texts": ["the", "the " * 20], "prompt": ""}),
 ]
@@ -269,6 +290,18 @@ def test_what_the_command_is_careful_with_becomes_warnings(function, request_, t
     assert {warning.filename for warning in told} == {__file__}
     reply = qkv.ask(question, **request_)
     assert (reply[0] if isinstance(reply, list) else reply)["cautions"] == careful
+
+
+def test_notes_of_the_command_become_warnings_too(tmp_path):
+    folder = talking_llama(tmp_path)
+    (folder / "generation_config.json").write_text(json.dumps({"do_sample": True, "temperature": 2.5, "top_k": 9}))
+    note = "this is the likeliest text; its generation_config.json asks for `temperature` 2.5 `top_k` 9"
+    words = [COMMAND, "generate", folder, "abc", "--tokens", "1"]
+    printed = subprocess.run(words, check=True, capture_output=True, text=True).stderr
+    assert note.replace("`temperature`", "--temperature").replace("`top_k`", "--top-k") in printed
+    with pytest.warns(UserWarning, match=re.escape(note)):
+        qkv.Model.open(folder).generate("abc", tokens=1)
+    assert qkv.ask("generate", model=str(folder), text="abc", tokens=1)[0]["notes"] == [note]
 
 
 def test_cautions_of_a_model_are_said_when_it_is_opened(tmp_path):

@@ -72,6 +72,48 @@ TEST_F(Cautions, AreNotesOfAnExplanation) {
   EXPECT_THAT(reply["notes"], Contains(AllOf(HasSubstr("careful: "), HasSubstr("made_up_word"))));
 }
 
+// In every face's reply: what the command alone said before.
+TEST_F(Cautions, StandBesideNotesOfHowATextWasWritten) {
+  write_file(model() + "/generation_config.json", R"({"do_sample": true, "temperature": 2.5, "top_k": 9})");
+  const Json text{{"model", model()}, {"text", "abc"}, {"tokens", 2}};
+  const Json written = ask("generate", text.dump()).json[0];
+  EXPECT_THAT(written["notes"], ElementsAre("this is the likeliest text; its generation_config.json asks for "
+                                            "`temperature` 2.5 `top_k` 9"));
+  EXPECT_THAT(written["cautions"], Contains(HasSubstr("made_up_word")));
+  const Json chat{{"model", model()}, {"chat", true}, {"user", "hello"}, {"tokens", 2}};
+  EXPECT_THAT(ask("generate", chat.dump()).json[0]["notes"],
+              ElementsAre("drawn as its generation_config.json asks: `temperature` 2.5 `top_k` 9"));
+  Json asked = text;
+  asked["temperature"] = 1;
+  EXPECT_FALSE(ask("generate", asked.dump()).json[0].contains("notes"));
+}
+
+// Of one text, and of the first of several.
+TEST(CautionsOfTexts, AreInTheReplyOfEachQuestionThatReadsThem) {
+  const auto cautions = [](const std::string& question, const Json& more) {
+    Json request{{"model", "english"}, {"text", "small the cat"}};
+    request.update(more);
+    if (request["text"].is_null()) request.erase("text");
+    Json reply = ask(question, request.dump()).json;
+    if (reply.is_array()) reply = reply[0];
+    return reply.value("cautions", Json::array());
+  };
+  const auto learned = Contains(HasSubstr("it learned from sentences such as"));
+  EXPECT_THAT(cautions("embed", Json::object()), learned);
+  EXPECT_THAT(cautions("fill", {{"text", "small the <be> cat"}}), learned);
+  EXPECT_THAT(cautions("lens", Json::object()), learned);
+  EXPECT_THAT(cautions("probe", {{"stats", true}}), learned);
+  EXPECT_THAT(cautions("heads", Json::object()), learned);
+  EXPECT_THAT(cautions("far_open", Json::object()), learned);
+  const Json both{{"text", nullptr}, {"texts", {"the cats <be> small", "small the cat"}}};
+  const auto second = Contains(AllOf(HasSubstr("texts[1]: "), HasSubstr("it learned from sentences such as")));
+  EXPECT_THAT(cautions("embed", both), second);
+  EXPECT_THAT(cautions("analyze", Json{{"importance", 0}, {"text", nullptr}, {"texts", both["texts"]}}), second);
+  EXPECT_THAT(cautions("change", Json{{"remove", {"0.0"}}, {"text", nullptr}, {"texts", both["texts"]}}), second);
+  EXPECT_THAT(cautions("embed", {{"text", "the cats are small"}}), testing::IsEmpty());
+  EXPECT_THAT(cautions("embed", {{"text", "the cats are small"}, {"prompt", "small "}}), learned);
+}
+
 TEST(CautionsOfModels, AreLeftOutWhereThereAreNone) {
   const Json reply = ask("lens", R"({"model": "induction", "text": "abcxyzab"})").json;
   EXPECT_FALSE(reply.contains("cautions"));

@@ -90,8 +90,11 @@ TEST_F(ChatCommand, DrawsAsItsAuthorsAsk) {
   EXPECT_EQ(run({"--user", "hello"}).err, said + "--temperature 2.5 --top-k 9 --top-p 0.75\n");
   EXPECT_EQ(run({"--user", "hello", "--top-k", "3"}).err, said + "--temperature 2.5 --top-k 3 --top-p 0.75\n");
   EXPECT_EQ(run({"--user", "hello", "--temperature", "0"}).err, "");
-  EXPECT_EQ(json({"--user", "hello", "--seed", "3"}),
-            json({"--user", "hello", "--seed", "3", "--temperature", "2.5", "--top-k", "9", "--top-p", "0.75"}));
+  Json drawn = json({"--user", "hello", "--seed", "3"});
+  EXPECT_EQ(drawn["notes"], Json::parse(R"(["drawn as its generation_config.json asks: `temperature` 2.5 `top_k` 9 )"
+                                        R"(`top_p` 0.75"])"));
+  drawn.erase("notes");
+  EXPECT_EQ(drawn, json({"--user", "hello", "--seed", "3", "--temperature", "2.5", "--top-k", "9", "--top-p", "0.75"}));
   // Once for all turns.
   const std::string lines = file("lines", "hello\nmore\n");
   EXPECT_EQ(tests::run_qkv_from(lines, asked({})).err, said + "--temperature 2.5 --top-k 9 --top-p 0.75\n");
@@ -127,6 +130,8 @@ TEST_F(ChatCommand, NamesWhatHasNoMeaning) {
   EXPECT_EQ(message({"--messages", "[]"}),
             "qkv generate: --messages: expected a list of messages, [{\"role\": "
             "\"user\", \"content\": \"Hello\"}], got []\n");
+  EXPECT_EQ(run({"--messages", "nope.json"}).err,
+            "qkv generate: --messages: cannot read nope.json: No such file or directory\n");
   EXPECT_THAT(message({"--messages", R"([{"role": "user", "content": 7}])"}),
               HasSubstr("of message 0 a text as content, got 7"));
   EXPECT_EQ(message({"--messages", R"([{"role": "assistant", "content": "a"}])"}),

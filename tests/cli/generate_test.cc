@@ -68,6 +68,7 @@ TEST(GenerateCommand, ReadsQuantisedWeightsAsTheyAreInTheirFile) {
   const Outcome by_blocks = generate({"--json"});
   ASSERT_EQ(by_blocks.code, 0) << by_blocks.err;
   EXPECT_EQ(Json::parse(by_blocks.out)["weights"], words);
+  EXPECT_EQ(Json::parse(by_blocks.out)["notes"], Json::array({words + "; `dtype` f32 takes the numbers of both"}));
   EXPECT_THAT(generate({}).err, HasSubstr("qkv generate: " + words + "; --dtype f32 takes the numbers of both"));
   const Outcome by_numbers = generate({"--json", "--dtype", "f32"});
   EXPECT_FALSE(Json::parse(by_numbers.out).contains("weights"));

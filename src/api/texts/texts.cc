@@ -246,9 +246,11 @@ EmbedReply embed(const EmbedRequest& request, const Saying& saying) {
   api_detail::require_passes(given, *model, api_detail::PassKeeps::nothing);
   EmbeddedTexts embedded =
       api_detail::of_places(given.places(), [&] { return embedded_by(request, *model, given.texts); });
-  Texts read = given;
-  for (std::string& text : read.texts) text.insert(0, embedded.prompt);
-  say_outside(*model, read, saying);
+  if (!embedded.longest) {  // which a text may have more tokens than
+    Texts read = given;
+    for (std::string& text : read.texts) text.insert(0, embedded.prompt);
+    say_outside(*model, read, saying);
+  }
   say_of(embedded, given.texts.size(), saying);
   return {.texts = std::move(given.texts), .embedded = std::move(embedded)};
 }
