@@ -105,6 +105,7 @@ TEST(CautionsOfTexts, AreInTheReplyOfEachQuestionThatReadsThem) {
   EXPECT_THAT(cautions("probe", {{"stats", true}}), learned);
   EXPECT_THAT(cautions("heads", Json::object()), learned);
   EXPECT_THAT(cautions("far_open", Json::object()), learned);
+  EXPECT_THAT(cautions("bench", Json::object()), learned);
   const Json both{{"text", nullptr}, {"texts", {"the cats <be> small", "small the cat"}}};
   const auto second = Contains(AllOf(HasSubstr("texts[1]: "), HasSubstr("it learned from sentences such as")));
   EXPECT_THAT(cautions("embed", both), second);

@@ -160,8 +160,8 @@ class Varied {
 
   bool has_effect(const Question& question, const FieldInfo& field, const Json& base) {
     Json with = with_example(question, field, base);
-    // A page is refused the tasks that read files, so what these alone take is refused by its name; and what goes on with a
-    // run is tried in learn_test.cc.
+    // A page is refused the tasks that read files, so what these alone take is refused by its name; and what goes on
+    // with a run is tried in learn_test.cc.
     if (question.name == "train" && (with["task"] != base["task"] || field.name == "resume")) {
       with = base;
       with[field.name] = example_of(question, field);

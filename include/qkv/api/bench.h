@@ -53,6 +53,7 @@ struct BenchReply {
   std::vector<std::string> remarks;
   std::optional<BenchWrong> wrong;
   std::optional<BenchNudge> nudge;
+  std::vector<std::string> cautions;
 };
 
 struct NumberRequest : BenchRequest {

@@ -12,6 +12,7 @@
 #include "api/fields/word_fields.h"
 #include "api/heads/changes.h"
 #include "api/heads/head_weights.h"
+#include "api/models/models.h"
 #include "api/probe/probe_parts.h"
 #include "api/studio/studio_questions.h"
 #include "core/place_text.h"
@@ -244,10 +245,13 @@ void set_number(const std::string& change, BenchInputs& inputs) {
   matrix->set({0, inputs.head / (inputs.q.dim(1) / matrix->dim(1)), row, column}, written->to);
 }
 
+std::shared_ptr<const api_detail::ModelRun> run_of(StudioState& state, const BenchRequest& request) {
+  return state.run({.model = request.model, .text = request.text, .second = request.second, .example = request.example},
+                   kMostOnBench);
+}
+
 BenchInputs model_inputs(StudioState& state, const BenchRequest& request) {
-  const auto run =
-      state.run({.model = request.model, .text = request.text, .second = request.second, .example = request.example},
-                kMostOnBench);
+  const auto run = run_of(state, request);
   const api_detail::RunSite& site = run->site(request.site);
   const Trace::Attention& call = run->call(site, request.layer);
   BenchInputs inputs;
@@ -363,7 +367,12 @@ BenchReply answer_bench(StudioState& state, const BenchRequest& request, const S
                    .back = bench.back_steps(),
                    .remarks = remarks_on(request, bench),
                    .wrong = std::nullopt,
-                   .nudge = std::nullopt};
+                   .nudge = std::nullopt,
+                   .cautions = {}};
+  if (!request.model.empty()) {
+    const auto run = run_of(state, request);
+    reply.cautions = api_detail::cautions_of(run->trained(), run->example());
+  }
   if (!request.wrong.empty()) reply.wrong = bench_mistake(bench, request.wrong, request.wrong_d);
   if (!request.nudge.empty()) reply.nudge = nudge_of(bench, request.nudge);
   return reply;

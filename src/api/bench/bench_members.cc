@@ -99,7 +99,8 @@ const Members<BenchReply>& members_of(const BenchReply* /*type*/) {
           .add(&BenchReply::back, "back", "From the output's gradient to the inputs'; empty where none was asked for")
           .add(&BenchReply::remarks, "remarks", "What else is to be said, in sentences")
           .add(&BenchReply::wrong, "wrong", "The mistake that was asked for")
-          .add(&BenchReply::nudge, "nudge", "The small step that was asked for");
+          .add(&BenchReply::nudge, "nudge", "The small step that was asked for")
+          .add_cautions();
   return kMembers;
 }
 

@@ -9,6 +9,7 @@ import type { Page, PageProps, Takings } from "../../app/page";
 import { ground } from "../../app/theme";
 import type { Drawing } from "../../drawing/marks";
 import type { BenchReply } from "../../engine/messages";
+import { Cautions } from "../../parts/Cautions";
 import { parsedName, pinned, useLinks } from "../../parts/links";
 import { Bar } from "./Bar";
 import { Board } from "./Board";
@@ -60,6 +61,7 @@ function StepPage({ engine, takings }: PageProps) {
     >
       <h1 class="said">Attention, step by step</h1>
       <Problems bench={bench} />
+      <Cautions of={[reply?.cautions]} />
       {reply ? (
         <>
           <Bar bench={bench} reply={reply} />
