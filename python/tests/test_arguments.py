@@ -1,5 +1,5 @@
-"""Each whole number and each text of each public function with one that the engine does not take: an error of Python that
-names the argument, and none of nanobind's.
+"""Whole numbers and texts that the engine does not take, of each public function: the error names the argument, and is
+none of nanobind's.
 """
 
 import inspect
