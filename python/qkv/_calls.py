@@ -156,12 +156,11 @@ def require_utf8(function: str, name: str, value: Any) -> None:
 
 def _is_utf8(value: Any) -> bool:
     """Whether a text, and each in a list or dict, has no half of a pair of surrogates."""
-    kind = type(value)
-    if issubclass(kind, str):
+    if isinstance(value, str):
         return not any("\ud800" <= letter <= "\udfff" for letter in value)
-    if issubclass(kind, dict):
+    if hasattr(value, "keys"):
         return all(_is_utf8(one) for one in [*value, *value.values()])
-    return not issubclass(kind, (list, tuple)) or all(_is_utf8(one) for one in value)
+    return not _is_list(value) or hasattr(value, "__array__") or all(_is_utf8(one) for one in value)
 
 
 def _fault_of_range(function: str, parameter: Parameter, value: Any) -> str | None:
