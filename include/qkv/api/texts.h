@@ -87,8 +87,8 @@ struct EmbedReply {
   EmbeddedTexts embedded;
 };
 
-/// Opens the model. Says a default prompt, which texts were cut, and what it did not learn from. Throws InvalidArgument naming the field, and
-/// "FILE, line N" for a text of a file.
+/// Opens the model. Says a default prompt, which texts were cut, and what it did not learn from. Throws InvalidArgument
+/// naming the field, and "FILE, line N" for a text of a file.
 [[nodiscard]] EmbedReply embed(const EmbedRequest& request, const Saying& saying);
 
 /// With ends and dtype as the model needs them.
