@@ -42,6 +42,7 @@ Fields<Manner> manner_fields(std::initializer_list<std::string_view> names, cons
   add(&M::page, {.name = "html",
                  .form = "FILE",
                  .meaning = "Write one self-contained page; `-` prints it",
+                 .ending = ".html",
                  .file = FileUse::written,
                  .example = "page.html"});
   if (has("pictures")) fields.add(&M::pictures, picture_fields(group));

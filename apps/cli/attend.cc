@@ -1,7 +1,8 @@
 // qkv attend: the operator on files and typed matrices.
 #include "qkv/api/attend.h"
 
-#include <iterator>
+#include <array>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,44 +13,32 @@ namespace qkv::cli {
 namespace {
 
 struct AttendFlags : AttendRequest {
-  std::string out, lse, weights, scores, present_k, present_v, gradients;  // empty: not written
+  std::array<std::string, kAttendResults> places;  // of attend_results(), each; empty: not written
 };
-
-// Where each of attend_results() goes.
-constexpr std::string AttendFlags::* kPlaces[] = {
-    &AttendFlags::out,       &AttendFlags::lse,       &AttendFlags::weights,  &AttendFlags::scores,
-    &AttendFlags::present_k, &AttendFlags::present_v, &AttendFlags::gradients};
 
 // Gradients have names of their own.
 std::string path_of(const AttendFlags& flags, const std::string& name) {
-  for (std::size_t n = 0; n < std::size(kPlaces); ++n) {
-    if (attend_results()[n].name == name) return flags.*kPlaces[n];
+  std::string gradients;
+  for (std::size_t n = 0; n < kAttendResults; ++n) {
+    const std::string& place = flags.places.at(n);
+    if (attend_results()[n].name == name) return place;
+    if (attend_results()[n].is_several && !place.empty()) gradients = place + ":" + name;
   }
-  return flags.gradients.empty() ? "" : flags.gradients + ":" + name;
+  return gradients;
 }
 
 // A place asks for its result.
-bool add_results_with_places(AttendFlags& flags) {
-  bool has_place = false;
-  for (std::size_t n = 0; n < std::size(kPlaces); ++n) {
-    if ((flags.*kPlaces[n]).empty()) continue;
-    has_place = true;
-    flags.results.emplace_back(attend_results()[n].name);
+void add_results_with_places(AttendFlags& flags) {
+  for (std::size_t n = 0; n < kAttendResults; ++n) {
+    if (!flags.places.at(n).empty()) flags.results.emplace_back(attend_results()[n].name);
   }
-  return has_place;
 }
 
-void run_attend(Asked<AttendFlags>& asked, const Given& given) {
-  const bool is_shown = !asked.how.quiet && (is_tensor_text(asked.q) || given.has("results"));
-  const bool has_place = add_results_with_places(asked);
+void run_attend(Asked<AttendFlags>& asked, const Given& /*all*/) {
+  add_results_with_places(asked);
   const AttendChoice choice = attend_choice(asked);
   const AttentionProblem problem = load_problem(asked);
   require_attend(problem, choice);
-  if (!has_place && !is_shown) {
-    throw Misuse(
-        "nowhere to write a result: add --out, --lse, --weights, --scores, --gradients, --present-k or --present-v, "
-        "or --results to print some");
-  }
   const Upstream upstream = load_upstream(asked, problem);
   AttendReply reply = attend(problem, upstream, choice);
   std::vector<NamedView> files;
@@ -70,22 +59,25 @@ Fields<Asked<AttendFlags>> fields_of_attend() {
   const std::string group = "Files (each appears whole or not at all, and none before all are computed)";
   Fields<AttendFlags> fields;
   fields.add(attend_fields());
-  for (std::size_t n = 0; n < std::size(kPlaces); ++n) {
-    const auto& [name, meaning] = attend_results()[n];
-    fields.add(kPlaces[n], {.name = name,
-                            .form = "FILE",
-                            .meaning = meaning,
-                            .group = group,
-                            .file = FileUse::tensor,
-                            .example = std::string(name) + ".npy"});
+  std::vector<std::string> places;
+  for (std::size_t n = 0; n < kAttendResults; ++n) {
+    const AttendResult& one = attend_results()[n];
+    const std::string ending = one.is_several ? ".npz" : ".npy";
+    fields.add(&AttendFlags::places, n,
+               {.name = one.name,
+                .form = "FILE",
+                .meaning = one.meaning + std::string(one.is_several ? "; FILE.npz or .safetensors" : ""),
+                .group = group,
+                .file = one.is_several ? FileUse::archive : FileUse::tensor,
+                .example = one.name + ending});
+    places.emplace_back(one.name);
   }
   fields.info("out").letter = 'o';
-  fields.info("gradients").meaning += "; FILE.npz or .safetensors";
-  fields.info("gradients").file = FileUse::archive;
-  fields.give_examples({{"gradients", "gradients.npz"}});
   Fields<Asked<AttendFlags>> all = asked(fields, {"json", "quiet"}, "Summary");
   all.info("json").meaning = "Print the summary as JSON";
-  all.info("quiet").excludes.emplace_back("results");
+  FieldInfo& quiet = all.info("quiet");
+  quiet.excludes.emplace_back("results");
+  quiet.needs_one = places;
   return all;
 }
 
@@ -94,7 +86,7 @@ Fields<Asked<AttendFlags>> fields_of_attend() {
 void add_attend(Commands& commands) {
   commands.add({.name = "attend",
                 .group = "Attention",
-                .footer = "Without a place for a result, typed matrices give out and weights here.\n"
+                .footer = "Without a place for a result, or --results, it gives out and weights.\n"
                           "Examples:\n"
                           "  qkv attend --q q.npy --k k.npy --v v.npy --mask \"causal & window(64)\" -o o.npy\n"
                           "  qkv attend --q \"[[1,0],[0,1]]\" --k \"[[1,0],[1,1]]\" --v \"[[1], [2]]\" --causal"},

@@ -12,6 +12,7 @@
 #include "file/live_engine.h"
 #include "file/view_page.h"
 #include "interrupts.h"
+#include "qkv/api/models.h"
 #include "qkv/api/questions.h"
 #include "qkv/api/studio.h"
 #include "qkv/files.h"
@@ -84,10 +85,12 @@ void write_page(const char* kind, const std::string& file, const std::string& pa
 
 void run_view(const Asked<ViewFlags>& asked, const Given& /*all*/) {
   if (asked.describes) return print(questions_as_json());
-  require_sound(asked.studio);
+  // Of a studio that is served, quantised weights stay as they lie in the file, so that it is there at once.
+  const auto quantised = asked.file.empty() ? QuantisedWeights::as_stored : QuantisedWeights::as_f32;
+  const OpenedModel model = require_sound(asked.studio, quantised);
   studio::require_pages();
   if (!asked.frame.empty()) return write_page("frame", asked.frame, studio::frame_page());
-  if (!asked.file.empty()) return write_page("page", asked.file, studio::view_page(asked.studio));
+  if (!asked.file.empty()) return write_page("page", asked.file, studio::view_page(asked.studio, model));
   serve(asked);
 }
 
@@ -113,6 +116,7 @@ Fields<ViewFlags> fields_of_view() {
                          .form = "FILE.html",
                          .meaning = "Write the pages for a frame of another page, which answers what they ask "
                                     "(docs/studio.md)",
+                         .ending = ".html",
                          .file = FileUse::written,
                          .example = "frame.html"});
   fields.add(&A::stays_closed, {.name = "no_open", .meaning = "Open no browser"});

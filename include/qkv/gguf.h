@@ -53,6 +53,8 @@ class Gguf {
   /// Maps the file, read only, as Safetensors::read(). Of a split model any part stands for all: the others lie beside
   /// it, by names that end in -00001-of-00003.gguf. Throws Error for a part that is not there, too.
   [[nodiscard]] static Gguf read(const std::string& path);
+  /// The same of a file that is mapped already.
+  [[nodiscard]] static Gguf read(files::SharedBytes bytes, const std::string& path);
 
   [[nodiscard]] int version() const noexcept { return version_; }
   /// In the order of their data.

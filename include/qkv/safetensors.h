@@ -42,7 +42,12 @@ class Safetensors {
   /// Maps the file, read only. It must not be cut short or written in place while this or one of its tensors lives (a
   /// cut file ends the program with SIGBUS); replacing it by another, as write_file() does, is safe. A pipe is read.
   [[nodiscard]] static Safetensors read(const std::string& path);
+  /// The bytes of a file that is mapped already; `source` stands in messages.
+  Safetensors(files::SharedBytes bytes, std::string source);
 
+  /// The whole file, header and data.
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+  [[nodiscard]] const std::string& source() const noexcept { return source_; }
   /// In the order of their data.
   [[nodiscard]] const std::vector<SafetensorsEntry>& entries() const noexcept { return entries_; }
   /// `__metadata__`; empty where there is none.
@@ -56,8 +61,6 @@ class Safetensors {
   [[nodiscard]] Tensor load(std::string_view name) const;
 
  private:
-  Safetensors(files::SharedBytes bytes, std::string source);
-
   std::shared_ptr<const void> owner_;
   std::span<const std::byte> bytes_;
   std::string source_;

@@ -7,9 +7,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "files/mapped_file.h"
-#include "qkv/safetensors.h"
-
 namespace qkv::files {
 namespace {
 
@@ -54,17 +51,17 @@ std::vector<std::byte> encode_checked_safetensors(std::span<const NamedView> ten
   return bytes;
 }
 
-void require_sound(const std::string& path) {
-  const Safetensors file = Safetensors::read(path);
+void require_sound(const Safetensors& file) {
   const bool has_kind = file.metadata().contains(std::string(kKind));
   const bool has_value = file.metadata().contains(std::string(kValue));
   if (!has_kind && !has_value) return;
-  const SharedBytes whole = map_file(path);
-  const std::size_t digits = digits_begin(whole.bytes);
+  const std::span<const std::byte> bytes = file.bytes();
+  const std::size_t digits = digits_begin(bytes);
   const bool is_sound = has_kind && digits != std::string_view::npos &&
-                        std::string_view(reinterpret_cast<const char*>(whole.bytes.data()) + digits, kNone.size()) ==
-                            checksum_of(whole.bytes, digits);
-  if (!is_sound) throw FileError(path, "damaged: its bytes do not give the checksum that was written with them");
+                        std::string_view(reinterpret_cast<const char*>(bytes.data()) + digits, kNone.size()) ==
+                            checksum_of(bytes, digits);
+  if (!is_sound)
+    throw FileError(file.source(), "damaged: its bytes do not give the checksum that was written with them");
 }
 
 }  // namespace qkv::files

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "qkv/files.h"
+#include "qkv/safetensors.h"
 
 namespace qkv::files {
 
@@ -17,8 +18,8 @@ namespace qkv::files {
 [[nodiscard]] std::vector<std::byte> encode_checked_safetensors(std::span<const NamedView> tensors,
                                                                 const std::map<std::string, std::string>& metadata);
 
-/// Throws Error naming the path if the file has a checksum that its bytes do not give; reads all of them then. A file
+/// Throws Error naming the source if the file has a checksum that its bytes do not give; reads all of them then. A file
 /// without one is taken as it is.
-void require_sound(const std::string& path);
+void require_sound(const Safetensors& file);
 
 }  // namespace qkv::files

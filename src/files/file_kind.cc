@@ -35,6 +35,8 @@ constexpr std::array<FileKind, 15> kKinds = {{
     {"RIFF", "a RIFF file, as WAV and WebP are"},
 }};
 
+constexpr std::size_t kRead = 64;  // bytes, as many as kinds need
+
 // In any case, behind blanks: what a server sends in place of a file that it does not give.
 bool is_page(std::string_view bytes) {
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
@@ -49,8 +51,11 @@ bool is_page(std::string_view bytes) {
 
 }  // namespace
 
+std::string_view beginning_of(std::span<const std::byte> bytes) noexcept {
+  return {reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), kRead)};
+}
+
 std::string beginning_of(const std::string& path) {
-  constexpr std::size_t kRead = 64;
   std::string begin(kRead, '\0');
   std::ifstream file(path, std::ios::binary);
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));

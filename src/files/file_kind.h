@@ -1,6 +1,8 @@
 // What a file is by its first bytes, for messages about a file of another kind than is read.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -8,6 +10,8 @@ namespace qkv::files {
 
 /// The first bytes of a file, as many as kinds need; none of one that cannot be read.
 [[nodiscard]] std::string beginning_of(const std::string& path);
+/// The same of bytes that are here.
+[[nodiscard]] std::string_view beginning_of(std::span<const std::byte> bytes) noexcept;
 
 /// "a PNG picture", "a GGUF file"; empty for bytes of an unknown kind.
 [[nodiscard]] std::string_view kind_of(std::string_view bytes) noexcept;

@@ -75,10 +75,12 @@ Gguf::Gguf(std::vector<std::byte> bytes, const std::string& source) {
   index_names();
 }
 
-Gguf Gguf::read(const std::string& path) {
+Gguf Gguf::read(const std::string& path) { return read(files::map_file(path), path); }
+
+Gguf Gguf::read(files::SharedBytes bytes, const std::string& path) {
   constexpr std::int64_t kMostParts = 65535;
   Gguf file;
-  file.add_part(files::map_file(path), path);
+  file.add_part(bytes, path);
   const std::int64_t count = number_in(file.metadata_, kSplitCount, 0);
   if (count > 1) {
     const std::int64_t number = number_in(file.metadata_, kSplitNumber, 0);
@@ -92,7 +94,7 @@ Gguf Gguf::read(const std::string& path) {
     file = Gguf();
     for (std::int64_t n = 0; n < count; ++n) {
       const std::string part = begin + end_of_part(n, count);
-      file.add_part(files::map_file(part), part);
+      file.add_part(part == path ? bytes : files::map_file(part), part);
     }
     const std::int64_t all = number_in(file.metadata_, kSplitTensors, std::ssize(file.entries_));
     if (all != std::ssize(file.entries_)) {

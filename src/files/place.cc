@@ -1,10 +1,11 @@
 #include "files/place.h"
 
 #include <filesystem>
-#include <fstream>
+#include <utility>
 
 #include "files/descriptor.h"
 #include "files/file_kind.h"
+#include "files/mapped_file.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
 
@@ -29,10 +30,9 @@ void require_fetched(std::string_view bytes, const std::string& path) {
   throw FileError(path, "a Git LFS pointer in place of the file itself: fetch it by `git lfs pull`");
 }
 
-std::string_view other_than_safetensors(const std::string& path) {
+std::string_view other_than_safetensors(std::span<const std::byte> bytes, const std::string& path) {
   constexpr std::size_t kLength = 8;
-  if (!std::ifstream(path, std::ios::binary)) return {};
-  const std::string begin = beginning_of(path);
+  const std::string_view begin = beginning_of(bytes);
   if (begin.size() > kLength && begin[kLength] == '{') return {};
   require_fetched(begin, path);
   if (begin.empty()) return "an empty file";
@@ -40,9 +40,11 @@ std::string_view other_than_safetensors(const std::string& path) {
   return kind.empty() ? kAnotherFile : kind;
 }
 
-void require_safetensors(const std::string& path) {
-  const std::string_view other = other_than_safetensors(path);
+Safetensors read_safetensors(const std::string& path) {
+  SharedBytes bytes = map_file(path);
+  const std::string_view other = other_than_safetensors(bytes.bytes, path);
   if (!other.empty()) throw FileError(path, "expected a safetensors file, got " + std::string(other));
+  return {std::move(bytes), path};
 }
 
 std::string read_text(const std::string& path) {

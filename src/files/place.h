@@ -1,8 +1,12 @@
 // What a path leads to, and texts of files, with errors that name the path.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
+
+#include "qkv/safetensors.h"
 
 namespace qkv::files {
 
@@ -17,12 +21,12 @@ namespace qkv::files {
 void require_fetched(std::string_view bytes, const std::string& path);
 
 inline constexpr std::string_view kAnotherFile = "another file";
-/// What a file is whose first bytes cannot be the length of a header and its brace; empty for one that may be of
-/// safetensors, and for what cannot be read, which is left to its reader. Throws as require_fetched().
-[[nodiscard]] std::string_view other_than_safetensors(const std::string& path);
+/// What a file of these bytes is, if its first ones cannot be the length of a header and its brace; empty for one that
+/// may be of safetensors. Throws as require_fetched().
+[[nodiscard]] std::string_view other_than_safetensors(std::span<const std::byte> bytes, const std::string& path);
 
-/// Throws Error if the file is another than of safetensors, as above.
-void require_safetensors(const std::string& path);
+/// The safetensors file at a path, opened once. Throws Error for a file of another kind, as above.
+[[nodiscard]] Safetensors read_safetensors(const std::string& path);
 
 /// The bytes of a file. Throws Error as read_file() and require_fetched().
 [[nodiscard]] std::string read_text(const std::string& path);

@@ -35,11 +35,6 @@ std::vector<std::string> names_of(const Safetensors& file) {
   return names;
 }
 
-Safetensors read_safetensors(const std::string& path) {
-  files::require_safetensors(path);
-  return Safetensors::read(path);
-}
-
 Tensor read_npy(const std::string& path) { return decode_npy(read_file(path), path); }
 
 struct Group {
@@ -111,7 +106,7 @@ Tensor read_tensor(const std::string& text) {
       return file.load(only_member(path, file.names()));
     }
     case TensorFormat::safetensors: {
-      const Safetensors file = read_safetensors(path.file);
+      const Safetensors file = files::read_safetensors(path.file);
       return file.load(only_member(path, names_of(file)));
     }
   }
@@ -127,7 +122,7 @@ std::vector<NamedTensor> read_tensors(const std::string& text) {
     const Npz file(path.file);
     for (const std::string& name : file.names()) tensors.push_back({.name = name, .tensor = file.load(name)});
   } else {
-    const Safetensors file = read_safetensors(path.file);
+    const Safetensors file = files::read_safetensors(path.file);
     for (const std::string& name : names_of(file)) tensors.push_back({.name = name, .tensor = file.load(name)});
   }
   return tensors;

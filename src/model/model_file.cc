@@ -1,8 +1,11 @@
 // A model's file: safetensors, whose metadata hold the config and the tokenizers.
 #include <algorithm>
 #include <filesystem>
+#include <memory>
+#include <utility>
 
 #include "files/checksum.h"
+#include "files/mapped_file.h"
 #include "files/place.h"
 #include "model/families/folder.h"
 #include "model/families/gguf.h"
@@ -30,8 +33,8 @@ std::string folder_hint(const std::string& path) {
   return ": give its folder, " + (folder.empty() ? "." : folder.string());
 }
 
-void require_safetensors(const std::string& path) {
-  const std::string_view other = files::other_than_safetensors(path);
+void require_safetensors(std::span<const std::byte> bytes, const std::string& path) {
+  const std::string_view other = files::other_than_safetensors(bytes, path);
   if (other.empty()) return;
   const std::string hint = other == files::kAnotherFile ? folder_hint(path) : "";
   throw FileError(path, "expected a safetensors file, got " + std::string(other) + hint);
@@ -102,8 +105,8 @@ Model Model::of_file(const Safetensors& file, const std::string& path) {
   if (words_of(kModel, file.metadata()).empty()) {
     throw FileError(path, "expected a model with its config, as qkv writes it, got tensors alone" + folder_hint(path));
   }
-  files::require_sound(path);
-  const Model model = [&] {
+  files::require_sound(file);
+  Model model = [&] {
     try {
       return undrawn(file);
     } catch (const InvalidArgument& damaged) {
@@ -112,14 +115,16 @@ Model Model::of_file(const Safetensors& file, const std::string& path) {
   }();
   take_dtypes(file, model.parameters());
   load_parameters(file, model.parameters(), Differences(path));
+  model.file_ = std::make_shared<const Safetensors>(file);
   return model;
 }
 
 Model Model::open(const std::string& path, QuantisedWeights quantised) {
   if (files::is_folder(path)) return families::open_folder(families::transformer_folder(path), quantised);
-  if (families::is_gguf(path)) return families::open_gguf(path, quantised);
-  require_safetensors(path);
-  return of_file(Safetensors::read(path), path);
+  files::SharedBytes bytes = files::map_file(path);
+  if (families::is_gguf(bytes.bytes)) return families::model_of_gguf(Gguf::read(std::move(bytes), path), quantised);
+  require_safetensors(bytes.bytes, path);
+  return of_file({std::move(bytes), path}, path);
 }
 
 std::map<std::string, std::string> Model::metadata() const {

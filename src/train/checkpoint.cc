@@ -50,7 +50,7 @@ std::map<std::string, std::string> Checkpoint::run() const { return words_of("ru
 void Checkpoint::restore(Optimizer& optimizer, const std::map<std::string, std::string>& metadata) const {
   const auto name = file_.metadata().find(kOptimizer);
   if (name == file_.metadata().end()) throw FileError(path_, "a model without its training, which cannot go on");
-  files::require_sound(path_);
+  files::require_sound(file_);
   Differences differences(path_);
   differences.compare(words_of("model", file_.metadata()), words_of("model", metadata));
   if (name->second != optimizer.name()) {

@@ -4,9 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "files/place.h"
 #include "files/reading.h"
-#include "model/families/gguf.h"
 #include "model/words.h"
 #include "qkv/number_text.h"
 #include "qkv/safetensors.h"
@@ -88,8 +86,7 @@ TrainedModel::TrainedModel(TextModel model, std::shared_ptr<const Task> task)
 TrainedModel TrainedModel::read(const std::string& path, QuantisedWeights quantised) {
   files::require_file_or_folder(path);
   Model model = Model::open(path, quantised);
-  const bool is_of_others = files::is_folder(path) || families::is_gguf(path);
-  const Words run = is_of_others ? Words() : words_of("run", Safetensors::read(path).metadata());
+  const Words run = model.file() == nullptr ? Words() : words_of("run", model.file()->metadata());
   if (!run.contains("task")) return {TextModel(std::move(model), path), nullptr};
   try {
     std::shared_ptr<const Task> task = task_of(run);

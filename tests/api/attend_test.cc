@@ -11,6 +11,7 @@
 #include "core/error_message.h"
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
+#include "qkv/watched.h"
 
 namespace qkv::attend_test {
 namespace {
@@ -144,6 +145,37 @@ TEST(ViewAttend, RefusesResultsThatLackWhatTheyNeed) {
   request = asked_for({});
   request.stage = "raw";
   EXPECT_EQ(refusal_of(request), "request: stage: expected scores among the `results`, got out, weights");
+  request = asked_for({"out", "lse"});
+  request.memory_limit = std::uint64_t{4} << 30;
+  EXPECT_EQ(refusal_of(request), "request: memory_limit: expected weights or scores among the `results`, got out, lse");
+  for (const char* result : {"weights", "scores"}) {
+    request = asked_for({result});
+    request.memory_limit = std::uint64_t{4} << 30;
+    EXPECT_EQ(names_of(request), std::vector<std::string>{result});
+  }
+}
+
+TEST(ViewAttend, TakesResultsAsOneText) {
+  const std::string_view json = R"({"q": "[[1]]", "k": "[[1]]", "v": "[[1]]", "results": "out,lse"})";
+  EXPECT_EQ(attend_fields().from_json(json).results, (std::vector<std::string>{"out", "lse"}));
+  EXPECT_THAT(
+      error_message<Error>([] { (void)attend_fields().from_json(R"({"results": "out,ls"})"); }),
+      HasSubstr("results: expected out, lse, weights, scores, present_k, present_v or gradients, got \"ls\"; did "
+                "you mean lse?"));
+}
+
+TEST(ViewAttend, ComputesNoAttentionForWhatIsGiven) {
+  const auto looks_of = [](std::vector<std::string> results) {
+    int looks = 0;
+    const WatchedThread watched([&] {
+      ++looks;
+      return Proceed::go_on;
+    });
+    EXPECT_EQ(answer(asked_for(std::move(results))).rows_that_see_nothing.has_value(), looks > 0);
+    return looks;
+  };
+  EXPECT_EQ(looks_of({"present_k", "present_v"}), 0);
+  EXPECT_GT(looks_of({"present_k", "out"}), 0);
 }
 
 // Its weights would take 16 GiB.
@@ -155,11 +187,12 @@ TEST(ViewAttend, HoldsNoWeightsThatNobodyAskedFor) {
   AttendRequest request;
   request.q = request.k = request.v = path;
   request.window = "16";
-  request.memory_limit = 1 << 20;
+  request.memory_limit = std::uint64_t{1} << 20;
   EXPECT_EQ(error_message([&] { (void)answer(request); }),
             "request: memory_limit: expected at least 16 GiB for weights, [1, 1, 65536, 65536] of f32 (qkv probe shows "
             "any part without storing the whole), got 1 MiB");
   request.results = {"out", "lse"};
+  request.memory_limit.reset();
   const AttendFigures figures = answer(request);
   ASSERT_EQ(figures.arrays.size(), 2U);
   EXPECT_EQ(figures.arrays[0].second.shape(), (Shape{T, 1}));

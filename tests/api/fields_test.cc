@@ -202,6 +202,31 @@ std::optional<Ends> ends_of(const FieldInfo& field) {
   }
 }
 
+// As the document shows it, and as every face reads it: by itself, as what other fields a request needs is not asked.
+TEST(Fields, TakeTheirExampleInEveryFace) {
+  int lists = 0;
+  for (const Question& question : questions()) {
+    for (FieldInfo field : question.fields) {
+      field.needs = field.needs_one = field.excludes = field.one_of = {};
+      field.beside = {};
+      field.required = false;
+      const std::string what = question.name + "." + field.name + " = " + field.example;
+      const FieldValue value = field_value(field, field.example);
+      const bool is_text = field.type == FieldType::text || field.type == FieldType::texts ||
+                           field.type == FieldType::wholes || field.type == FieldType::size;
+      const nlohmann::json shown = is_text ? nlohmann::json(field.example) : nlohmann::json::parse(field.example);
+      const auto read = [&] { return field_values({&field, 1}, nlohmann::json{{field.name, shown}}.dump()); };
+      ASSERT_EQ(error_message<Error>([&] { (void)read(); }), "") << what;
+      EXPECT_EQ(read().front().second, value) << what;
+      const bool is_list = field.type == FieldType::texts || field.type == FieldType::wholes;
+      lists += is_list ? 1 : 0;
+      if (!is_list) continue;
+      EXPECT_EQ(field_values({&field, 1}, NamedValues{{field.name, field.example}}).front().second, value) << what;
+    }
+  }
+  EXPECT_GT(lists, 20);
+}
+
 TEST(Fields, OfNumbersTakeWhatIsWithinTheirBoundsAndNothingElse) {
   int walked = 0;
   for_each_field([&](const std::string& name, const FieldInfo& field) {

@@ -168,12 +168,17 @@ TEST_F(AttendRefusal, FilesOfTheWrongKind) {
               HasSubstr("--bias-file: expected numbers to add"));
 }
 
-TEST_F(AttendRefusal, NoPlaceForTheResultOfTypedMatrices) {
-  const std::string one = "[[1]]";
-  const tests::Outcome typed = tests::run_qkv({"attend", "--q", one, "--k", one, "--v", one, "--quiet"});
-  EXPECT_EQ(typed.code, 2);
-  EXPECT_THAT(typed.err, HasSubstr("qkv attend: nowhere to write a result: add --out"));
-  EXPECT_EQ(attend({"--quiet"}).err, typed.err);
+TEST_F(AttendRefusal, NothingToWriteAndNothingToSay) {
+  const Outcome outcome = attend({"--quiet"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.err,
+            "qkv attend: --quiet: expected --out, --lse, --weights, --scores, --present-k, --present-v or --gradients "
+            "beside it, got none of them\n");
+}
+
+TEST_F(AttendRefusal, ALimitOfWhatIsNotStored) {
+  EXPECT_EQ(refusal(2, {"--memory-limit", "1GiB"}),
+            "qkv attend: --memory-limit: expected weights or scores among the --results, got out\n");
 }
 
 TEST_F(AttendRefusal, APastWithoutItsOtherHalf) {
@@ -192,12 +197,6 @@ TEST_F(AttendRefusal, InputsThatAreNotGiven) {
   const Outcome outcome = tests::run_qkv({"attend", "--q", path("q.npy"), "--k", path("k.npy")});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.err, "qkv attend: --v: expected a value, got none\n");
-}
-
-TEST_F(AttendRefusal, NoPlaceForAResult) {
-  const Outcome outcome = attend({});
-  EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("nowhere to write a result: add --out"));
 }
 
 TEST_F(AttendRefusal, FilesThatCannotBeRead) {

@@ -121,13 +121,14 @@ TEST(PageFile, TakesAnotherReplyAndKnowsWhatItsRequestsName) {
 
 TEST(PageFile, TakesTheModelsThatItShowsAndThenTheSmallest) {
   LiveEngine live;
-  add_models(live, {"english", "./mine.safetensors"}, 700'000);
+  Studio studio;
+  add_models(live, {"english", "./mine.safetensors"}, 700'000, studio);
   EXPECT_TRUE(live.models.contains("english"));
   EXPECT_TRUE(live.models.contains("reverse"));  // 57 kB
   EXPECT_FALSE(live.models.contains("gpt"));
   EXPECT_FALSE(live.models.contains("./mine.safetensors"));
   LiveEngine small;
-  add_models(small, {"english"}, 0);
+  add_models(small, {"english"}, 0, studio);
   EXPECT_EQ(small.models.size(), 1U);
 }
 

@@ -86,7 +86,7 @@ TEST_F(PagePasses, ReadATextAnewWithoutItsAnswer) {
 
 TEST_F(PagePasses, OfAnExportedViewAreOne) {
   const std::int64_t before = passes_of_thread();
-  const std::string page = studio::view_page({.model = "gpt", .text = "The cat sat"});
+  const std::string page = studio::view_page({.model = "gpt", .text = "The cat sat"}, open_model("gpt"));
   EXPECT_EQ(passes_of_thread() - before, 1);
   EXPECT_THAT(page, testing::HasSubstr("#/heads?"));
 }

@@ -169,7 +169,9 @@ std::string explain_page(const ExplainRequest& asked, const Explanation& explana
 // The address has a picture or caption a line.
 std::string match_page(const MatchRequest& asked, const MatchFound& found) {
   const MatchQuestion& question = found.question;
-  return studio_page({.title = question.title}, [&](Frozen& frozen, StudioPage& page) {
+  OpenedText opened{.model = found.model};
+  opened.shown.model = asked.model;
+  return studio_page({.title = question.title, .opened = std::move(opened)}, [&](Frozen& frozen, StudioPage& page) {
     const MatchRequest request{.images = question.names,
                                .captions = question.captions,
                                .file = {},

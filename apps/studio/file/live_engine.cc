@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,10 +16,11 @@ namespace {
 
 constexpr std::array<const char*, 2> kUnchosen = {"bottleneck/vector", "bottleneck/attention"};
 
-std::string packed_model(const std::string& name) {
-  const auto bytes = read_file(box_file(name + ".safetensors"));
+std::string packed(std::span<const std::byte> bytes) {
   return gzipped({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
+
+std::string packed_model(const std::string& name) { return packed(read_file(box_file(name + ".safetensors"))); }
 
 // What a model takes in a page: base85, and its name with quotes, colon and comma.
 std::size_t bytes_in_page(const std::string& name, const std::string& packed) {
@@ -43,22 +45,23 @@ std::optional<LiveEngine> live_engine() {
   return live;
 }
 
-void add_models(LiveEngine& live, const std::set<std::string>& shown, std::size_t room) {
+void add_models(LiveEngine& live, const std::set<std::string>& shown, std::size_t room, Studio& studio) {
   std::vector<std::pair<std::size_t, std::string>> others;
   std::size_t taken = 0;
   for (const std::string& name : trained_model_names()) {
     if (shown.contains(name)) {
-      taken += bytes_in_page(name, live.models[name] = packed_model(name));
+      const auto opened = studio.model(name);
+      taken += bytes_in_page(name, live.models[name] = packed(opened->model().file()->bytes()));
     } else {
       others.emplace_back(read_file(box_file(name + ".safetensors")).size(), name);
     }
   }
   std::ranges::sort(others);
   for (const auto& [size, name] : others) {
-    std::string packed = packed_model(name);
-    taken += bytes_in_page(name, packed);
+    std::string model = packed_model(name);
+    taken += bytes_in_page(name, model);
     if (taken > room) return;
-    live.models[name] = std::move(packed);
+    live.models[name] = std::move(model);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "page_file.h"
+#include "qkv/api/studio.h"
 
 namespace qkv::studio {
 
@@ -15,9 +16,10 @@ namespace qkv::studio {
 /// this qkv was built.
 [[nodiscard]] std::optional<LiveEngine> live_engine();
 
-/// Adds the models of the box that are in `shown`, then the smallest ones, as long as they take at most `room` bytes of
-/// a page. Those that are shown have no bound: a page without its own model would not be live.
-void add_models(LiveEngine& live, const std::set<std::string>& shown, std::size_t room);
+/// Adds the models of the box that are in `shown`, as `studio` has them open, then the smallest ones, as long as they
+/// take at most `room` bytes of a page. Those that are shown have no bound: a page without its own model would not be
+/// live.
+void add_models(LiveEngine& live, const std::set<std::string>& shown, std::size_t room, Studio& studio);
 
 /// The file of a model of the box; empty for any other name.
 [[nodiscard]] std::vector<std::byte> box_model(const std::string& name);

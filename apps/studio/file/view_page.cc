@@ -1,6 +1,7 @@
 #include "file/view_page.h"
 
 #include <optional>
+#include <utility>
 
 #include "file/studio_page.h"
 #include "qkv/api/about.h"
@@ -46,9 +47,12 @@ void fill_view(Frozen& frozen, StudioPage& page) {
 
 }  // namespace
 
-std::string view_page(const StudioOptions& options) {
+std::string view_page(const StudioOptions& options, OpenedModel model) {
   const std::string& shown = options.model.empty() ? options.text : options.model;
-  return studio_page({.studio = options, .title = shown.empty() ? "Attention" : shown}, fill_view);
+  OpenedText opened{.model = std::move(model)};
+  opened.shown.model = options.model;
+  return studio_page({.studio = options, .title = shown.empty() ? "Attention" : shown, .opened = std::move(opened)},
+                     fill_view);
 }
 
 std::string frame_page() {

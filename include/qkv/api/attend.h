@@ -1,6 +1,7 @@
 // Attention on files or texts: what is computed of a problem, and what is told of it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -18,17 +19,19 @@ namespace qkv {
 struct AttendResult {
   const char* name;
   const char* meaning;
+  bool is_several = false;  // tensors, each with a name of its own
 };
 
 /// out, lse, weights, scores, present_k, present_v and gradients: d_q, d_k, d_v, then d_bias_0, … and d_sinks where
 /// there are biases and sinks.
-[[nodiscard]] std::span<const AttendResult> attend_results() noexcept;
+inline constexpr std::size_t kAttendResults = 7;
+[[nodiscard]] std::span<const AttendResult, kAttendResults> attend_results() noexcept;
 
 /// What is computed of a problem.
 struct AttendChoice {
-  std::vector<std::string> results = {};                // by their names
-  std::optional<std::string> stage = std::nullopt;      // of scores; default: scaled
-  std::uint64_t memory_limit = std::uint64_t{4} << 30;  // bytes that weights or scores may take
+  std::vector<std::string> results = {};                     // by their names
+  std::optional<std::string> stage = std::nullopt;           // of scores; default: scaled
+  std::optional<std::uint64_t> memory_limit = std::nullopt;  // bytes that weights or scores may take; default: 4 GiB
 
   [[nodiscard]] bool has(std::string_view result) const;
 };
@@ -39,7 +42,8 @@ struct AttendRequest : ProblemRequest, AttendChoice {};
 [[nodiscard]] const Fields<AttendRequest>& attend_fields();
 
 /// The choice of a request, where it names no results out and weights, and gradients beside d_out. Throws
-/// InvalidArgument for gradients without d_out, d_out without gradients, and a stage without scores.
+/// InvalidArgument for gradients without d_out, d_out without gradients, a stage without scores, and a memory_limit
+/// without weights or scores.
 [[nodiscard]] AttendChoice attend_choice(const AttendRequest& request);
 
 struct AttendReply {
@@ -47,16 +51,16 @@ struct AttendReply {
   MaskShape shape;
   TileSize tile;
   TileCounts tiles;
-  std::int64_t blind_rows = 0;  // rows that see nothing
+  std::optional<std::int64_t> blind_rows = std::nullopt;  // rows that see nothing; none where attention is not computed
 };
 
 /// Refuses what attention() would, and weights or scores that memory_limit does not hold, before anything is computed.
 /// Throws InvalidArgument.
 void require_attend(const AttentionProblem& problem, const AttendChoice& choice);
 
-/// Computes the results that are chosen, and no others: gradients, out, lse, scores, weights, present_k, present_v.
-/// weights and scores are f64 for f64, else f32. Throws InvalidArgument as attention() and attention_backward(), and
-/// Error naming the result, its shape and size where memory ends.
+/// Computes the results that are chosen, and no others, present_k and present_v without attention: gradients, out, lse,
+/// scores, weights, present_k, present_v. weights and scores are f64 for f64, else f32. Throws InvalidArgument as
+/// attention() and attention_backward(), and Error naming the result, its shape and size where memory ends.
 [[nodiscard]] AttendReply attend(const AttentionProblem& problem, const Upstream& upstream, const AttendChoice& choice);
 
 /// A tensor, and where it came from or went to.
@@ -88,7 +92,7 @@ struct AttendCoverage {
 struct AttendFigures : MatrixExtents, AppliedOptions {
   Named<TensorFile> inputs;
   AttendCoverage coverage;
-  std::int64_t rows_that_see_nothing = 0;
+  std::optional<std::int64_t> rows_that_see_nothing;
   Named<TensorFile> outputs;
   Named<Tensor> arrays;
 };

@@ -1,6 +1,7 @@
 // What a request holds, described once: from it come the options of the command, the reader of JSON and docs/api.md.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -127,15 +128,15 @@ using ShownName = std::function<std::string(std::string_view)>;
 /// what the face calls a field; dashes before names are no part of what is compared.
 [[nodiscard]] std::string there_is_no(std::string_view kind, std::string_view name, std::span<const std::string> names);
 
-/// The members of a JSON object as values of these fields. A null is a field that is left out, a text for a list of
-/// texts is a list of one. Throws Error for what is no JSON object, NotThere for a key that is no field, and as
+/// The members of a JSON object as values of these fields. A null is a field that is left out, a text for a list
+/// is read by field_value(). Throws Error for what is no JSON object, NotThere for a key that is no field, and as
 /// field_value() and require_company() do.
 [[nodiscard]] FieldValues field_values(std::span<const FieldInfo> fields, std::string_view json);
 
 /// Values by the names of their fields, {{"mask", "causal"}, {"tq", 8}}.
 using NamedValues = std::map<std::string, FieldValue, std::less<>>;
 
-/// The same of such values; a whole number stands for one of any type.
+/// The same of such values; a whole number stands for one of any type, a text for a list.
 [[nodiscard]] FieldValues field_values(std::span<const FieldInfo> fields, const NamedValues& named);
 
 /// A value as JSON in one line, and the values as an object, by their names' order.
@@ -277,6 +278,14 @@ class Fields : public FieldTable {
   Fields& add(Value Request::* place, FieldInfo info) {
     FieldTable::add(std::move(info), api_detail::holder_of(static_cast<const Value*>(nullptr)),
                     offset_of(&(plain_.*place)), &plain_);
+    return *this;
+  }
+
+  /// Of several values in a row the n-th.
+  template <class Value, std::size_t count>
+  Fields& add(std::array<Value, count> Request::* places, std::size_t n, FieldInfo info) {
+    FieldTable::add(std::move(info), api_detail::holder_of(static_cast<const Value*>(nullptr)),
+                    offset_of(&(plain_.*places).at(n)), &plain_);
     return *this;
   }
 

@@ -10,6 +10,7 @@
 #include "qkv/api/field.h"
 #include "qkv/api/given_texts.h"
 #include "qkv/api/member.h"
+#include "qkv/api/models.h"
 #include "qkv/api/saying.h"
 #include "qkv/explain/match.h"
 #include "qkv/model/match.h"
@@ -38,6 +39,7 @@ struct MatchFigures {
 
 /// What was asked, and what the towers make of it.
 struct MatchFound {
+  OpenedModel model;
   MatchQuestion question;
   PairMatch match;
   Explanation explanation;

@@ -18,6 +18,7 @@
 namespace qkv {
 
 class TextModel;
+enum class QuantisedWeights : std::uint8_t;
 struct HeadsRequest;
 struct ModelPass;
 struct PageReply;
@@ -73,9 +74,9 @@ struct StudioOptions {
 /// The model, text, file, mask and root.
 [[nodiscard]] const Fields<StudioOptions>& studio_fields();
 
-/// Opens the model, and looks whether the file can be read, the root is a folder and the mask has a meaning. Throws
-/// InvalidArgument naming the field, and Error for what cannot be read.
-void require_sound(const StudioOptions& options);
+/// Opens the model, null without one, and looks whether the file can be read, the root is a folder and the mask has a
+/// meaning. Throws InvalidArgument naming the field, and Error for what cannot be read.
+std::shared_ptr<const TextModel> require_sound(const StudioOptions& options, QuantisedWeights quantised);
 
 /// A file with the studio in it: `qkv view --export`, whose reply is the page where no file is named.
 struct PageRequest {
@@ -100,6 +101,8 @@ class Studio {
 
   /// Keeps a model that is open already: questions that name it do not open it again.
   void keep(const std::string& name, std::shared_ptr<const TextModel> model);
+  /// The model that questions call so: one that is kept, or opened now. Throws as open_model().
+  [[nodiscard]] std::shared_ptr<const TextModel> model(const std::string& name);
   /// Keeps a pass of such a model over what it was shown: questions about its heads there do not run it again.
   void keep(const HeadsRequest& shown, const ModelPass& pass);
 

@@ -94,6 +94,8 @@ class Model {
   /// What of its files open() left out, or reads otherwise than the program that wrote them, a sentence each, for
   /// people. Empty for most models, and for those of save().
   [[nodiscard]] const std::vector<std::string>& cautions() const noexcept { return cautions_; }
+  /// The safetensors file that open() or of_file() read, as it was then; null for a folder, GGUF and what was drawn.
+  [[nodiscard]] const Safetensors* file() const noexcept { return file_.get(); }
   void add_caution(std::string what) { cautions_.push_back(std::move(what)); }
   /// The tokens of a text as the model reads them: filled up with tokenizers().padding, if it has one, to its length.
   /// Throws InvalidArgument of what they are `called` if there are more than that already.
@@ -143,6 +145,7 @@ class Model {
   Network network_;
   ModelTokenizers tokenizers_;
   std::vector<std::string> cautions_;
+  std::shared_ptr<const Safetensors> file_;
 };
 
 [[nodiscard]] NetworkParts parts_of(const Model::Network& network);

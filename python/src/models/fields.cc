@@ -59,9 +59,7 @@ std::optional<FieldValue> text_of(const Argument& argument, nb::handle value) {
   return utf8_of(text, argument);
 }
 
-// One text stands for a list of one.
 std::vector<std::string> texts_of(const Argument& argument, nb::handle value) {
-  if (nb::isinstance<nb::str>(value)) return {utf8_of(value, argument)};
   if (PyIter_Check(value.ptr()) == 0 && !nb::hasattr(value, "__iter__")) {
     refuse_type(argument, "a list of texts", said(value));
   }
@@ -95,9 +93,12 @@ std::optional<FieldValue> typed(const Argument& argument, const FieldInfo& field
       return text_of(argument, value);
     case FieldType::size:
       return size_of(field, value);
+    // One text for a list is what it is on the command line.
     case FieldType::texts:
+      if (nb::isinstance<nb::str>(value)) return field_value(field, utf8_of(value, argument));
       return texts_of(argument, value);
     case FieldType::wholes:
+      if (nb::isinstance<nb::str>(value)) return field_value(field, utf8_of(value, argument));
       return whole_numbers_of(value, argument);
   }
   __builtin_unreachable();

@@ -42,7 +42,8 @@ void require_room(const AttentionProblem& problem, const AttendChoice& choice) {
   const Shape shape = matrix_of(problem);
   auto bytes = static_cast<double>(size_of(dtype));
   for (const std::int64_t extent : shape) bytes *= static_cast<double>(extent);
-  const auto limit = static_cast<double>(choice.memory_limit);
+  constexpr std::uint64_t kUsual = std::uint64_t{4} << 30;
+  const auto limit = static_cast<double>(choice.memory_limit.value_or(kUsual));
   if (bytes <= limit) return;
   for (const char* const result : {"weights", "scores"}) {
     if (!choice.has(result)) continue;
@@ -92,6 +93,24 @@ void add_gradients(const AttentionProblem& problem, const Upstream& upstream, co
   add("d_sinks", std::move(gradients.d_sinks));
 }
 
+constexpr const char* kPresentK = "present_k";
+constexpr const char* kPresentV = "present_v";
+
+// What is read, and not computed.
+bool is_given(std::string_view result) { return result == kPresentK || result == kPresentV; }
+
+void add_computed(const AttentionProblem& problem, const Upstream& upstream, const AttendChoice& choice,
+                  AttendReply& reply) {
+  const auto& [layout, q, k, v, options] = problem;
+  const Shape out_shape{q.dim(0), q.dim(1), q.dim(2), v.dim(3)};
+  AttentionResult result = with_memory_for("out", out_shape, q.dtype(), [&] { return attention(q, k, v, options); });
+  reply.blind_rows = std::ranges::count(result.lse.to_vector(), -HUGE_VAL);
+  if (choice.has("gradients")) add_gradients(problem, upstream, result, reply.results);
+  if (choice.has("out")) reply.results.push_back({"out", in_layout(std::move(result.out), layout)});
+  if (choice.has("lse")) reply.results.push_back({"lse", without_absent_axes(std::move(result.lse), layout)});
+  add_scores(problem, choice, reply.results);
+}
+
 }  // namespace
 
 void require_attend(const AttentionProblem& problem, const AttendChoice& choice) {
@@ -104,18 +123,9 @@ AttendReply attend(const AttentionProblem& problem, const Upstream& upstream, co
   AttendReply reply;
   reply.shape = {.B = q.dim(0), .H = q.dim(1), .Tq = q.dim(2), .Tk = k.dim(2)};
   reply.tiles = TilePlan(options.mask, reply.shape, reply.tile).counts();
-  const Shape out_shape{q.dim(0), q.dim(1), q.dim(2), v.dim(3)};
-  AttentionResult result = with_memory_for("out", out_shape, q.dtype(), [&] { return attention(q, k, v, options); });
-  reply.blind_rows = std::ranges::count(result.lse.to_vector(), -HUGE_VAL);
-  const auto add = [&](const char* name, const auto& make) {
-    if (choice.has(name)) reply.results.push_back({name, make()});
-  };
-  if (choice.has("gradients")) add_gradients(problem, upstream, result, reply.results);
-  add("out", [&] { return in_layout(std::move(result.out), layout); });
-  add("lse", [&] { return without_absent_axes(std::move(result.lse), layout); });
-  add_scores(problem, choice, reply.results);
-  add("present_k", [&] { return in_layout(k, layout); });
-  add("present_v", [&] { return in_layout(v, layout); });
+  if (!std::ranges::all_of(choice.results, is_given)) add_computed(problem, upstream, choice, reply);
+  if (choice.has(kPresentK)) reply.results.push_back({kPresentK, in_layout(k, layout)});
+  if (choice.has(kPresentV)) reply.results.push_back({kPresentV, in_layout(v, layout)});
   return reply;
 }
 

@@ -2,6 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <initializer_list>
 #include <utility>
 
 #include "api/fields/refuse.h"
@@ -12,14 +14,14 @@ namespace {
 
 using api_detail::refuse;
 
-constexpr AttendResult kResults[] = {
-    {"out", "The weighted sums, in the layout of q"},
-    {"lse", "Log of each row's sum of exp, [B, Hq, Tq]; for q of [T, D] without B, and without Hq if it is 1"},
-    {"weights", "The softmax, [B, Hq, Tq, Tk]; axes are left out as of lse"},
-    {"scores", "The scores at the stage, [B, Hq, Tq, Tk]; axes are left out as of lse"},
-    {"present_k", "past_k and k, one after the other"},
-    {"present_v", "past_v and v, one after the other"},
-    {"gradients", "d_q, d_k, d_v, d_bias_0, … and d_sinks of the loss whose gradient is d_out"}};
+constexpr std::array<AttendResult, kAttendResults> kResults = {
+    {{"out", "The weighted sums, in the layout of q"},
+     {"lse", "Log of each row's sum of exp, [B, Hq, Tq]; for q of [T, D] without B, and without Hq if it is 1"},
+     {"weights", "The softmax, [B, Hq, Tq, Tk]; axes are left out as of lse"},
+     {"scores", "The scores at the stage, [B, Hq, Tq, Tk]; axes are left out as of lse"},
+     {"present_k", "past_k and k, one after the other"},
+     {"present_v", "past_v and v, one after the other"},
+     {"gradients", "d_q, d_k, d_v, d_bias_0, … and d_sinks of the loss whose gradient is d_out", true}}};
 
 Fields<AttendChoice> choice_fields() {
   using C = AttendChoice;
@@ -39,18 +41,20 @@ Fields<AttendChoice> choice_fields() {
   Fields<C> fields;
   fields.add(&C::results, std::move(results));
   fields.add(&C::stage, std::move(stage));
-  fields.add(&C::memory_limit, {.name = "memory_limit",
-                                .form = "SIZE",
-                                .meaning = "Bytes that the weights or scores may take",
-                                .group = "How it runs",
-                                .type = FieldType::size});
+  fields.add(&C::memory_limit,
+             {.name = "memory_limit",
+              .form = "SIZE",
+              .meaning = "Bytes that the weights or scores may take; needs one of them among the results",
+              .group = "How it runs",
+              .type = FieldType::size,
+              .fallback = "4GiB"});
   fields.tell_arguments({{"results", {"gradients"}}});
   return fields;
 }
 
 }  // namespace
 
-std::span<const AttendResult> attend_results() noexcept { return kResults; }
+std::span<const AttendResult, kAttendResults> attend_results() noexcept { return kResults; }
 
 bool AttendChoice::has(std::string_view result) const { return std::ranges::find(results, result) != results.end(); }
 
@@ -74,13 +78,15 @@ AttendChoice attend_choice(const AttendRequest& request) {
     choice.results = {"out", "weights"};
     if (has_loss) choice.results.emplace_back("gradients");
   }
-  const auto require = [&](bool is_there, const char* field, const char* result) {
-    if (is_there && !choice.has(result)) {
-      refuse(field, fmt::format("{} among the `results`", result), fmt::format("{}", fmt::join(choice.results, ", ")));
-    }
+  using Names = std::initializer_list<const char*>;
+  const auto require = [&](bool is_there, const char* field, Names one_of) {
+    if (!is_there || std::ranges::any_of(one_of, [&](const char* name) { return choice.has(name); })) return;
+    refuse(field, fmt::format("{} among the `results`", fmt::join(one_of, " or ")),
+           fmt::format("{}", fmt::join(choice.results, ", ")));
   };
-  require(has_loss, "d_out", "gradients");
-  require(choice.stage.has_value(), "stage", "scores");
+  require(has_loss, "d_out", {"gradients"});
+  require(choice.stage.has_value(), "stage", {"scores"});
+  require(choice.memory_limit.has_value(), "memory_limit", {"weights", "scores"});
   if (choice.has("gradients") && !has_loss) refuse("gradients", "`d_out` beside gradients", "none");
   return choice;
 }

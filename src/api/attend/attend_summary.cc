@@ -28,8 +28,8 @@ std::string coverage_lines(const AttendReply& reply, int width) {
       fmt::format("{} of {} x {}: {} skipped, {} full, {} partial ({:.2f} % computed)", tiles.total(),
                   reply.tile.queries, reply.tile.keys, tiles.skip, tiles.full, tiles.partial, 100 * tiles.cost()),
       width);
-  if (reply.blind_rows == 0) return text;
-  return text + named_lines("rows", fmt::format("{} see nothing: zeros in out, -inf in lse", reply.blind_rows), width);
+  if (reply.blind_rows.value_or(0) == 0) return text;
+  return text + named_lines("rows", fmt::format("{} see nothing: zeros in out, -inf in lse", *reply.blind_rows), width);
 }
 
 // Each matrix [rows, columns] of the last two axes.
@@ -136,7 +136,8 @@ const Members<AttendFigures>& members_of(const AttendFigures* /*type*/) {
           .add(members_of(static_cast<const MatrixExtents*>(nullptr)))
           .add(members_of(static_cast<const AppliedOptions*>(nullptr)))
           .add(&F::coverage, "coverage", "What the mask keeps")
-          .add(&F::rows_that_see_nothing, "rows_that_see_nothing", "Whose out is zeros and whose lse is -inf")
+          .add_if_there(&F::rows_that_see_nothing, "rows_that_see_nothing",
+                        "Whose out is zeros and whose lse is -inf; none beside present_k and present_v alone")
           .add(&F::outputs, "outputs", "The results that were asked for")
           .add(&F::arrays, "arrays", "Those of them that went into no file");
   return kMembers;

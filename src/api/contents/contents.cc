@@ -11,6 +11,7 @@
 #include "files/gguf_header.h"
 #include "files/gguf_keys.h"
 #include "files/json_text.h"
+#include "files/mapped_file.h"
 #include "files/place.h"
 #include "files/reading.h"
 #include "model/families/gguf.h"
@@ -67,8 +68,7 @@ void add_safetensors(Contents& contents, const Safetensors& file) {
   }
 }
 
-void read_gguf(Contents& contents) {
-  const Gguf file = Gguf::read(contents.path);
+void read_gguf(Contents& contents, const Gguf& file) {
   contents.form = "GGUF, version " + std::to_string(file.version());
   for (std::size_t n = 0; n < file.parts(); ++n) add_file(contents, file.source_of(n));
   for (const auto& [name, value] : file.metadata()) {
@@ -78,8 +78,7 @@ void read_gguf(Contents& contents) {
   add_gguf_tensors(contents, file);
 }
 
-void read_safetensors(Contents& contents) {
-  const Safetensors file = Safetensors::read(contents.path);
+void read_safetensors(Contents& contents, const Safetensors& file) {
   contents.form = "safetensors";
   add_file(contents, contents.path);
   for (const auto& [name, text] : file.metadata()) {
@@ -120,24 +119,21 @@ void read_folder(Contents& contents) {
   }
 }
 
-}  // namespace
-
-namespace {
+void read_one_file(Contents& contents) {
+  files::SharedBytes bytes = files::map_file(contents.path);
+  if (families::is_gguf(bytes.bytes)) return read_gguf(contents, Gguf::read(std::move(bytes), contents.path));
+  if (const std::string_view other = files::other_than_safetensors(bytes.bytes, contents.path); !other.empty()) {
+    throw FileError(contents.path,
+                    "expected a file of safetensors or GGUF, or a folder with config.json, got " + std::string(other));
+  }
+  read_safetensors(contents, {std::move(bytes), contents.path});
+}
 
 Contents read_contents(const std::string& path) {
   files::require_file_or_folder(path);
   Contents contents;
   contents.path = path;
-  if (files::is_folder(path)) {
-    read_folder(contents);
-  } else if (families::is_gguf(path)) {
-    read_gguf(contents);
-  } else if (const std::string_view other = files::other_than_safetensors(path); !other.empty()) {
-    throw FileError(path,
-                    "expected a file of safetensors or GGUF, or a folder with config.json, got " + std::string(other));
-  } else {
-    read_safetensors(contents);
-  }
+  files::is_folder(path) ? read_folder(contents) : read_one_file(contents);
   std::ranges::sort(contents.types, {}, [](const ContentsType& type) { return std::pair(-type.bytes, type.type); });
   return contents;
 }

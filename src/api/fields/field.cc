@@ -101,6 +101,13 @@ void require_word(const FieldInfo& field, const std::string& text) {
 
 std::optional<FieldValue> typed(FieldType type, const Json& json);
 
+// One text for a list is what it is on the command line.
+std::optional<FieldValue> typed(const FieldInfo& field, const Json& json) {
+  const bool is_list = field.type == FieldType::texts || field.type == FieldType::wholes;
+  if (is_list && json.is_string()) return field_value(field, json.get<std::string>());
+  return typed(field.type, json);
+}
+
 template <class Element>
 std::optional<FieldValue> list_of(FieldType type_of_element, const Json& json) {
   if (!json.is_array()) return std::nullopt;
@@ -123,7 +130,6 @@ std::optional<FieldValue> typed(FieldType type, const Json& json) {
     case FieldType::text:
       return json.is_string() ? std::optional<FieldValue>(json.get<std::string>()) : std::nullopt;
     case FieldType::texts:
-      if (json.is_string()) return std::vector{json.get<std::string>()};
       return list_of<std::string>(FieldType::text, json);
     case FieldType::wholes:
       return list_of<std::int64_t>(FieldType::whole, json);
@@ -272,7 +278,7 @@ FieldValues field_values(std::span<const FieldInfo> fields, std::string_view jso
     const std::size_t n = api_detail::index_of_field(fields, name);
     if (member.is_null()) continue;
     const std::string shown = member.dump(-1, ' ', false, Json::error_handler_t::replace);
-    auto value = typed(fields[n].type, member);
+    auto value = typed(fields[n], member);
     if (!value) api_detail::refuse(fields[n].name, expected_of(fields[n]), shown);
     values.emplace_back(n, checked_value(fields[n], std::move(*value), shown));
   }

@@ -31,7 +31,11 @@ bool is_of_type(FieldType type, const FieldValue& value) {
   __builtin_unreachable();
 }
 
-FieldValue as_type(FieldType type, FieldValue value) {
+FieldValue as_type(const FieldInfo& field, FieldValue value) {
+  const FieldType type = field.type;
+  const auto* text = std::get_if<std::string>(&value);
+  // On the command line, too, it stands for a list.
+  if (text != nullptr && (type == FieldType::texts || type == FieldType::wholes)) return field_value(field, *text);
   const auto* whole = std::get_if<std::int64_t>(&value);
   if (whole == nullptr) return value;
   if (type == FieldType::number) return static_cast<double>(*whole);
@@ -56,7 +60,7 @@ FieldValues field_values(std::span<const FieldInfo> fields, const NamedValues& n
     const std::size_t n = api_detail::index_of_field(fields, name);
     const FieldInfo& field = fields[n];
     const std::string shown = as_json(given);
-    FieldValue value = as_type(field.type, given);
+    FieldValue value = as_type(field, given);
     if (!is_of_type(field.type, value)) api_detail::refuse(name, expected_of(field), shown);
     values.emplace_back(n, checked_value(field, std::move(value), shown));
   }

@@ -67,6 +67,7 @@ MatchFound found(MatchQuestion question, const std::vector<std::string>& places,
     return std::nullopt;
   };
   MatchFound found;
+  found.model = model;
   found.match =
       api_detail::of_places(place_of, [&] { return match_pairs(*model, question.pictures, question.captions); });
   found.explanation = explain_match(*model, question, found.match);

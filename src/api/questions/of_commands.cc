@@ -44,7 +44,7 @@ void require_at_most(std::string_view field, std::int64_t value, std::int64_t mo
 }
 
 void require_modest_attend(const AttendRequest& request, const Given& /*all*/) {
-  require_at_most("memory_limit", request.memory_limit, kMostMemory);
+  require_at_most("memory_limit", request.memory_limit.value_or(0), kMostMemory);
   require_at_most("threads", request.threads.value_or(1), kMostThreads);
 }
 

@@ -199,10 +199,9 @@ const Fields<StudioOptions>& studio_fields() {
   return kFields;
 }
 
-void require_sound(const StudioOptions& options) {
+OpenedModel require_sound(const StudioOptions& options, QuantisedWeights quantised) {
   namespace fs = std::filesystem;
-  // Quantised weights stay as they lie in the file, so that the studio is there at once.
-  if (!options.model.empty()) static_cast<void>(open_model(options.model, {}, QuantisedWeights::as_stored));
+  OpenedModel model = options.model.empty() ? nullptr : open_model(options.model, {}, quantised);
   std::error_code none;
   const fs::file_status file = fs::status(options.file, none);
   // The studio reads plain files alone, and a pipe that nobody writes to would hold it up.
@@ -214,6 +213,7 @@ void require_sound(const StudioOptions& options) {
     api_detail::refuse("root", "a folder", "\"" + options.root + "\"");
   }
   if (!options.mask.empty()) static_cast<void>(parse_mask(options.mask));
+  return model;
 }
 
 const Fields<PageRequest>& page_fields() {
@@ -225,7 +225,8 @@ const Fields<PageRequest>& page_fields() {
     fields.add(&PageRequest::studio, of_studio);
     fields.add(&PageRequest::file, {.name = "export",
                                     .form = "FILE.html",
-                                    .meaning = "Write one file that works without qkv and without network"});
+                                    .meaning = "Write one file that works without qkv and without network",
+                                    .ending = ".html"});
     fields.give_examples({{"export", "studio.html"}});
     return fields;
   }();
@@ -238,6 +239,8 @@ Studio::~Studio() = default;
 void Studio::keep(const std::string& name, std::shared_ptr<const TextModel> model) {
   state_->keep(name, std::move(model));
 }
+
+std::shared_ptr<const TextModel> Studio::model(const std::string& name) { return state_->model(name); }
 
 void Studio::keep(const HeadsRequest& shown, const ModelPass& pass) { state_->keep(shown, pass); }
 

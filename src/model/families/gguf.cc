@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <memory>
 #include <utility>
 
+#include "files/file_kind.h"
 #include "files/gguf_header.h"
 #include "model/families/gguf_family.h"
 #include "model/families/later_gguf_model.h"
@@ -17,6 +17,8 @@ namespace qkv::families {
 namespace {
 
 using files::GgufKeys;
+
+constexpr std::string_view kMagic = "GGUF";
 
 // Rows of each head from pairs that lie side by side to halves: 0, 2, 4, …, 1, 3, 5, …
 Tensor in_halves(const Tensor& rows, std::int64_t heads) {
@@ -213,12 +215,8 @@ Model opened(Gguf file, QuantisedWeights quantised) {
 
 }  // namespace
 
-bool is_gguf(const std::string& path) {
-  constexpr std::string_view kMagic = "GGUF";
-  std::string begin(kMagic.size(), '\0');
-  std::ifstream file(path, std::ios::binary);
-  return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == kMagic;
-}
+bool is_gguf(const std::string& path) { return files::beginning_of(path).starts_with(kMagic); }
+bool is_gguf(std::span<const std::byte> bytes) { return files::beginning_of(bytes).starts_with(kMagic); }
 
 Model model_of_gguf(Gguf file, QuantisedWeights quantised) {
   const std::string source = file.source();
@@ -258,10 +256,6 @@ EmbedOptions gguf_embed_options(const std::string& path) {
   if (pooling > 0) options.pooling = {kPoolings[static_cast<std::size_t>(pooling - 1)]};
   options.length = keys.integer(key_of(keys, "context_length"));
   return options;
-}
-
-Model open_gguf(const std::string& path, QuantisedWeights quantised) {
-  return model_of_gguf(Gguf::read(path), quantised);
 }
 
 }  // namespace qkv::families

@@ -1,6 +1,8 @@
 // Models as llama.cpp keeps them.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 
 #include "qkv/gguf.h"
@@ -11,13 +13,13 @@ namespace qkv::families {
 
 /// Whether the file at a path begins as one of GGUF; false for what cannot be read.
 [[nodiscard]] bool is_gguf(const std::string& path);
+/// The same of bytes that are here.
+[[nodiscard]] bool is_gguf(std::span<const std::byte> bytes);
 
 /// The model of a GGUF file of the architectures in gguf_family.h, with the config and the tokenizer that the folder
 /// has from which it was made. Weights in plain numbers stay mapped, and those in blocks where `quantised` says so,
 /// but for maps of q and k whose rows a converter has put in another order: these are copied. Throws Error naming the
 /// file and the key or the tensor.
-[[nodiscard]] Model open_gguf(const std::string& path, QuantisedWeights quantised);
-/// The same of a file that is open.
 [[nodiscard]] Model model_of_gguf(Gguf file, QuantisedWeights quantised = QuantisedWeights::as_f32);
 
 /// How the authors of the file make a vector of a text: its pooling_type, and texts of context_length tokens at most.

@@ -20,7 +20,7 @@ struct LaterGgufModel {
   std::function<Tensor(const Parameter& parameter)> value;
 };
 
-/// Throws Error as open_gguf(), but for tensors, which are looked up when they are asked for.
+/// Throws Error as model_of_gguf(), but for tensors, which are looked up when they are asked for.
 [[nodiscard]] LaterGgufModel later_model_of_gguf(Gguf file);
 
 }  // namespace qkv::families

@@ -132,9 +132,8 @@ Conversion folder_to_folder(const std::string& folder, files::StagedFolder& out,
 }
 
 Conversion file_to_file(const std::string& path, files::StagedFile& out, const ConvertOptions& options) {
-  files::require_sound(path);
-  files::require_safetensors(path);
-  const Safetensors file = Safetensors::read(path);
+  const Safetensors file = files::read_safetensors(path);
+  files::require_sound(file);
   std::map<std::string, std::string> metadata = file.metadata();
   // Of the bytes as they were.
   std::erase_if(metadata, [](const auto& word) { return word.first.starts_with("checksum."); });

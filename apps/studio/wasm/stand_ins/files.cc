@@ -34,7 +34,7 @@ files::SharedBytes files::share_bytes(std::vector<std::byte> bytes) {
 }
 
 // Models of the page come from where the page comes from.
-void files::require_sound(const std::string& /*path*/) {}
+void files::require_sound(const Safetensors& /*file*/) {}
 std::vector<std::byte> files::encode_checked_safetensors(std::span<const NamedView> tensors,
                                                          const std::map<std::string, std::string>& metadata) {
   return encode_safetensors(tensors, metadata);
