@@ -216,7 +216,7 @@ TEST(Fields, TakeTheirExampleInEveryFace) {
                            field.type == FieldType::wholes || field.type == FieldType::size;
       const nlohmann::json shown = is_text ? nlohmann::json(field.example) : nlohmann::json::parse(field.example);
       const auto read = [&] { return field_values({&field, 1}, nlohmann::json{{field.name, shown}}.dump()); };
-      ASSERT_EQ(error_message<Error>([&] { (void)read(); }), "") << what;
+      ASSERT_NO_THROW(static_cast<void>(read())) << what;
       EXPECT_EQ(read().front().second, value) << what;
       const bool is_list = field.type == FieldType::texts || field.type == FieldType::wholes;
       lists += is_list ? 1 : 0;

@@ -1,12 +1,12 @@
 #include "cli/effects.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <limits>
 #include <regex>
 
-#include "cli/command.h"
 #include "model/chat_folder.h"
 #include "qkv/files.h"
 #include "qkv/tensor.h"
@@ -53,10 +53,25 @@ Words without(Words words, const DescribedOption& option) {
 
 void write_text(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
+// One with a prompt for queries.
+void put_sentence_model(const std::string& folder) {
+  put_chat_model(folder);
+  write_text(folder + "/modules.json",
+             R"([{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+                 {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}])");
+  std::filesystem::create_directory(folder + "/1_Pooling");
+  write_text(folder + "/1_Pooling/config.json",
+             R"({"word_embedding_dimension": 16, "pooling_mode_mean_tokens": true})");
+  write_text(folder + "/config_sentence_transformers.json", R"({"prompts": {"query": "find "}})");
+}
+
 void write_files() {
   const auto write_numbers = [](const std::string& path, const std::vector<float>& values) {
     write_tensor(path, Tensor(values, Shape{2, 2}));
   };
+  std::vector<float> wave;
+  for (int n = 0; n < 4 * 64 * 16; ++n) wave.push_back(std::sin(1.7F * static_cast<float>(n)));
+  write_tensor("heads.npy", Tensor(wave, Shape{1, 4, 64, 16}));
   write_numbers("a.npy", {1, 2, 3, 4});
   write_numbers("b.npy", {1, 2, 3, 5});
   write_numbers("c.npy", {1, 2, 3, std::numeric_limits<float>::quiet_NaN()});
@@ -76,6 +91,9 @@ void write_files() {
   write_text("parts.txt", "the cats are near\n---\nthe dogs are near\n");
   write_text("talk.json", R"([{"role": "user", "content": "abc"}])");
   put_chat_model("talk");
+  put_sentence_model("sentences");
+  EXPECT_EQ(run_qkv({"convert", "english", "short.safetensors", "--type", "bf16"}).code, 0);
+  EXPECT_EQ(run_qkv({"convert", "towers", "towers.safetensors", "--type", "bf16"}).code, 0);
   std::string sentences;
   for (int n = 0; n < 40; ++n) sentences += "The cat sat on the mat and the dog ran to it. ";
   write_text("long.txt", sentences);
@@ -137,7 +155,10 @@ Effects read_effects() {
     effect.added = words_of(parts.at(2));
     effect.is_whole = effect.added.front() == "=";
     if (effect.is_whole) effect.added.erase(effect.added.begin());
-    if (parts.size() > 3) effect.code = std::stoi(parts[3]);
+    if (parts.size() > 3) {
+      effect.code = std::stoi(parts[3]);
+      effect.why = parts[3].substr(std::min(parts[3].find(": "), parts[3].size()));
+    }
     effects.of_option[parts[0]] = effect;
   }
   return effects;
@@ -211,14 +232,25 @@ void Asked::SetUp() {
 
 void Asked::TearDown() { std::filesystem::current_path(home_); }
 
-Reply Asked::reply_of(const std::string& command, const Words& words) {
+Outcome Asked::run(const std::string& command, const Words& words, const std::vector<Environment>& extra) {
   std::filesystem::current_path(home_);
   std::filesystem::remove_all(here_);
   std::filesystem::copy(given_, here_, std::filesystem::copy_options::recursive);
   std::filesystem::current_path(here_);
   Words all = words_of(command);
   for (const std::string& word : words) all.push_back(word == "HUB" ? hub_.address() : word);
-  const Outcome outcome = run_qkv(all);
+  return run_qkv(all, extra);
+}
+
+int Asked::threads_of(const std::string& command, const Words& words) {
+  const std::string counted = directory_ / "threads";
+  write_file(counted, std::string_view());
+  EXPECT_EQ(run(command, words, {{"LD_PRELOAD", QKV_THREAD_COUNT}, {"QKV_COUNTED_THREADS", counted}}).code, 0);
+  return static_cast<int>(std::filesystem::file_size(counted));
+}
+
+Reply Asked::reply_of(const std::string& command, const Words& words) {
+  const Outcome outcome = run(command, words);
   return {outcome.code, without_times(outcome.out), without_times(outcome.err),
           files_here(command == "bench variants")};
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../hub/hub_server.h"
+#include "cli/command.h"
 #include "cli/described_options.h"
 #include "files/temporary_directory.h"
 
@@ -24,6 +25,7 @@ struct Effect {
   Words added;
   bool is_whole = false;  // added is the whole request
   int code = 0;
+  std::string why;  // it is refused, behind the code
 };
 
 /// Behind an option that a row excuses there alone.
@@ -70,8 +72,13 @@ class Asked : public testing::Test {
 
   /// What a request gives, in a fresh copy of the folder; times are left out.
   Reply reply_of(const std::string& command, const Words& words);
+  /// How many threads it starts.
+  int threads_of(const std::string& command, const Words& words);
 
  private:
+  // In a fresh copy of the folder.
+  Outcome run(const std::string& command, const Words& words, const std::vector<Environment>& extra = {});
+
   HubServer hub_;
   std::filesystem::path home_;
   const TemporaryDirectory directory_;

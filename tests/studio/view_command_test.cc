@@ -4,8 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -13,6 +16,8 @@
 #include "cli/command.h"
 #include "files/temporary_directory.h"
 #include "qkv/api/questions.h"
+#include "qkv/api/studio.h"
+#include "qkv/files.h"
 #include "server/pages.h"
 #include "studio/raw_client.h"
 
@@ -26,12 +31,13 @@ using testing::HasSubstr;
 // `qkv view …`, until it is told to end.
 class RunningView {
  public:
-  explicit RunningView(std::vector<std::string> arguments) {
+  explicit RunningView(std::vector<std::string> arguments, const std::vector<qkv::tests::Environment>& extra = {}) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
-    arguments.insert(arguments.begin(), {QKV_COMMAND, "view", "--no-open"});
+    arguments.insert(arguments.begin(), {QKV_COMMAND, "view"});
+    if (extra.empty()) arguments.emplace_back("--no-open");
     process_ = ::fork();
-    if (process_ == 0) become(arguments, ends[1]);
+    if (process_ == 0) become(arguments, extra, ends[1]);
     ::close(ends[1]);
     out_ = ends[0];
   }
@@ -58,7 +64,9 @@ class RunningView {
   }
 
  private:
-  [[noreturn]] static void become(std::vector<std::string>& arguments, int out) {
+  [[noreturn]] static void become(std::vector<std::string>& arguments,
+                                  const std::vector<qkv::tests::Environment>& extra, int out) {
+    for (const auto& [name, value] : extra) ::setenv(name.c_str(), value.c_str(), 1);
     std::vector<char*> pointers;
     for (std::string& argument : arguments) pointers.push_back(argument.data());
     pointers.push_back(nullptr);
@@ -92,6 +100,69 @@ TEST_F(ViewCommand, PrintsItsAddressAndServesUntilInterrupted) {
   const auto frames = tests::frames_of(questions.read_reply().body);
   EXPECT_EQ(nlohmann::json::parse(frames.front().payload).at("text"), "the dog ran");
   EXPECT_EQ(view.end(), 0);
+}
+
+// The reply of who is served there, or the error.
+nlohmann::json answered(const std::string& url, const char* question, const nlohmann::json& request) {
+  const int port = tests::port_in(url);
+  tests::RawClient client(port);
+  client.send(tests::question(port, url.substr(url.size() - 33, 32), question, request.dump()));
+  const auto frames = tests::frames_of(client.read_reply().body);
+  const auto is_progress = [](const auto& frame) {
+    return frame.kind == static_cast<std::uint32_t>(StudioFrame::progress);
+  };
+  const auto told = std::ranges::find_if_not(frames, is_progress);
+  return told == frames.end() ? nlohmann::json() : nlohmann::json::parse(told->payload);
+}
+
+TEST_F(ViewCommand, ServesWhatItIsGiven) {
+  const qkv::tests::TemporaryDirectory folder, outside;
+  write_file(folder / "long.txt", std::string_view("a text"));
+  for (const std::string& path : {folder / "a.npy", outside / "a.npy"}) {
+    write_tensor(path, Tensor(std::vector<float>{1}, Shape{1, 1}));
+  }
+  const auto attend = [](const std::string& path) { return nlohmann::json{{"q", path}, {"k", path}, {"v", path}}; };
+  RunningView view({"induction", "--text", "abc", "--mask", "causal", "--file", folder / "long.txt"});
+  const std::string url = view.line();
+  const nlohmann::json about = answered(url, "about", nlohmann::json::object());
+  EXPECT_EQ(about["model"], "induction");
+  EXPECT_EQ(about["text"], "abc");
+  EXPECT_EQ(about["mask"], "causal");
+  EXPECT_EQ(about["file"], folder / "long.txt");
+  EXPECT_TRUE(answered(url, "attend", attend(outside / "a.npy")).contains("arrays"));
+  RunningView within({"--root", folder.path()});
+  const std::string own = within.line();
+  EXPECT_TRUE(answered(own, "attend", attend(folder / "a.npy")).contains("arrays"));
+  EXPECT_EQ(answered(own, "attend", attend(outside / "a.npy"))["field"], "q");
+}
+
+TEST_F(ViewCommand, ListensWhereItIsTold) {
+  RunningView before({"--host", "127.0.0.2"});
+  const std::string url = before.line();
+  EXPECT_THAT(url, testing::StartsWith("http://127.0.0.2:"));
+  EXPECT_EQ(before.end(), 0);
+  const std::string port = std::to_string(tests::port_in(url));
+  RunningView view({"--port", port});
+  EXPECT_THAT(view.line(), testing::StartsWith("http://127.0.0.1:" + port + "/"));
+}
+
+TEST_F(ViewCommand, OpensABrowserUnlessItIsToldNotTo) {
+  const qkv::tests::TemporaryDirectory folder;
+  write_file(folder / "xdg-open", std::string_view("#!/bin/sh\necho \"$1\" >> \"$0.opened\"\n"));
+  std::filesystem::permissions(folder / "xdg-open", std::filesystem::perms::owner_all);
+  const std::vector<qkv::tests::Environment> browser = {{.name = "PATH", .value = folder.path() + ":/bin:/usr/bin"},
+                                                        {.name = "DISPLAY", .value = ":0"}};
+  const auto is_opened = [&] {
+    for (int n = 0; n < 100 && !std::filesystem::exists(folder / "xdg-open.opened"); ++n) ::usleep(10'000);
+    return std::filesystem::exists(folder / "xdg-open.opened");
+  };
+  RunningView closed({"--no-open"}, browser);
+  ASSERT_NE(closed.line(), "");
+  EXPECT_EQ(closed.end(), 0);
+  EXPECT_FALSE(is_opened());
+  RunningView view({}, browser);
+  ASSERT_NE(view.line(), "");
+  EXPECT_TRUE(is_opened());
 }
 
 TEST_F(ViewCommand, EndsAtOnceWhileAModelReads) {
