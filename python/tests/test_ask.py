@@ -301,6 +301,19 @@ def test_tensors_are_arrays_of_their_own():
     assert qkv.ask("probe", **request)["arrays"]["row"].any()
 
 
+def test_a_list_may_be_one_text_as_on_the_command_line():
+    one = "[[1]]"
+    reply = qkv.ask("attend", q=one, k=one, v=one, results="out,lse")
+    assert list(reply["arrays"]) == ["out", "lse"]
+    with pytest.raises(ValueError, match='attend: results: expected out, lse, .*, got "ls"; did you mean lse?'):
+        qkv.ask("attend", q=one, k=one, v=one, results="out,ls")
+    runs = {"steps": 1, "layers": 1, "d_model": 8, "heads": 1, "batch": 1, "examples": 1, "train_length": 4}
+    lengths = [qkv.ask("bench_positions", kinds="none", test_lengths=given, **runs) for given in ("4,8", [4, 8])]
+    assert lengths[0].keys() == lengths[1].keys()
+    with pytest.raises(ValueError, match="bench_positions: test_lengths: expected a whole number .*, got x"):
+        qkv.ask("bench_positions", test_lengths="4,x")
+
+
 def test_what_is_wrong_names_the_argument(tmp_path):
     for question, given, error, message in [
         ("costs", {}, ValueError, 'ask: question: expected one of about, .*, got "costs"; did you mean cost?'),

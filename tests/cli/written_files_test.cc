@@ -30,8 +30,9 @@ const std::vector<Case> kCases = {
 
 TEST(WrittenFiles, AreNoneThatAreRead) {
   const tests::TemporaryDirectory directory;
-  const std::string file = directory / "file.npy";
   for (const Case& one : kCases) {
+    const bool is_page = one.written == "--html" || one.written == "--export";
+    const std::string file = directory / (is_page ? "file.html" : "file.npy");
     write_file(file, "a text");
     std::vector<std::string> words = one.words;
     std::ranges::replace(words, "FILE", file);
@@ -42,6 +43,26 @@ TEST(WrittenFiles, AreNoneThatAreRead) {
     const std::vector<std::byte> bytes = read_file(file);
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), "a text") << one.words[0];
   }
+}
+
+// A page by the name of a picture would not open.
+TEST(WrittenFiles, AreNotCalledAsOtherKindsAre) {
+  const tests::TemporaryDirectory directory;
+  const std::vector<std::pair<std::vector<std::string>, std::string>> pages = {
+      {{"explain", "a b", "--html"}, "--html"},
+      {{"match", "a.png", "a caption", "--html"}, "--html"},
+      {{"view", "--export"}, "--export"},
+      {{"view", "--frame"}, "--frame"},
+  };
+  for (auto [words, option] : pages) {
+    const std::string file = directory / "page.png";
+    words.push_back(file);
+    const Outcome outcome = run_qkv(words);
+    EXPECT_EQ(outcome.code, 2) << option;
+    EXPECT_EQ(outcome.err,
+              "qkv " + words[0] + ": " + option + ": expected a name that ends in .html, got \"" + file + "\"\n");
+  }
+  EXPECT_THAT(directory.names(), testing::IsEmpty());
 }
 
 TEST(WrittenFiles, HaveAFolder) {
