@@ -175,7 +175,7 @@ nb::object default_of(const FieldInfo& field) {
 // Its annotation in Python.
 std::string annotation_of(const FieldInfo& field) {
   static constexpr const char* kTypes[] = {
-      "bool", "bool", "int", "int", "float", "str", "int | str", "str | Sequence[str]", "Sequence[int]"};
+      "bool", "bool", "int", "int", "float", "str", "int | str", "str | Sequence[str]", "str | Sequence[int]"};
   std::string type = kTypes[static_cast<std::size_t>(field.type)];
   const bool is_open = std::ranges::find(field.words, std::string()) != field.words.end() || field.alone.has_value();
   if (field.type == FieldType::text && !field.words.empty() && !is_open) {
