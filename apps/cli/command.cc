@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "qkv/api/field.h"
 #include "qkv/api/questions.h"
-#include "qkv/nearest_word.h"
 
 namespace qkv::cli {
 namespace {
@@ -77,15 +77,14 @@ std::vector<const Command*> Commands::of_family(std::string_view family) const {
 
 const Command& Commands::named(std::string_view family, const std::string& word) const {
   const std::string begin = family.empty() ? "" : std::string(family) + " ";
-  std::vector<std::string_view> names;  // into the commands' own
+  std::vector<std::string> names;
   for (const Command* command : of_family(family)) {
     if (command->help.name == begin + word) return *command;
-    names.push_back(std::string_view(command->help.name).substr(begin.size()));
+    names.push_back(command->help.name.substr(begin.size()));
   }
-  const auto nearest = nearest_word(word, names);
+  const auto nearest = nearest_name(word, names);
   const std::string list = family.empty() ? "`qkv help`" : "`qkv help " + std::string(family) + "`";
-  const std::string hint =
-      nearest ? "; did you mean `" + begin + std::string(*nearest) + "`?" : "; " + list + " lists them";
+  const std::string hint = nearest ? "; did you mean `" + begin + *nearest + "`?" : "; " + list + " lists them";
   throw Misuse("there is no command `" + begin + word + "`" + hint);
 }
 

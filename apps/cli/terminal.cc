@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <string_view>
 
 #include "output.h"
-#include "qkv/number_text.h"
 
 namespace qkv::cli {
 namespace {
@@ -73,7 +73,9 @@ TerminalOptions terminal_options(const std::string& color, std::optional<int> wi
 int terminal_width() {
   winsize size{};
   if (is_terminal() && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= kNarrowest) return size.ws_col;
-  const int columns = number_from<int>(environment("COLUMNS")).value_or(0);
+  const std::string told(environment("COLUMNS"));
+  int columns = 0;
+  std::from_chars(told.data(), told.data() + told.size(), columns);
   return columns >= kNarrowest ? columns : kDefaultWidth;
 }
 

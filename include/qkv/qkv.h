@@ -21,8 +21,6 @@
 #include "qkv/mask.h"
 #include "qkv/mask_plans.h"
 #include "qkv/materialized_attention.h"
-#include "qkv/nearest_word.h"
-#include "qkv/number_text.h"
 #include "qkv/probe.h"
 #include "qkv/quantised_tensor.h"
 #include "qkv/random.h"

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "autograd/node.h"
-#include "kernels/with_real.h"
 
 namespace qkv {
 namespace {
@@ -96,7 +95,7 @@ MutableTensorView Variable::mutable_value() const {
 
 void Variable::replace_value(Tensor value) const {
   Node& node = parameter_to_replace(*this, value.shape());
-  autograd::Value checked = autograd::dense(checked_value(kernels::as_computed(std::move(value))));
+  autograd::Value checked = autograd::dense(checked_value(std::move(value)));
   node.dtype = checked.dtype();
   node.gradient = {};
   body_->value = std::move(checked);

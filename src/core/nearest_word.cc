@@ -1,10 +1,10 @@
-#include "qkv/nearest_word.h"
+#include "core/nearest_word.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
-namespace qkv {
+namespace qkv::core {
 namespace {
 
 // Damerau-Levenshtein with adjacent swaps: the usual table, one row for each letter of `a`.
@@ -41,4 +41,4 @@ std::optional<std::string_view> nearest_word(std::string_view typed, std::span<c
   return nearest;
 }
 
-}  // namespace qkv
+}  // namespace qkv::core

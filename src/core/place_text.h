@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "qkv/number_text.h"
+#include "core/number_text.h"
 
 namespace qkv::core {
 

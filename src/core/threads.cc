@@ -11,8 +11,8 @@
 #include <string_view>
 #include <thread>
 
+#include "core/number_text.h"
 #include "qkv/error.h"
-#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
@@ -34,7 +34,7 @@ int default_threads() {
   const char* text = std::getenv("QKV_THREADS");  // NOLINT(concurrency-mt-unsafe): nothing here sets it
   const std::string_view word = text == nullptr ? "" : text;
   if (word.empty()) return cores_of_process();
-  const std::optional<int> count = number_from<int>(word);
+  const std::optional<int> count = core::number_from<int>(word);
   if (!count || *count < 1 || *count > kMost) {
     throw InvalidArgument("threads", "QKV_THREADS", "a whole number from 1 to 65536", "\"" + std::string(word) + "\"");
   }

@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "core/ascii.h"
+#include "core/number_text.h"
 #include "explain/plain.h"
 #include "explain/target.h"
-#include "qkv/number_text.h"
 
 namespace qkv::worked {
 namespace {
@@ -40,7 +40,7 @@ std::vector<PrintedNumber> printed_numbers(std::string_view text) {
     digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
     const std::size_t point = digits.find('.');
     const double sign = i > 0 && text[i - 1] == '-' ? -1.0 : 1.0;
-    numbers.push_back({sign * number_from<double>(digits).value(),
+    numbers.push_back({sign * core::number_from<double>(digits).value(),
                        point == std::string::npos ? 0 : static_cast<int>(digits.size() - point - 1)});
     i = end;
   }

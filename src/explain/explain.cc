@@ -8,11 +8,11 @@
 #include <iterator>
 #include <memory>
 
+#include "core/number_text.h"
 #include "core/watched.h"
 #include "explain/drawn_model.h"
 #include "explain/numbers.h"
 #include "explain/sections.h"
-#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
@@ -37,7 +37,7 @@ std::vector<std::string> ids_of(const std::vector<Item>& sections) {
 // "7", "5-8" or an id.
 template <class Item>
 bool selects(std::string_view part, const Item& section) {
-  const auto numbers = numbers_from<int>(part, '-');
+  const auto numbers = core::numbers_from<int>(part, '-');
   if (!numbers || numbers->size() > 2) return section.id == part;
   return section.number >= numbers->front() && section.number <= numbers->back();
 }

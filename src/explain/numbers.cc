@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "core/exact_math.h"
-#include "qkv/number_text.h"
+#include "core/number_text.h"
 #include "qkv/softmax.h"
 
 namespace qkv::explain_detail {
@@ -20,7 +20,7 @@ std::string with_power(double value) {
   const std::string text = fmt::format("{:.1e}", value);
   const std::size_t e = text.find('e');
   std::string power = text[e + 1] == '-' ? "⁻" : "";
-  for (const char digit : fmt::format("{}", number_from<int>(text.substr(e + 2)).value())) {
+  for (const char digit : fmt::format("{}", core::number_from<int>(text.substr(e + 2)).value())) {
     power += kDigits.at(static_cast<std::size_t>(digit - '0'));
   }
   return text.substr(0, e) + " × 10" + power;

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/number_text.h"
 #include "files/json_text.h"
-#include "qkv/number_text.h"
 
 namespace qkv::files {
 namespace {
@@ -15,7 +15,7 @@ double by_decimals(double value) {
   constexpr std::size_t kRoom = 48;
   char digits[kRoom];
   const auto end = std::to_chars(digits, digits + kRoom, static_cast<float>(value)).ptr;
-  return number_from<double>({digits, static_cast<std::size_t>(end - digits)}).value_or(value);
+  return core::number_from<double>({digits, static_cast<std::size_t>(end - digits)}).value_or(value);
 }
 
 constexpr std::size_t kShownOfList = 8;

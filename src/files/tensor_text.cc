@@ -4,8 +4,8 @@
 
 #include "core/ascii.h"
 #include "core/number_range.h"
+#include "core/number_text.h"
 #include "qkv/files.h"
-#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
@@ -49,7 +49,7 @@ class NumbersReader {
     const std::size_t end = std::min(text_.find_first_of(",[]", at_), text_.size());
     std::string_view word = text_.substr(at_, end - at_);
     while (!word.empty() && core::is_blank(word.back())) word.remove_suffix(1);
-    const auto value = number_from<double>(word);
+    const auto value = core::number_from<double>(word);
     if (!value) require_in_range(word);
     if (!value || depth + 1 != extents_.size()) fail(kForm);
     values_.push_back(*value);

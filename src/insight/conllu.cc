@@ -1,7 +1,7 @@
 #include <array>
 
+#include "core/number_text.h"
 #include "qkv/insight/syntax.h"
-#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
@@ -47,8 +47,8 @@ class Sentence {
   void add(const Columns& columns, const ConlluLine& at) {
     if (columns[0].find_first_of("-.") != std::string_view::npos) return;
     const auto number = static_cast<std::int64_t>(sentence_.words.size()) + 1;
-    if (number_from<std::int64_t>(columns[0]) != number) at.fail("word " + std::to_string(number), columns[0]);
-    const auto head = number_from<std::int64_t>(columns[6]);
+    if (core::number_from<std::int64_t>(columns[0]) != number) at.fail("word " + std::to_string(number), columns[0]);
+    const auto head = core::number_from<std::int64_t>(columns[6]);
     if (!head || *head < 0 || *head == number) at.fail("the number of another word, or 0, in column 7", columns[6]);
     if (columns[1].empty()) at.fail("a word in column 2", columns[1]);
     if (has_space_) sentence_.text += ' ';

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "core/number_text.h"
 #include "qkv/error.h"
-#include "qkv/number_text.h"
 
 namespace qkv::insight {
 namespace {
@@ -37,7 +37,7 @@ TokenChoice find_token(std::string_view function, std::string_view argument, std
   const auto bare = std::ranges::find(tokens, word, without_space);
   if (bare != tokens.end()) return {bare - tokens.begin(), std::ranges::count(tokens, word, without_space) > 1};
   const auto at = word.rfind('@');  // none: npos + 1 is 0, and all of it is an index
-  const auto index = number_from<std::size_t>(word.substr(at + 1));
+  const auto index = core::number_from<std::size_t>(word.substr(at + 1));
   const bool is_index = index && *index < tokens.size();
   if (is_index && (at == std::string_view::npos || tokens[*index] == word.substr(0, at))) {
     return {static_cast<std::int64_t>(*index), false};

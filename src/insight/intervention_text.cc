@@ -5,9 +5,9 @@
 #include <array>
 #include <utility>
 
+#include "core/number_text.h"
 #include "core/place_text.h"
 #include "qkv/insight/interventions.h"
-#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
@@ -31,7 +31,7 @@ constexpr std::array<std::pair<std::string_view, HeadValue>, 4> kValueWords = {
 // A count from 0; "*" gives none where it may stand.
 bool read_count(std::string_view text, std::optional<std::int64_t>& value) {
   if (text == "*") return true;
-  value = number_from<std::int64_t>(text);
+  value = core::number_from<std::int64_t>(text);
   return value && *value >= 0;
 }
 
@@ -80,7 +80,7 @@ Intervention read_cut(std::string_view text) {
   CutEdge cut;
   if (equals != std::string_view::npos) cut.at = read_heads("cut", text.substr(0, equals));
   const std::string_view edge = equals == std::string_view::npos ? text : text.substr(equals + 1);
-  const auto numbers = numbers_from<std::int64_t>(edge, ':');
+  const auto numbers = core::numbers_from<std::int64_t>(edge, ':');
   if (!numbers || numbers->size() != 2 || numbers->front() < 0 || numbers->back() < 0) {
     refuse_text("cut", "QUERY:KEY, two places such as 7:3, or LAYER.HEAD=QUERY:KEY", text);
   }
@@ -100,7 +100,7 @@ Intervention read_patch(std::string_view text) {
   std::string_view name = text.substr(0, at);
   const std::size_t dot = name.rfind('.');
   if (dot != std::string_view::npos && !name.substr(0, dot).ends_with("blocks")) {
-    const auto head = number_from<std::int64_t>(name.substr(dot + 1));
+    const auto head = core::number_from<std::int64_t>(name.substr(dot + 1));
     if (head && *head >= 0) {
       patch.head = head;
       name = name.substr(0, dot);

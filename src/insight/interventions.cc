@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/nearest_word.h"
 #include "core/said_of.h"
 #include "insight/head_plans.h"
 #include "insight/removed_heads.h"
 #include "insight/text_batch.h"
 #include "qkv/autograd/arithmetic.h"
-#include "qkv/nearest_word.h"
 
 namespace qkv {
 namespace {
@@ -116,15 +116,17 @@ void Intervener::prepare(std::span<const Intervention> all) {
     }
     if (std::holds_alternative<FrozenNorms>(each)) need(own, std::string("*") + kDivisor);
   }
+  const auto run = [&](std::string_view argument, const HeadText& text, const auto& names, Trace& into) {
+    into = Trace(names);
+    core::said_of(kIntervener, argument, [&] { insight::run_text(model_, text, into); });
+  };
   if (own != ran_.text) {
-    unchanged_ = Trace(own);
-    core::said_of(kIntervener, "text", [&] { insight::run_text(model_, *text_, unchanged_); });
+    run("text", *text_, own, unchanged_);
     ran_.text = own;
   }
   if (std::ranges::any_of(all, reads_other_text)) require_alike();
   if (others == ran_.other) return;
-  other_run_ = Trace(others);
-  core::said_of(kIntervener, "from_text", [&] { insight::run_text(model_, *other_, other_run_); });
+  run("from_text", *other_, others, other_run_);
   ran_.other = others;
 }
 
@@ -230,7 +232,7 @@ void Intervener::add_patch(const PatchedValue& patch, Trace& trace) const {
     insight::run_text(model_, *other_, all);
     const std::vector<std::string> names = all.names();
     const std::vector<std::string_view> views(names.begin(), names.end());
-    const auto nearest = nearest_word(patch.name, views);
+    const auto nearest = core::nearest_word(patch.name, views);
     const std::string hint = nearest ? fmt::format("; did you mean {}?", *nearest) : "";
     refuse_change("patch", "a value of the pass (docs/trace.md)", fmt::format("\"{}\"{}", patch.name, hint));
   }

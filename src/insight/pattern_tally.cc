@@ -35,8 +35,9 @@ void PatternTally::add(std::size_t text, AttentionSite site, std::size_t layer, 
   for (std::size_t n = 0; n < scores_.size(); ++n) {
     if (own_[n] != site) continue;
     std::vector<std::vector<PatternScore>>& layers = scores_[n].layers;
-    if (layers.size() <= layer)
+    if (layers.size() <= layer) {
       layers.resize(layer + 1, std::vector<PatternScore>(static_cast<std::size_t>(weights.dim(0))));
+    }
     const TaskPatterns::OfText& own = patterns_.texts[text];
     if (n >= own.rows.size()) continue;
     const Offsets at = offsets_of(scores_[n].site, own.before, weights.dim(2));

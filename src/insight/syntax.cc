@@ -25,7 +25,7 @@ AttentionSite site_read(const TextModel& trained) {
 
 HeadText read_sentence(const TextModel& trained, const ParsedSentence& sentence, ReadSentence& read) {
   const bool is_source = site_read(trained) == AttentionSite::source;
-  const Example example = trained.example_of(sentence.text);
+  const Example example = trained.example_of(sentence.text, {kSyntax, "sentences"});
   const Encoding encoding = (is_source ? trained.source_tokenizer() : trained.tokenizer()).encode(sentence.text);
   // "<s>" of a task; after a source stands its "</s>".
   const std::size_t before = is_source ? 0 : example.tokens.size() - encoding.ids.size();

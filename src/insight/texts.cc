@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 
-#include "core/said_of.h"
 #include "insight/asked_text.h"
 #include "model/mask_token.h"
 #include "qkv/model/relation_scores.h"
@@ -180,8 +179,7 @@ void write_tokens(const TextModel& trained, std::vector<Example>& examples) {
 HeadTexts own_texts(const TextModel& trained, std::span<const std::string> texts, std::string described) {
   std::vector<Example> examples;
   for (std::size_t n = 0; n < texts.size(); ++n) {
-    const std::string name = fmt::format("texts[{}]", n);
-    examples.push_back(core::said_of("head_texts", name, [&] { return trained.example_of(texts[n]); }));
+    examples.push_back(trained.example_of(texts[n], {"head_texts", fmt::format("texts[{}]", n)}));
   }
   write_tokens(trained, examples);
   std::vector<HeadText> all;

@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include "qkv/dtype.h"
-#include "qkv/tensor.h"
 
 namespace qkv::kernels {
 
@@ -17,8 +16,8 @@ decltype(auto) with_real(DType dtype, Body&& body) {
   return body(BFloat16{});
 }
 
-/// Numbers as loops take them: here all as they are stored.
-[[nodiscard]] inline Tensor as_computed(Tensor stored) { return stored; }
+/// Whether there are loops over f16 and bf16.
+inline constexpr bool kTakes16Bits = true;
 
 /// body(T{}) where `dtype` is that of T, else body(float{}).
 template <class T, class Body>

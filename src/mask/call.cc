@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/nearest_word.h"
 #include "mask/shown_text.h"
-#include "qkv/nearest_word.h"
 
 namespace qkv::mask_detail {
 namespace {
@@ -54,7 +54,7 @@ void Call::add_flag(const Token& word) {
 void Call::fail_unknown(const Token& word) const {
   std::vector<std::string_view> known = signature_.names;
   known.insert(known.end(), signature_.flags.begin(), signature_.flags.end());
-  const auto nearest = nearest_word(word.text, known);
+  const auto nearest = core::nearest_word(word.text, known);
   scanner_.fail(word, signature_.form, nearest ? fmt::format("; did you mean `{}`?", *nearest) : "");
 }
 

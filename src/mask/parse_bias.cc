@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "core/nearest_word.h"
 #include "mask/call.h"
 #include "mask/language_word.h"
 #include "qkv/bias.h"
-#include "qkv/nearest_word.h"
 
 namespace qkv {
 namespace {
@@ -70,7 +70,7 @@ const std::vector<BiasWord>& biases() {
 std::string hint(std::string_view typed) {
   std::vector<std::string_view> known;
   for (const BiasWord& word : biases()) known.push_back(word.signature.word);
-  const auto nearest = nearest_word(typed, known);
+  const auto nearest = core::nearest_word(typed, known);
   return nearest ? fmt::format("; did you mean `{}`?", *nearest) : "";
 }
 

@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "core/nearest_word.h"
 #include "mask/mask_words.h"
 #include "mask/node.h"
-#include "qkv/nearest_word.h"
 
 namespace qkv {
 namespace {
@@ -87,7 +87,7 @@ class MaskParser {
     }
     std::vector<std::string_view> known;
     for (const Word& word : mask_words()) known.push_back(word.word);
-    const auto nearest = nearest_word(lower, known);
+    const auto nearest = core::nearest_word(lower, known);
     return nearest ? fmt::format("; did you mean `{}`?", *nearest) : "; `qkv mask` lists all words";
   }
 

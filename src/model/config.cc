@@ -5,8 +5,8 @@
 #include <charconv>
 #include <utility>
 
+#include "core/number_text.h"
 #include "model/overloaded.h"
-#include "qkv/number_text.h"
 
 namespace qkv::config_detail {
 namespace {
@@ -45,7 +45,7 @@ std::string Write::text_of(const RotaryScaling& scaling) {
 
 void Read::operator()(const char* word, std::int64_t& value) const {
   const std::string& digits = text(word);
-  const auto number = number_from<std::int64_t>(digits);
+  const auto number = core::number_from<std::int64_t>(digits);
   if (!number) throw InvalidArgument(function_, word, "a whole number", "\"" + digits + "\"");
   // Products of such numbers are still numbers.
   constexpr std::int64_t kMost = std::int64_t{1} << 31;
@@ -63,7 +63,7 @@ void Read::operator()(const char* word, bool& value) const {
 }
 
 void Read::operator()(const char* word, double& value) const {
-  const auto number = number_from<double>(text(word));
+  const auto number = core::number_from<double>(text(word));
   if (!number) throw InvalidArgument(function_, word, "a number", "\"" + text(word) + "\"");
   value = *number;
 }
@@ -72,9 +72,9 @@ void Read::operator()(const char* word, RotaryScaling& scaling) const {
   const std::string_view words = text(word);
   const std::size_t end = std::min(words.find(' '), words.size());
   const std::string_view name = words.substr(0, end);
-  const std::vector<double> n = end == words.size()
-                                    ? std::vector<double>()
-                                    : numbers_from<double>(words.substr(end + 1), ' ').value_or(std::vector<double>());
+  const std::vector<double> n =
+      end == words.size() ? std::vector<double>()
+                          : core::numbers_from<double>(words.substr(end + 1), ' ').value_or(std::vector<double>());
   const auto is = [&](std::string_view wanted, std::size_t numbers) { return name == wanted && n.size() == numbers; };
   if (is("none", 0)) {
     scaling = std::monostate{};

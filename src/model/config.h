@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/number_text.h"
 #include "qkv/model/encoder.h"
 #include "qkv/model/layer_choices.h"
 #include "qkv/model/token_input.h"
 #include "qkv/model/two_tower.h"
-#include "qkv/number_text.h"
 
 namespace qkv {
 
@@ -110,7 +110,7 @@ class Read {
   void operator()(const char* word, EmbeddingScale& value) const { value = one_of(word, kEmbeddingScales); }
   template <class Number>
   void operator()(const char* word, std::vector<Number>& values) const {
-    auto numbers = numbers_from<Number>(text(word), ' ');
+    auto numbers = core::numbers_from<Number>(text(word), ' ');
     if (!numbers) {
       throw InvalidArgument(function_, word, std::is_integral_v<Number> ? "whole numbers" : "numbers",
                             "\"" + text(word) + "\"");

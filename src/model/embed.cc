@@ -8,7 +8,6 @@
 #include <numeric>
 #include <utility>
 
-#include "core/said_of.h"
 #include "model/mask_token.h"
 #include "model/require_finite.h"
 #include "qkv/error.h"
@@ -53,9 +52,9 @@ void shorten(Encoding& encoding, std::int64_t length, CutAt side) {
 
 Encoding encoding_of(const Tokenizer& tokenizer, const std::string& text, const std::string& place) {
   try {
-    return core::said_of(kEmbed, place, [&] { return tokenizer.encode(text); });
-  } catch (const InvalidArgument&) {
-    throw;
+    return tokenizer.encode(text);
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(kEmbed, place, error.expected(), error.got());
   } catch (const Error& error) {
     throw InvalidArgument(kEmbed, place, "a text that the tokenizer can cut", error.what());
   }
@@ -152,7 +151,7 @@ const Encoder* encoder_of(const Model& model) {
   return encoder != nullptr && (is_whole || encoder->options().positions == Positions::t5) ? encoder : nullptr;
 }
 
-std::vector<double> normed(std::vector<double> vector, const EmbedOptions& options) {
+std::vector<double> normed(const std::vector<double>& vector, const EmbedOptions& options) {
   const Tensor one(vector, {1, std::ssize(vector)});
   return vector_of_states(one, {.width = options.width, .normalised = options.normalised});
 }

@@ -11,6 +11,7 @@
 #include "model/kinds/two_tower.h"
 #include "model/next_token.h"
 #include "model/require_finite.h"
+#include "model/weights.h"
 
 namespace qkv {
 namespace {
@@ -116,8 +117,8 @@ Model Model::to(DType dtype) const {
   const Parameters into = other.parameters();
   for (std::size_t n = 0; n < from.size(); ++n) {
     const QuantisedTensor* blocks = from[n].value.quantised();
-    into[n].value.replace_value(blocks == nullptr ? Tensor(from[n].value.value(), dtype)
-                                                  : blocks->dequantised().to(dtype));
+    into[n].value.replace_value(
+        held_weight(blocks == nullptr ? Tensor(from[n].value.value(), dtype) : blocks->dequantised().to(dtype)));
   }
   return other;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/number_text.h"
 #include "files/checksum.h"
 #include "files/mapped_file.h"
 #include "files/place.h"
@@ -13,7 +14,6 @@
 #include "model/weights.h"
 #include "model/words.h"
 #include "qkv/model/model.h"
-#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
@@ -47,7 +47,7 @@ std::shared_ptr<const Tokenizer> tokenizer_in(const Words& words) {
 std::vector<std::int64_t> ends_in(const Words& metadata, std::int64_t vocabulary) {
   const auto found = metadata.find(kEnds);
   if (found == metadata.end()) return {};
-  const auto ends = numbers_from<std::int64_t>(found->second);
+  const auto ends = core::numbers_from<std::int64_t>(found->second);
   const auto is_token = [&](std::int64_t end) { return end >= 0 && end < vocabulary; };
   if (ends && std::ranges::all_of(*ends, is_token)) return *ends;
   throw InvalidArgument("Model::open", kEnds, "tokens with commas between them", "\"" + found->second + "\"");
@@ -56,7 +56,7 @@ std::vector<std::int64_t> ends_in(const Words& metadata, std::int64_t vocabulary
 std::optional<std::int64_t> padding_in(const Words& metadata, std::int64_t vocabulary) {
   const auto found = metadata.find(kPadding);
   if (found == metadata.end()) return std::nullopt;
-  const auto padding = number_from<std::int64_t>(found->second);
+  const auto padding = core::number_from<std::int64_t>(found->second);
   if (padding && *padding >= 0 && *padding < vocabulary) return padding;
   throw InvalidArgument("Model::open", kPadding, "a token", "\"" + found->second + "\"");
 }
@@ -80,7 +80,7 @@ void take_dtypes(const Safetensors& file, const Parameters& parameters) {
     if (!file.contains(parameter.name)) continue;
     Tensor tensor = file.load(parameter.name);
     const bool fits = is_floating(tensor.dtype()) && tensor.shape() == parameter.value.shape();
-    if (fits && tensor.dtype() != DType::f32) parameter.value.replace_value(std::move(tensor));
+    if (fits && tensor.dtype() != DType::f32) parameter.value.replace_value(held_weight(std::move(tensor)));
   }
 }
 

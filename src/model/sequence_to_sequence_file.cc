@@ -1,5 +1,5 @@
+#include "core/number_text.h"
 #include "qkv/model/sequence_to_sequence.h"
-#include "qkv/number_text.h"
 #include "qkv/safetensors.h"
 
 namespace qkv {
@@ -32,12 +32,13 @@ SequenceToSequence read_sequence_to_sequence(const std::string& path) {
     return found->second;
   };
   const auto number = [&](const std::string& name) {
-    const auto value = number_from<std::int64_t>(word(name));
+    const auto value = core::number_from<std::int64_t>(word(name));
     if (!value) throw FileError(path, "model." + name + ": expected a whole number, got \"" + word(name) + "\"");
     return *value;
   };
-  if (word("kind") != kRecurrentKind)
+  if (word("kind") != kRecurrentKind) {
     throw FileError(path, std::string("expected a model of kind ") + kRecurrentKind + ", got " + word("kind"));
+  }
   const bool attends = word("recall") == name_of(Recall::all_states);
   try {
     SequenceToSequence model({.tokens = number("tokens"),

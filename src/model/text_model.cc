@@ -4,13 +4,14 @@
 #include <array>
 #include <utility>
 
+#include "core/number_text.h"
+#include "core/said_of.h"
 #include "files/place.h"
 #include "model/batch_form.h"
 #include "model/families/generation_file.h"
 #include "model/mask_token.h"
 #include "model/require_finite.h"
 #include "qkv/image.h"
-#include "qkv/number_text.h"
 #include "qkv/softmax.h"
 
 namespace qkv {
@@ -23,7 +24,7 @@ std::optional<std::int64_t> config_number(const Model& model, const char* word) 
   const ModelConfig config = model.config();
   const auto found = config.find(word);
   if (found == config.end()) return std::nullopt;
-  return number_from<std::int64_t>(found->second);
+  return core::number_from<std::int64_t>(found->second);
 }
 
 // 0 for a length that the config does not say.
@@ -62,8 +63,9 @@ TextModel::TextModel(Model model, std::string path, Learnt learnt)
   }
   tokenizer_ = model_.tokenizers().tokens;
   source_tokenizer_ = model_.tokenizers().source ? model_.tokenizers().source : tokenizer_;
-  if (tokenizer_ == nullptr)
+  if (tokenizer_ == nullptr) {
     throw FileError::saying(path_, "the model's file does not hold its tokenizer: train it again");
+  }
 }
 
 const Examples& TextModel::examples() const {
@@ -94,6 +96,10 @@ std::vector<std::string> TextModel::outside(const Example& example) const {
 
 std::string TextModel::answer_text(std::vector<std::int32_t> answer) const {
   return has_examples() ? examples().answer_text(std::move(answer)) : answer_in(tokenizer(), std::move(answer));
+}
+
+Example TextModel::example_of(std::string_view text, const ArgumentName& called) const {
+  return core::said_of(called.function, called.argument, [&] { return example_of(text); });
 }
 
 Example TextModel::example_of(std::string_view text) const {

@@ -15,6 +15,9 @@ namespace qkv {
 /// What an optimiser remembers of a parameter stands under this in a checkpoint.
 inline constexpr std::string_view kOptimizerTensors = "optimizer/";
 
+/// A stored weight as models hold it: as it is, or f32 for 16 bits where no kernel takes them, as in a page.
+[[nodiscard]] Tensor held_weight(Tensor stored);
+
 /// What differs between a file and what it is read into.
 class Differences {
  public:

@@ -6,7 +6,6 @@
 #include <map>
 #include <tuple>
 
-#include "core/said_of.h"
 #include "model/growing_text.h"
 #include "model/require_writing.h"
 #include "qkv/error.h"
@@ -92,11 +91,6 @@ class SharedPass {
   std::vector<GrowingText> texts_;
 };
 
-Example example_of(const TextModel& model, std::span<const std::string> prompts, std::size_t n) {
-  const std::string name = "prompts[" + std::to_string(n) + "]";
-  return core::said_of("write_texts", name, [&] { return model.example_of(prompts[n]); });
-}
-
 }  // namespace
 
 std::string_view name_of(WriteEnd end) noexcept {
@@ -136,7 +130,7 @@ std::vector<WrittenText> write_texts(const TextModel& model, std::span<const std
   require_writing("write_texts", model, options);
   std::map<std::tuple<std::size_t, std::size_t, std::int64_t>, SharedPass> passes;
   for (std::size_t n = 0; n < prompts.size(); ++n) {
-    Example example = example_of(model, prompts, n);
+    Example example = model.example_of(prompts[n], {"write_texts", "prompts[" + std::to_string(n) + "]"});
     const std::int64_t longest = model.answer_length(example.tokens.back());
     const std::tuple shared(example.source.size(), example.tokens.size(), longest);
     passes.try_emplace(shared, model, options, longest).first->second.add(n, std::move(example));

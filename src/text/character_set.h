@@ -1,6 +1,7 @@
 // Sets of characters, as Oniguruma's classes name them and as PCRE2 writes them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,7 +30,7 @@ class CharacterSet {
 };
 
 /// \w inside of brackets is another set than outside of them.
-enum class WordPlace { outside, in_brackets };
+enum class WordPlace : std::uint8_t { outside, in_brackets };
 
 /// \s, \w, \d, \h and \S, \W, \D, \H; nullopt for another letter.
 [[nodiscard]] std::optional<CharacterSet> set_of_escape(char letter, WordPlace place);

@@ -141,8 +141,8 @@ std::vector<WantedToken> wanted_tokens(const FilesBeside& files) {
 /// Added tokens, found by their texts and by their numbers.
 class AddedList {
  public:
-  AddedList(std::vector<AddedToken> tokens, std::int32_t size) : next_(size) {
-    for (AddedToken& token : tokens) add(token, token.id);
+  AddedList(const std::vector<AddedToken>& tokens, std::int32_t size) : next_(size) {
+    for (const AddedToken& token : tokens) add(token, token.id);
   }
 
   void add(AddedToken token, std::int32_t id) {
@@ -281,7 +281,7 @@ std::vector<AddedToken> with_tokens_beside(const FilesBeside& files, std::vector
   const std::vector<WantedToken> wanted = wanted_tokens(files);
   if (wanted.empty()) return had;
   const KnownPieces known = pieces();
-  AddedList all(std::move(had), known.size);
+  AddedList all(had, known.size);
   for (const WantedToken& next : wanted) {
     const AddedToken& token = next.token;
     const std::optional<std::int32_t> id = next.id;

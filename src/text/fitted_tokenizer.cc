@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/number_text.h"
 #include "qkv/error.h"
-#include "qkv/number_text.h"
 #include "text/saved_words.h"
 
 namespace qkv::text {
@@ -108,7 +108,7 @@ std::shared_ptr<const Tokenizer> fitted_tokenizer(std::shared_ptr<const Tokenize
 std::shared_ptr<const Tokenizer> fitted_tokenizer_of(std::map<std::string, std::string> config) {
   constexpr std::int64_t kMost = std::int64_t{1} << 22;  // each has a name
   const std::string text = config.extract(kRows).mapped();
-  const auto rows = number_from<std::int64_t>(text);
+  const auto rows = core::number_from<std::int64_t>(text);
   if (!rows || *rows < 1 || *rows > kMost) {
     throw InvalidArgument(kMakeTokenizer, kRows, "a number of rows", "\"" + text + "\"");
   }

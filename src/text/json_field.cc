@@ -4,9 +4,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/nearest_word.h"
 #include "files/json_text.h"
 #include "qkv/error.h"
-#include "qkv/nearest_word.h"
 #include "qkv/text/read_tokenizer.h"
 #include "text/characters.h"
 

@@ -81,8 +81,9 @@ void Regex::find_all(std::string_view valid, std::vector<Part>& parts) const {
       at += at < valid.size() ? character_length(valid[at]) : 1;
       continue;
     }
-    if (end < begin || begin < covered)
+    if (end < begin || begin < covered) {
       throw FileError(place_, "expected matches that go forward, got \\K or the like");
+    }
     if (begin != covered) parts.push_back({.begin = place(covered), .end = place(begin)});
     parts.push_back({.begin = place(begin), .end = place(end), .matches = true});
     covered = end;

@@ -79,7 +79,7 @@ class SentencePieceReader {
 
   void read_piece(pbf_reader message) {
     SentencePiece piece;
-    std::int32_t type = static_cast<std::int32_t>(piece.type);
+    auto type = static_cast<std::int32_t>(piece.type);
     while (message.next()) {
       switch (message.tag_and_type()) {
         case kPieceText:

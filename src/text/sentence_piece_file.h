@@ -11,8 +11,8 @@
 namespace qkv::text {
 
 /// As the format numbers them.
-enum class SentencePieceType : std::int32_t { normal = 1, unknown, control, user_defined, unused, byte };
-enum class SentencePieceModelType : std::int32_t { unigram = 1, bpe, word, character };
+enum class SentencePieceType : std::uint8_t { normal = 1, unknown, control, user_defined, unused, byte };
+enum class SentencePieceModelType : std::uint8_t { unigram = 1, bpe, word, character };
 
 struct SentencePiece {
   std::string text;  // UTF-8, not empty

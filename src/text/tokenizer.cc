@@ -3,8 +3,8 @@
 #include <array>
 #include <charconv>
 
+#include "core/nearest_word.h"
 #include "qkv/error.h"
-#include "qkv/nearest_word.h"
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/text/vocabulary.h"
 #include "text/characters.h"
@@ -54,7 +54,7 @@ std::int32_t text::require_piece(const Tokenizer& tokenizer, std::string_view pi
   if (const auto found = tokenizer.find(piece)) return *found;
   std::vector<std::string_view> known;
   for (std::int32_t id = 0; id < tokenizer.size(); ++id) known.emplace_back(tokenizer.piece(id));
-  const auto near = nearest_word(piece, known);
+  const auto near = core::nearest_word(piece, known);
   throw InvalidArgument(function, argument,
                         "a piece of the vocabulary" + (near ? ", such as \"" + std::string(*near) + "\"" : ""),
                         "\"" + std::string(piece) + "\"");

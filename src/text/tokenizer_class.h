@@ -1,6 +1,7 @@
 // Which tokenizers of `transformers` are known here, by their classes.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,7 +13,7 @@ namespace qkv::text {
 [[nodiscard]] std::string_view tokenizer_class_of(std::string_view model_type);
 
 /// What an older file holds.
-enum class OlderFile { word_piece, byte_level, sentence_piece };
+enum class OlderFile : std::uint8_t { word_piece, byte_level, sentence_piece };
 
 /// Names a tokenizer_class that is not known for such a file. Throws Error, which names the file, for one whose tokens
 /// would surely be others.

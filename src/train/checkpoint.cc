@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/number_text.h"
 #include "files/checksum.h"
 #include "model/weights.h"
 #include "model/words.h"
-#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
@@ -36,7 +36,7 @@ void save_checkpoint(const std::string& path, const Optimizer& optimizer,
 Checkpoint::Checkpoint(std::string path, Safetensors file) : path_(std::move(path)), file_(std::move(file)) {
   const auto found = file_.metadata().find(kSteps);
   if (found == file_.metadata().end()) return;
-  const auto steps = number_from<std::int64_t>(found->second);
+  const auto steps = core::number_from<std::int64_t>(found->second);
   if (!steps || *steps < 0) {
     throw FileError(path_, std::string(kSteps) + ": expected a whole number >= 0, got \"" + found->second + "\"");
   }

@@ -10,9 +10,9 @@
 #include <system_error>
 
 #include "core/dtype_named.h"
+#include "core/number_text.h"
 #include "core/watched.h"
 #include "files/descriptor.h"
-#include "qkv/number_text.h"
 #include "qkv/train/checkpoint.h"
 #include "qkv/train/trained_model.h"
 #include "train/directory_lock.h"
@@ -108,7 +108,7 @@ class Run {
     try {
       const core::Watched watched(stops);
       body();
-    } catch (const Cancelled&) {  // by the run's watch or the caller's: what is done is saved
+    } catch (const Cancelled&) {  // NOLINT(bugprone-empty-catch): by a watch; run() saves what is done
     }
   }
 
@@ -235,7 +235,7 @@ std::vector<std::int64_t> kept_steps(const TrainPlace& place) {
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(place.directory + "/steps", none)) {
     const std::filesystem::path path = entry.path();
-    const auto step = number_from<std::int64_t>(path.stem().string());
+    const auto step = core::number_from<std::int64_t>(path.stem().string());
     if (step && path.extension() == ".safetensors") steps.push_back(*step);
   }
   std::ranges::sort(steps);

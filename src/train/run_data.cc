@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/dtype_named.h"
+#include "core/nearest_word.h"
 #include "qkv/files.h"
-#include "qkv/nearest_word.h"
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/train/picture_task.h"
 #include "qkv/train/task_model.h"
@@ -58,7 +58,7 @@ void require_batch(const TrainSettings& settings, const Task& task) {
   std::vector<std::string_view> known;
   for (const TaskInfo& info : tasks()) known.push_back(info.name);
   known.insert(known.end(), {"text", "pictures"});
-  const auto near = nearest_word(name, known);
+  const auto near = core::nearest_word(name, known);
   throw InvalidArgument("train", "task", fmt::format("one of {}", fmt::join(known, ", ")),
                         "\"" + name + "\"" + (near ? "; did you mean " + std::string(*near) + "?" : ""));
 }

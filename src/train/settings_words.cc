@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/number_text.h"
 #include "qkv/error.h"
-#include "qkv/number_text.h"
 
 namespace qkv::training {
 namespace {
@@ -69,7 +69,7 @@ struct Read {
   template <class Number>
   void operator()(const char* word, Number& value) const {
     const std::string& from = text(word);
-    const auto number = number_from<Number>(from);
+    const auto number = core::number_from<Number>(from);
     if (!number) throw Error(fmt::format("run.{}: expected a number, got \"{}\"", word, from));
     value = *number;
   }

@@ -4,9 +4,9 @@
 #include <array>
 #include <optional>
 
+#include "core/number_text.h"
 #include "model/words.h"
 #include "qkv/error.h"
-#include "qkv/number_text.h"
 #include "qkv/train/text_task.h"
 #include "qkv/train/trained_model.h"
 
@@ -21,7 +21,7 @@ std::string word_in(const ModelConfig& config, const std::string& word) {
 }
 
 std::int64_t number_in_config(const ModelConfig& config, const std::string& word) {
-  return number_from<std::int64_t>(word_in(config, word)).value_or(0);
+  return core::number_from<std::int64_t>(word_in(config, word)).value_or(0);
 }
 
 void require_scores(const Model& model, const std::string& from) {

@@ -4,9 +4,9 @@
 #include <array>
 #include <optional>
 
+#include "core/number_text.h"
 #include "files/reading.h"
 #include "model/words.h"
-#include "qkv/number_text.h"
 #include "qkv/safetensors.h"
 
 namespace qkv {
@@ -21,7 +21,7 @@ template <class Number>
 std::optional<Number> number_in(const Words& words, const std::string& word) {
   const auto found = words.find(word);
   if (found == words.end()) return std::nullopt;
-  if (const auto value = number_from<Number>(found->second)) return value;
+  if (const auto value = core::number_from<Number>(found->second)) return value;
   throw Error("the model's file says of " + word + ": \"" + found->second + "\", which is no number");
 }
 
@@ -37,7 +37,7 @@ const std::string& text_of(const Words& words, const std::string& word) {
 
 std::int64_t number_of(const Words& words, const std::string& word) {
   const std::string& text = text_of(words, word);
-  const auto value = number_from<std::int64_t>(text);
+  const auto value = core::number_from<std::int64_t>(text);
   if (!value || *value < 0) fail_word(word, text);
   return *value;
 }

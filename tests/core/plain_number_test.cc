@@ -7,7 +7,7 @@
 #include "core/ascii.h"
 #include "core/error_message.h"
 #include "core/german_numbers.h"
-#include "qkv/number_text.h"
+#include "core/number_text.h"
 #include "qkv/random.h"
 
 namespace qkv::plain_number_test {
@@ -24,7 +24,7 @@ TEST(PlainNumber, IsTheShortestTextThatReadsBack) {
 TEST(PlainNumber, HasAPointInEveryLocale) {
   const tests::GermanNumbers german;
   EXPECT_EQ(core::plain_number(1234567.5), "1234567.5");
-  EXPECT_EQ(number_from<double>("1.93"), 1.93);
+  EXPECT_EQ(core::number_from<double>("1.93"), 1.93);
   EXPECT_EQ(error_message([] { static_cast<void>(Generator(1).bernoulli(1.5, {2})); }),
             "Generator::bernoulli: p: expected a probability from 0 to 1, got 1.5");
 }

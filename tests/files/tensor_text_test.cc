@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "core/error_message.h"
+#include "core/number_text.h"
 #include "qkv/files.h"
-#include "qkv/number_text.h"
 
 namespace qkv::tensor_text_test {
 namespace {
@@ -45,12 +45,13 @@ TEST(TensorText, RefusesWhatIsNoTensor) {
 }
 
 TEST(NumberText, ReadsWholeTextsOnly) {
-  EXPECT_EQ(number_from<int>("12"), 12);
-  EXPECT_EQ(number_from<double>("1e-3"), 1e-3);
-  for (const char* text : {"", "1 ", " 1", "1x", "0x1", "99999999999"}) EXPECT_FALSE(number_from<int>(text)) << text;
-  EXPECT_THAT(*numbers_from<double>("3,0.5,-2"), ElementsAre(3, 0.5, -2));
-  EXPECT_THAT(*numbers_from<int>("8x4", 'x'), ElementsAre(8, 4));
-  for (const char* text : {"", "3,", ",3", "3,,2"}) EXPECT_FALSE(numbers_from<int>(text)) << text;
+  EXPECT_EQ(core::number_from<int>("12"), 12);
+  EXPECT_EQ(core::number_from<double>("1e-3"), 1e-3);
+  for (const char* text : {"", "1 ", " 1", "1x", "0x1", "99999999999"})
+    EXPECT_FALSE(core::number_from<int>(text)) << text;
+  EXPECT_THAT(*core::numbers_from<double>("3,0.5,-2"), ElementsAre(3, 0.5, -2));
+  EXPECT_THAT(*core::numbers_from<int>("8x4", 'x'), ElementsAre(8, 4));
+  for (const char* text : {"", "3,", ",3", "3,,2"}) EXPECT_FALSE(core::numbers_from<int>(text)) << text;
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ TEST(Locale, TheRuleCatchesWhatItForbids) {
                            "std::setlocale(LC_ALL, \"\")", "fmt::format(\"{:L}\", x)"}) {
     EXPECT_THAT(locale_calls(line), SizeIs(1)) << line;
   }
-  for (const char* line : {"std::to_string(options.layers)", "core::is_digit(c)", "number_from<double>(text)",
+  for (const char* line : {"std::to_string(options.layers)", "core::is_digit(c)", "core::number_from<double>(text)",
                            "std::fprintf(stderr, text)", "// as std::stod reads it"}) {
     EXPECT_THAT(locale_calls(line), IsEmpty()) << line;
   }

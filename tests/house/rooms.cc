@@ -149,8 +149,6 @@ std::string_view room_of_public(std::string_view header) {
       {"dtype", "core"},
       {"error", "core"},
       {"info", "core"},
-      {"nearest_word", "core"},
-      {"number_text", "core"},
       {"quantised_tensor", "core"},
       {"random", "core"},
       {"tensor", "core"},

@@ -1,9 +1,9 @@
 // The text form: what it reads, what it writes, and what it says about everything else.
 #include <gmock/gmock.h>
 
+#include "core/nearest_word.h"
 #include "qkv/bias.h"
 #include "qkv/mask.h"
-#include "qkv/nearest_word.h"
 #include "qkv/tile_plan.h"
 
 namespace qkv::text_test {
@@ -271,14 +271,14 @@ TEST(BiasText, PointsAtTheColumn) {
 
 TEST(NearestWord, AllowsASlipOfTheHandOnly) {
   const std::vector<std::string_view> known{"causal", "window", "keys"};
-  EXPECT_EQ(nearest_word("casual", known), "causal");
-  EXPECT_EQ(nearest_word("Window", known), "window");
-  EXPECT_EQ(nearest_word("key", known), "keys");
-  EXPECT_EQ(nearest_word("banana", known), std::nullopt);
-  EXPECT_EQ(nearest_word("beys", known), "keys");
-  EXPECT_EQ(nearest_word("beyz", known), std::nullopt);
-  EXPECT_EQ(nearest_word("", known), std::nullopt);
-  EXPECT_EQ(nearest_word(std::string(100, 'w'), known), std::nullopt);
+  EXPECT_EQ(core::nearest_word("casual", known), "causal");
+  EXPECT_EQ(core::nearest_word("Window", known), "window");
+  EXPECT_EQ(core::nearest_word("key", known), "keys");
+  EXPECT_EQ(core::nearest_word("banana", known), std::nullopt);
+  EXPECT_EQ(core::nearest_word("beys", known), "keys");
+  EXPECT_EQ(core::nearest_word("beyz", known), std::nullopt);
+  EXPECT_EQ(core::nearest_word("", known), std::nullopt);
+  EXPECT_EQ(core::nearest_word(std::string(100, 'w'), known), std::nullopt);
 }
 
 }  // namespace

@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "core/error_message.h"
+#include "core/number_text.h"
 #include "model/families/config_words.h"
 #include "model/families/family.h"
 #include "model/published_fixture.h"
-#include "qkv/number_text.h"
 
 namespace qkv::published_configs_test {
 namespace {
@@ -51,7 +51,7 @@ std::string text_of(const Json& value) {
 
 void expect_word(const std::string& found, const Json& wanted, const std::string& word) {
   if (wanted.is_number()) {
-    EXPECT_EQ(number_from<double>(found), wanted.get<double>()) << word;
+    EXPECT_EQ(core::number_from<double>(found), wanted.get<double>()) << word;
   } else {
     EXPECT_EQ(found, text_of(wanted)) << word;
   }

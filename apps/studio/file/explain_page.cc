@@ -12,7 +12,6 @@
 #include "file/studio_page.h"
 #include "qkv/api/pictures.h"
 #include "qkv/error.h"
-#include "qkv/number_text.h"
 
 namespace qkv::studio {
 namespace {
@@ -120,8 +119,8 @@ std::optional<ShownHead> shown_head(const std::string& name) {
   const std::size_t last = name.rfind('.');
   if (first == std::string::npos || last == first) return std::nullopt;
   return ShownHead{.site = name.substr(0, first),
-                   .layer = number_from<std::int64_t>(name.substr(first + 1, last - first - 1)).value(),
-                   .head = number_from<std::int64_t>(name.substr(last + 1)).value()};
+                   .layer = std::stoll(name.substr(first + 1)),
+                   .head = std::stoll(name.substr(last + 1))};
 }
 
 // What the other pages read: a text as it is, without the answer that was asked for.

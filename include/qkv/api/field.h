@@ -124,8 +124,11 @@ using ShownName = std::function<std::string(std::string_view)>;
 /// What another field says of this one is part of it.
 [[nodiscard]] std::string company_of(std::span<const FieldInfo> fields, const FieldInfo& field, const ShownName& shown);
 
+/// The name that a mistyped one is a slip of, if there is one; dashes before names are no part of what is compared.
+[[nodiscard]] std::optional<std::string> nearest_name(std::string_view typed, std::span<const std::string> names);
+
 /// What every face says of a name that is none of these: "there is no field causl; did you mean causal?". `kind` is
-/// what the face calls a field; dashes before names are no part of what is compared.
+/// what the face calls a field.
 [[nodiscard]] std::string there_is_no(std::string_view kind, std::string_view name, std::span<const std::string> names);
 
 /// The members of a JSON object as values of these fields. A null is a field that is left out, a text for a list

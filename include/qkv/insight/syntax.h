@@ -55,8 +55,8 @@ struct SyntaxAnalysis {
 /// Runs the sentences, those of one length together. Weight between words: the sum over the tokens of the word looked
 /// at, the mean over those of the word that looks; special tokens and the word itself do not count (Clark et al. 2019,
 /// section 4). Of an encoder-decoder it is the encoder that reads them. Throws InvalidArgument naming sentences if
-/// there are none, trained for a model that reads images or a decoder that reads a source, and as
-/// TextModel::example_of().
+/// there are none or TextModel::example_of() refuses one, and trained for a model that reads images or a decoder that
+/// reads a source.
 [[nodiscard]] SyntaxAnalysis analyze_syntax(const TextModel& trained, std::span<const ParsedSentence> sentences);
 
 /// For people: of each relation and direction with at least `fewest` pairs the best head beside the best fixed offset.

@@ -26,6 +26,11 @@ struct Learnt {
   std::shared_ptr<const Examples> examples = nullptr;  // null where they are not here: the reader's own
 };
 
+/// A function's argument, as errors name it: InvalidArgument's function and argument.
+struct ArgumentName {
+  std::string_view function, argument;
+};
+
 class TextModel {
  public:
   /// A model of others, which learnt nothing here: it reads its own tokenizers in their own templates, and an encoder
@@ -71,6 +76,8 @@ class TextModel {
   /// template, and the padding that it reads. Throws InvalidArgument naming text if it has a token that the model does
   /// not know, or none, or more than the model reads with its padding or has learned positions for.
   [[nodiscard]] Example example_of(std::string_view text) const;
+  /// The same, with errors that name what the caller's reader knows the text by.
+  [[nodiscard]] Example example_of(std::string_view text, const ArgumentName& called) const;
   /// A picture as the model reads it: u8 [H, W, 3] -> f32 [3, side, side]. Of a task as qkv::image_of(); of a folder of
   /// others as its preprocessor_config.json says. Throws InvalidArgument naming picture, and for a model that reads no
   /// images; Error where nothing says how its pictures are prepared.

@@ -5,7 +5,6 @@
 #include "python_writer.h"
 #include "qkv/api/questions.h"
 #include "qkv/api/studio.h"
-#include "qkv/nearest_word.h"
 
 namespace qkv::python {
 namespace {
@@ -56,7 +55,7 @@ const std::vector<AskedQuestion>& all_questions() {
 }
 
 const Question& asked_question(const std::string& name) {
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   std::string known;
   const auto same = std::ranges::find_if(
       all_questions(), [&](const AskedQuestion& one) { return one.name == name || one.question->name == name; });
@@ -65,9 +64,9 @@ const Question& asked_question(const std::string& name) {
     names.emplace_back(named);
     known += (known.empty() ? "" : ", ") + named;
   }
-  const auto nearest = nearest_word(name, names);
+  const auto nearest = nearest_name(name, names);
   throw InvalidArgument("ask", "question", "one of " + known,
-                        "\"" + name + "\"" + (nearest ? "; did you mean " + std::string(*nearest) + "?" : ""));
+                        "\"" + name + "\"" + (nearest ? "; did you mean " + *nearest + "?" : ""));
 }
 
 nb::object asked(const std::string& name, const Given& given) {

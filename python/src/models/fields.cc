@@ -8,7 +8,6 @@
 
 #include "../arrays.h"
 #include "qkv/api/refusal.h"
-#include "qkv/number_text.h"
 
 namespace qkv::python {
 namespace {
@@ -155,14 +154,10 @@ nb::object default_of(const FieldInfo& field) {
     case FieldType::wholes:
       return nb::tuple();
     case FieldType::whole:
-    case FieldType::seed: {
-      const auto whole = number_from<std::int64_t>(field.fallback);
-      return whole ? nb::object(nb::int_(*whole)) : nb::none();
-    }
-    case FieldType::number: {
-      const auto number = number_from<double>(field.fallback);
-      return number ? nb::object(nb::float_(*number)) : nb::none();
-    }
+    case FieldType::seed:
+      return field.fallback.empty() ? nb::none() : nb::object(nb::int_(nb::str(field.fallback.c_str())));
+    case FieldType::number:
+      return field.fallback.empty() ? nb::none() : nb::object(nb::float_(nb::str(field.fallback.c_str())));
     case FieldType::toggle:
       return nb::none();
     case FieldType::text:

@@ -6,7 +6,6 @@
 #include <system_error>
 #include <utility>
 
-#include "api/fields/refuse.h"
 #include "core/block_type.h"
 #include "files/gguf_header.h"
 #include "files/gguf_keys.h"
@@ -129,19 +128,15 @@ void read_one_file(Contents& contents) {
   read_safetensors(contents, {std::move(bytes), contents.path});
 }
 
-Contents read_contents(const std::string& path) {
+}  // namespace
+
+Contents contents_of(const std::string& path) {
   files::require_file_or_folder(path);
   Contents contents;
   contents.path = path;
   files::is_folder(path) ? read_folder(contents) : read_one_file(contents);
   std::ranges::sort(contents.types, {}, [](const ContentsType& type) { return std::pair(-type.bytes, type.type); });
   return contents;
-}
-
-}  // namespace
-
-Contents contents_of(const std::string& path) {
-  return api_detail::of_path("file", [&] { return read_contents(path); });
 }
 
 }  // namespace qkv

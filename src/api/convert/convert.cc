@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "api/fields/refuse.h"
 #include "qkv/model/box.h"
 
 namespace qkv {
@@ -31,7 +30,7 @@ const Fields<ConvertRequest>& convert_fields() {
 
 ConvertFigures convert(const ConvertRequest& request,
                        const std::function<void(std::string_view, std::int64_t, std::int64_t)>& progress) {
-  const std::string model = api_detail::of_path("model", [&] { return trained_model_path(request.model); });
+  const std::string model = trained_model_path(request.model);
   Conversion done =
       convert_model(model, request.out, {.type = request.type, .overwrite = request.overwrite, .progress = progress});
   ConvertFigures figures{.model = request.model,

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "api/fields/refuse.h"
-#include "qkv/number_text.h"
+#include "core/number_text.h"
 
 namespace qkv {
 namespace {
@@ -60,7 +60,7 @@ void api_detail::say_company(Fields<ExplainRequest>& fields) {
 
 api_detail::HeadPlace api_detail::head_place(const ExplainRequest& request) {
   if (request.head.empty()) return {.layer = request.layer, .head = std::nullopt};
-  const auto numbers = numbers_from<std::int64_t>(request.head, '.');
+  const auto numbers = core::numbers_from<std::int64_t>(request.head, '.');
   const std::string got = "\"" + request.head + "\"";
   if (!numbers || numbers->size() != 2) refuse("head", "LAYER.HEAD, such as 1.5", got);
   if (request.layer && *request.layer != numbers->front()) {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "core/ascii.h"
-#include "qkv/number_text.h"
+#include "core/number_text.h"
 
 namespace qkv::api_detail {
 namespace {
@@ -25,7 +25,7 @@ bool is_unit(std::string_view word, std::string_view unit) {
 
 std::optional<std::uint64_t> size_from(std::string_view text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto number = number_from<std::uint64_t>(text.substr(0, digits));
+  const auto number = core::number_from<std::uint64_t>(text.substr(0, digits));
   std::string word = core::small_letters(std::string(text.substr(digits)));
   std::erase(word, ' ');
   std::size_t unit = 0;

@@ -17,14 +17,14 @@
 #include "api/fields/named_values.h"
 #include "api/fields/refuse.h"
 #include "core/ascii.h"
+#include "core/nearest_word.h"
 #include "core/number_range.h"
+#include "core/number_text.h"
 #include "core/shortened.h"
 #include "files/json_keys.h"
 #include "files/json_text.h"
 #include "qkv/api/refusal.h"
 #include "qkv/error.h"
-#include "qkv/nearest_word.h"
-#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
@@ -37,15 +37,9 @@ std::string words_of(const FieldInfo& field) {
   return api_detail::listed(words.subspan(may_be_left_out ? 1 : 0), "or");
 }
 
-std::string nearest_of(std::string_view word, std::span<const std::string> words) {
-  const auto without_dashes = [](std::string_view name) {
-    return name.substr(std::min(name.find_first_not_of('-'), name.size()));
-  };
-  std::vector<std::string_view> views;
-  for (const std::string& known : words) views.push_back(without_dashes(known));
-  const auto nearest = nearest_word(without_dashes(word), views);
-  if (!nearest) return "";
-  return "; did you mean " + words[static_cast<std::size_t>(std::ranges::find(views, *nearest) - views.begin())] + "?";
+std::string did_you_mean(std::string_view word, std::span<const std::string> words) {
+  const auto nearest = nearest_name(word, words);
+  return nearest ? "; did you mean " + *nearest + "?" : "";
 }
 
 bool is_within(const FieldInfo& field, double number) {
@@ -56,7 +50,7 @@ bool is_within(const FieldInfo& field, double number) {
 
 template <class Number>
 FieldValue number_of(const FieldInfo& field, std::string_view text) {
-  if (const auto value = number_from<Number>(text)) return *value;
+  if (const auto value = core::number_from<Number>(text)) return *value;
   api_detail::refuse(field.name, expected_of(field),
                      field.type == FieldType::seed ? fmt::format("\"{}\"", text) : text);
 }
@@ -96,7 +90,7 @@ void require_ending(const FieldInfo& field, std::string_view path) {
 
 void require_word(const FieldInfo& field, const std::string& text) {
   if (field.words.empty() || std::ranges::find(field.words, text) != field.words.end()) return;
-  api_detail::refuse(field.name, words_of(field), fmt::format("\"{}\"{}", text, nearest_of(text, field.words)));
+  api_detail::refuse(field.name, words_of(field), fmt::format("\"{}\"{}", text, did_you_mean(text, field.words)));
 }
 
 std::optional<FieldValue> typed(FieldType type, const Json& json);
@@ -166,8 +160,19 @@ std::string_view name_of(FieldType type) noexcept {
   return kNames[static_cast<std::size_t>(type)];
 }
 
+std::optional<std::string> nearest_name(std::string_view typed, std::span<const std::string> names) {
+  const auto without_dashes = [](std::string_view name) {
+    return name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  };
+  std::vector<std::string_view> views;
+  for (const std::string& known : names) views.push_back(without_dashes(known));
+  const auto nearest = core::nearest_word(without_dashes(typed), views);
+  if (!nearest) return std::nullopt;
+  return names[static_cast<std::size_t>(std::ranges::find(views, *nearest) - views.begin())];
+}
+
 std::string there_is_no(std::string_view kind, std::string_view name, std::span<const std::string> names) {
-  return fmt::format("there is no {} {}{}", kind, core::shortened(name), nearest_of(name, names));
+  return fmt::format("there is no {} {}{}", kind, core::shortened(name), did_you_mean(name, names));
 }
 
 bool Bound::is_finite() const noexcept { return std::isfinite(at); }

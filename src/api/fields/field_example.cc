@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "qkv/number_text.h"
+#include "core/number_text.h"
 
 namespace qkv::api_detail {
 namespace {
@@ -17,7 +17,7 @@ std::string example_of_whole(const FieldInfo& field) {
   };
   const std::int64_t least = as_whole(field.least, std::numeric_limits<std::int64_t>::min());
   const std::int64_t most = as_whole(field.most, std::numeric_limits<std::int64_t>::max());
-  const auto fallback = number_from<std::int64_t>(field.fallback);
+  const auto fallback = core::number_from<std::int64_t>(field.fallback);
   const std::int64_t begin = std::max<std::int64_t>(0, fallback.value_or(least));
   const std::int64_t wanted = std::max<std::int64_t>(1, 2 * begin);
   if (wanted >= least && wanted <= most) return std::to_string(wanted);
@@ -25,7 +25,7 @@ std::string example_of_whole(const FieldInfo& field) {
 }
 
 std::string example_of_number(const FieldInfo& field) {
-  const double fallback = number_from<double>(field.fallback).value_or(1);
+  const double fallback = core::number_from<double>(field.fallback).value_or(1);
   return number_as_written(fallback == 0 ? 0.5 : fallback / 2);
 }
 

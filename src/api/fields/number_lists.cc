@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "api/fields/refuse.h"
+#include "core/number_text.h"
 #include "core/shortened.h"
-#include "qkv/number_text.h"
 
 namespace qkv::api_detail {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kRectangle = "I0:I1,J0:J1, queries and keys from I0 and J0 on";
 
 std::pair<std::int64_t, std::int64_t> range_of(std::string_view field, std::string_view text, std::string_view whole) {
-  const auto ends = numbers_from<std::int64_t>(text, ':');
+  const auto ends = core::numbers_from<std::int64_t>(text, ':');
   const bool fits = ends && ends->size() == 2 && ends->front() >= 0 && ends->front() < ends->back();
   if (!fits) refuse(field, kRectangle, whole);
   return {ends->front(), ends->back()};
@@ -33,7 +33,7 @@ std::vector<std::int64_t> whole_numbers(std::string_view field, std::string_view
   for (;;) {
     const std::size_t comma = text.find(',');
     const std::string_view word = text.substr(0, comma);
-    const auto value = number_from<std::int64_t>(word);
+    const auto value = core::number_from<std::int64_t>(word);
     if (!value || *value < 0) {
       refuse(field, fmt::format("whole numbers, 0 or more, with commas between them{}", otherwise),
              fmt::format("\"{}\"", word));
@@ -46,7 +46,7 @@ std::vector<std::int64_t> whole_numbers(std::string_view field, std::string_view
 
 std::pair<std::int64_t, std::int64_t> extents(std::string_view field, std::string_view text,
                                               std::string_view expected) {
-  const auto numbers = numbers_from<std::int64_t>(text, 'x');
+  const auto numbers = core::numbers_from<std::int64_t>(text, 'x');
   const bool fits = numbers && numbers->size() <= 2 && numbers->front() >= 1 && numbers->back() >= 1;
   if (!fits) refuse(field, expected, text);
   return {numbers->front(), numbers->back()};
@@ -58,7 +58,7 @@ Tensor matrix_in(std::string_view field, std::string_view text) {
   for (std::string_view rest = text;; ++rows) {
     const std::size_t semicolon = rest.find(';');
     const std::string_view line = rest.substr(0, semicolon);
-    const auto row = numbers_from<double>(line, ',');
+    const auto row = core::numbers_from<double>(line, ',');
     if (!row) {
       refuse(field, "rows of numbers, as 1,0;0,1", fmt::format("\"{}\" in row {}", core::shortened(line), rows + 1));
     }

@@ -15,7 +15,6 @@
 #include "insight/text_batch.h"
 #include "qkv/explain/model.h"
 #include "qkv/insight/interventions.h"
-#include "qkv/number_text.h"
 
 namespace qkv::api_detail {
 namespace {
@@ -131,8 +130,7 @@ void ModelRun::change(const ShownText& shown) {
   if (changes.empty()) return;
   std::optional<HeadText> other;
   if (!shown.from_text.empty()) {
-    other =
-        of_field("from_text", [&] { return insight::head_text_of(*trained_, trained_->example_of(shown.from_text)); });
+    other = insight::head_text_of(*trained_, trained_->example_of(shown.from_text, {kRequest, "from_text"}));
   }
   Intervener(trained_->model(), text_, other ? &*other : nullptr).add(changes, trace_);
 }

@@ -6,12 +6,12 @@
 
 #include "api/fields/refuse.h"
 #include "api/studio/question_watch.h"
+#include "core/nearest_word.h"
 #include "core/watched.h"
 #include "qkv/api/train.h"
 #include "qkv/files.h"
 #include "qkv/model/box.h"
 #include "qkv/model/model.h"
-#include "qkv/nearest_word.h"
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/written_files.h"
 
@@ -68,7 +68,7 @@ void require_trained(const std::string& task) {
   for (const TaskInfo& info : tasks()) known.push_back(info.name);
   known.insert(known.end(), {"text", "pictures", "tokenizer"});
   if (std::ranges::find(known, task) != known.end()) return;
-  const auto near = nearest_word(task, known);
+  const auto near = core::nearest_word(task, known);
   refuse("task", fmt::format("one of {}", fmt::join(known, ", ")),
          fmt::format("\"{}\"{}", task, near ? fmt::format("; did you mean {}?", *near) : ""));
 }
@@ -87,7 +87,7 @@ TokenizerRun tokenizer_run(const TrainRun& run) {
 }
 
 TrainTokenizerReply trained_tokenizer(const TokenizerRun& run) {
-  const std::vector<std::byte> bytes = api_detail::of_path("data", [&] { return read_file(run.data); });
+  const std::vector<std::byte> bytes = read_file(run.data);
   const std::string_view text = require_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, run.data);
   if (text.empty()) refuse("data", "a text with tokens", run.data + ", which is empty");
   require_writable(run.out);
@@ -152,7 +152,7 @@ PlannedRun planned_run(const TrainRun& run, const Given& given, const Saying& sa
            place.directory + ", which has one: add `resume`, or choose another `out`");
   }
   if (settings.from && saying.caution) {
-    const Model from = api_detail::of_path("from", [&] { return Model::open(trained_model_path(*settings.from)); });
+    const Model from = Model::open(trained_model_path(*settings.from));
     for (const std::string& what : from.cautions()) saying.careful(what);
   }
   return {.settings = settings, .reporting = run.reporting, .place = place};

@@ -83,7 +83,7 @@ MatchFound found_match(const MatchRequest& request, const Saying& saying) {
   MatchQuestion question = match_question(request, {});
   std::vector<std::string> places;
   for (const std::string& image : question.names) {
-    question.pictures.push_back(api_detail::of_path("images", [&] { return decode_png(read_file(image), image); }));
+    question.pictures.push_back(decode_png(read_file(image), image));
     places.push_back("images: " + image);
   }
   return found(std::move(question), places, open_model(request.model, saying));

@@ -88,7 +88,7 @@ void say_outside(const TextModel& model, const Texts& texts, const Saying& sayin
 }
 
 EmbedOptions vectors_without_prompt(const std::string& path, const Saying& saying) {
-  EmbedOptions options = api_detail::of_path("model", [&] { return embed_options_of(path); });
+  EmbedOptions options = embed_options_of(path);
   for (const std::string& what : options.cautions) saying.careful(what);
   if (!options.prompt.empty()) {
     saying.careful("the model's default prompt \"" + options.prompt +

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "api/fields/refuse.h"
-#include "qkv/number_text.h"
+#include "core/number_text.h"
 
 namespace qkv::api_detail {
 namespace {
@@ -39,7 +39,7 @@ std::uint64_t bytes_of_pass(const TextModel& model, std::int64_t tokens, PassKee
   const ModelConfig config = model.model().config();
   const auto width = config.find("d_model");
   const double d_model =
-      static_cast<double>(width == config.end() ? 1024 : number_from<std::int64_t>(width->second).value_or(1024));
+      static_cast<double>(width == config.end() ? 1024 : core::number_from<std::int64_t>(width->second).value_or(1024));
   double each = kOneLayer * d_model;
   if (keeps != PassKeeps::nothing) each += kKept * static_cast<double>(layers_of(model.model())) * d_model;
   if (keeps == PassKeeps::layers_and_scores) each += kScores * static_cast<double>(model.tokenizer().size());
@@ -59,7 +59,7 @@ void require_pass_within(std::uint64_t most, std::string_view field, const TextM
 
 void require_pass(std::string_view field, const TextModel& model, const std::string& text, PassKeeps keeps) {
   if (answer_bounds().pass_bytes == kNoBounds.pass_bytes || model.lengths().image_side > 0) return;
-  const Example example = of_field(field, [&] { return model.example_of(text); });
+  const Example example = model.example_of(text, {kRequest, field});
   const std::int64_t tokens = std::max(std::ssize(example.tokens), std::ssize(example.source));
   require_pass_within(answer_bounds().pass_bytes, field, model, tokens, keeps);
 }

@@ -3,7 +3,6 @@
 #include "api/bench/bench_of.h"
 #include "api/fields/bounds.h"
 #include "api/fields/number_lists.h"
-#include "api/fields/refuse.h"
 #include "explain/words.h"
 
 namespace qkv {

@@ -27,11 +27,10 @@ Example example_for(const ProbeRequest& request, const TextModel& trained) {
   ModelQuestion question{.title = request.model, .example = request.example};
   if (!request.text.empty()) question.text = request.text;
   if (!request.text_file.empty()) {
-    question.text = api_detail::of_path("text_file", [&] { return api_detail::text_of_file(request.text_file); });
+    question.text = api_detail::text_of_file(request.text_file);
   }
   if (!request.picture.empty()) {
-    question.picture =
-        api_detail::of_path("picture", [&] { return decode_png(read_file(request.picture), request.picture); });
+    question.picture = decode_png(read_file(request.picture), request.picture);
   }
   return shown_example(trained, question);
 }

@@ -1,7 +1,6 @@
 // A probe's reply as arrays and as JSON.
 #include <utility>
 
-#include "api/fields/refuse.h"
 #include "api/probe/statistics_columns.h"
 #include "qkv/api/probe.h"
 

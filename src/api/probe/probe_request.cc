@@ -8,7 +8,6 @@
 #include "api/fields/refuse.h"
 #include "api/probe/probe_parts.h"
 #include "qkv/api/probe.h"
-#include "qkv/number_text.h"
 #include "qkv/random.h"
 
 namespace qkv {

@@ -12,7 +12,6 @@
 namespace qkv {
 namespace {
 
-using api_detail::of_field;
 using api_detail::read_field;
 using api_detail::refuse;
 
@@ -85,7 +84,7 @@ AttentionProblem load_problem(const ProblemRequest& request) {
   const auto after = [&](const char* field, const char* past, const std::string& path, Tensor& present) {
     if (path.empty()) return;
     const Tensor earlier = typed_as(path, keys_or_values(past, path), present.dtype());
-    present = of_field(field, [&] { return concat_time(earlier, present); });
+    present = api_detail::of_field(field, [&] { return concat_time(earlier, present); });
   };
   agree_on_dtype(request, problem);
   after("k", "past_k", request.past_k, problem.k);

@@ -8,14 +8,13 @@
 #include "api/fields/number_lists.h"
 #include "api/fields/refuse.h"
 #include "core/number_range.h"
+#include "core/number_text.h"
 #include "qkv/api/problem.h"
 #include "qkv/files.h"
-#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
 
-using api_detail::of_field;
 using api_detail::read_field;
 using api_detail::refuse;
 using api_detail::whole_numbers;
@@ -34,7 +33,7 @@ std::vector<std::int64_t> lengths_of(const std::string& text) {
 }
 
 double finite_number(std::string_view word) {
-  const auto value = number_from<double>(word);
+  const auto value = core::number_from<double>(word);
   if (core::is_out_of_range<double>(word)) refuse("sinks", fmt::format("numbers {}", core::kRangeOfF64), word);
   if (!value) refuse("sinks", "numbers with commas between them, or a file", fmt::format("\"{}\"", word));
   if (!std::isfinite(*value)) refuse("sinks", "finite numbers", word);
@@ -65,7 +64,7 @@ Mask window_of(const std::string& text) {
     if (!holds) refuse("window", "WIDTH, 1 or more, or LEFT,RIGHT, 0 or more each", text);
   };
   const auto number = [&](const std::string& word, std::int64_t least) {
-    const auto value = number_from<std::int64_t>(word);
+    const auto value = core::number_from<std::int64_t>(word);
     require(value && *value >= least);
     return *value;
   };
@@ -90,22 +89,26 @@ Mask mask_from_file(const std::string& path) {
   return dense(file);
 }
 
-// Each way of hiding hides what the others leave. A misfit is said of the field that brought it.
+// A misfit is said of the field that brought it.
+template <class Make>
+auto fitting(const char* field, const MaskShape& shape, const Make& make) {
+  return api_detail::of_field(field, [&] {
+    auto made = make();
+    made.validate(shape);
+    return made;
+  });
+}
+
+// Each way of hiding hides what the others leave.
 Mask mask_of(const ProblemRequest& request, const MaskShape& shape) {
-  const auto fitting = [&](const char* field, const auto& made) {
-    return of_field(field, [&] {
-      const Mask mask = made();
-      mask.validate(shape);
-      return mask;
-    });
-  };
   Mask mask = request.mask.empty() ? Mask() : parse_mask(request.mask);
   if (request.causal) mask = causal() & mask;
   if (!request.window.empty()) mask = mask & window_of(request.window);
   if (!request.kv_lengths.empty()) {
-    mask = mask & fitting("kv_lengths", [&] { return key_lengths(lengths_of(request.kv_lengths)); });
+    mask = mask & fitting("kv_lengths", shape, [&] { return key_lengths(lengths_of(request.kv_lengths)); });
   }
-  if (!request.mask_file.empty()) mask = mask & fitting("mask_file", [&] { return mask_from_file(request.mask_file); });
+  if (!request.mask_file.empty())
+    mask = mask & fitting("mask_file", shape, [&] { return mask_from_file(request.mask_file); });
   return mask;
 }
 
@@ -118,11 +121,7 @@ Bias bias_of(const ProblemRequest& request, const MaskShape& shape) {
     refuse("bias_file", "numbers to add, f64, f32, f16 or bf16 (what hides goes into `mask_file`)",
            name_of(file.dtype()));
   }
-  const Bias given = of_field("bias_file", [&] {
-    Bias made = dense_bias(file);
-    made.validate(shape);
-    return made;
-  });
+  const Bias given = fitting("bias_file", shape, [&] { return dense_bias(file); });
   return bias.is_zero() ? given : bias + given;
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "api/studio/question_weight.h"
-#include "qkv/nearest_word.h"
+#include "core/nearest_word.h"
 
 namespace qkv {
 namespace {
@@ -61,7 +61,7 @@ const Answerer& api_detail::answerer_named(std::string_view name) {
     names.emplace_back(one.question.name);
     known += (known.empty() ? "" : ", ") + one.question.name;
   }
-  const auto nearest = nearest_word(name, names);
+  const auto nearest = core::nearest_word(name, names);
   throw InvalidArgument(
       "studio", "question", "one of " + known,
       "\"" + std::string(name) + "\"" + (nearest ? "; did you mean " + std::string(*nearest) + "?" : ""));

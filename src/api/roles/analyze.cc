@@ -90,7 +90,8 @@ const Fields<AnalyzeRequest>& analyze_fields() {
                           {"texts", "abcxyzab"},
                           {"importance", "2"},
                           {"syntax", "english"}});
-    fields.tell_arguments({{"model", {"trained", "texts", "count"}}, {"text", {"texts"}}});
+    fields.tell_arguments(
+        {{"model", {"trained", "texts", "count"}}, {"text", {"texts"}}, {"syntax", {"trained", "sentences"}}});
     return fields;
   }();
   return kFields;
@@ -112,7 +113,7 @@ HeadsFound found_heads(const AnalyzeRequest& request, const Saying& saying) {
 SyntaxAnalysis found_syntax(const AnalyzeRequest& request, const Saying& saying) {
   const OpenedModel model = open_model(request.model, saying);
   const std::vector<ParsedSentence> sentences = analyzed_trees(request);
-  return api_detail::of_field("syntax", [&] { return analyze_syntax(*model, sentences); });
+  return analyze_syntax(*model, sentences);
 }
 
 AnyReply answer(const AnalyzeRequest& request, const Saying& saying) {

@@ -104,7 +104,7 @@ void StudioState::keep(const HeadsRequest& shown, const ModelPass& pass) {
 
 std::shared_ptr<const api_detail::ModelRun> StudioState::run(const api_detail::ShownText& shown,
                                                              std::int64_t most_tokens) {
-  const auto trained = api_detail::of_path("model", [&] { return model(shown.model); });
+  const auto trained = model(shown.model);
   api_detail::ShownText key = shown;
   key.model = model_key(shown.model);
   const api_detail::PassBounds bounds{.tokens = most_tokens, .bytes = options_.limits.pass_bytes};

@@ -14,7 +14,6 @@
 namespace qkv {
 namespace {
 
-using api_detail::of_field;
 using api_detail::refuse;
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 20;
@@ -37,7 +36,7 @@ void read_lengths(const PositionsBench& request, PositionSetup& setup) {
   std::ranges::sort(setup.test_lengths);
   setup.test_lengths.erase(std::ranges::unique(setup.test_lengths).begin(), setup.test_lengths.end());
   const auto of_task = [&](const char* field, std::int64_t length) {
-    static_cast<void>(of_field(field, [&] { return make_task(setup.task, {.length = length}); }));
+    static_cast<void>(api_detail::of_field(field, [&] { return make_task(setup.task, {.length = length}); }));
   };
   of_task("train_length", setup.train_length);
   for (const std::int64_t length : setup.test_lengths) of_task("test_lengths", length);

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "api/fields/refuse.h"
+#include "core/number_text.h"
 #include "qkv/api/study.h"
-#include "qkv/number_text.h"
 #include "qkv/threads.h"
 
 namespace qkv {
@@ -15,7 +15,7 @@ constexpr std::int64_t kMostTokens = std::int64_t{1} << 24;
 constexpr std::int64_t kMostExtent = std::int64_t{1} << 20;
 
 std::int64_t length_from(std::string_view text, const std::string& all) {
-  const auto value = number_from<std::int64_t>(text);
+  const auto value = core::number_from<std::int64_t>(text);
   if (value && *value >= 1 && *value <= kMostTokens) return *value;
   refuse("tokens", fmt::format("T or FROM:TO, from 1 to {}", kMostTokens), "\"" + all + "\"");
 }

@@ -80,7 +80,7 @@ std::vector<ChatMessage> messages_of(const ChatRequest& request) {
 }
 
 GenerateOptions chat_draw(const GenerateOptions& asked, const Given& given, const std::string& path) {
-  const GenerateOptions theirs = api_detail::of_path("model", [&] { return draw_options_of(path); });
+  const GenerateOptions theirs = draw_options_of(path);
   GenerateOptions draw = asked;
   if (!given.has("repetition_penalty")) draw.repetition_penalty = theirs.repetition_penalty;
   if (!given.has("temperature")) draw.temperature = theirs.temperature;

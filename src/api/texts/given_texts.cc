@@ -6,9 +6,8 @@
 #include <numeric>
 #include <utility>
 
-#include "api/fields/refuse.h"
+#include "core/number_text.h"
 #include "qkv/files.h"
-#include "qkv/number_text.h"
 #include "qkv/text/read_tokenizer.h"
 
 namespace qkv {
@@ -101,7 +100,7 @@ std::optional<std::string> Texts::place_of(std::string_view argument) const {
   const bool is_text = argument.starts_with("texts[") || argument.starts_with("prompts[");
   if (!is_text || !argument.ends_with(']')) return std::nullopt;
   if (file.empty() && line_numbers.empty()) return "text";
-  const auto n = number_from<std::size_t>(argument.substr(bracket + 1, argument.size() - bracket - 2));
+  const auto n = core::number_from<std::size_t>(argument.substr(bracket + 1, argument.size() - bracket - 2));
   const bool is_placed = n && *n < line_numbers.size();
   if (file.empty()) return is_placed ? fmt::format("{}[{}]", field, line_numbers[*n]) : field;
   if (!is_placed) return fmt::format("{}: {}", field, file);
@@ -124,8 +123,7 @@ Texts given_texts(const std::optional<std::string>& text, const std::vector<std:
 }
 
 Texts texts_of(const FileOfTexts& file, EmptyLines empty, std::string_view field) {
-  const auto read = [&] { return read_texts(file, empty); };
-  Texts texts = file.content ? read() : api_detail::of_path(field, read);  // standard input is no field's
+  Texts texts = read_texts(file, empty);
   texts.field = field;
   return texts;
 }

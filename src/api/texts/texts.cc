@@ -24,7 +24,7 @@ DType computed_in(std::string_view name) { return core::dtype_named(name).value_
 
 // The folder's own, and what the request says beside it.
 EmbedOptions embed_options(const EmbedRequest& request, const std::string& path) {
-  EmbedOptions options = api_detail::of_path("model", [&] { return embed_options_of(path); });
+  EmbedOptions options = embed_options_of(path);
   if (!request.pooling.empty()) {
     const std::string names = fmt::format("{}", fmt::join(request.pooling, ","));
     options.pooling = poolings_named(names);

@@ -10,11 +10,11 @@
 
 #include "api/fields/refuse.h"
 #include "api/replies/json_of.h"
+#include "core/number_text.h"
 #include "files/reading.h"
 #include "qkv/files.h"
 #include "qkv/model/box.h"
 #include "qkv/model/model.h"
-#include "qkv/number_text.h"
 #include "qkv/text/read_tokenizer.h"
 
 namespace qkv {
@@ -84,9 +84,9 @@ TokensText decoded(const TokensRequest& request, const std::shared_ptr<const Tok
   std::ranges::replace(words, ',', ' ');
   const auto double_space = [](char a, char b) { return a == ' ' && b == ' '; };
   words.erase(std::ranges::unique(words, double_space).begin(), words.end());
-  const auto ids = numbers_from<std::int32_t>(words, ' ');
+  const auto ids = core::numbers_from<std::int32_t>(words, ' ');
   if (!ids) refuse("ids", "whole numbers with spaces between them", "\"" + *request.ids + "\"");
-  const auto all = api_detail::of_path("tokenizer", [&] { return with_rows(tokenizer, request.tokenizer); });
+  const auto all = with_rows(tokenizer, request.tokenizer);
   return {.text = all->decode(*ids, request.special()), .cautions = {}};
 }
 
@@ -137,7 +137,7 @@ const Fields<TokensRequest>& tokens_fields() {
 TokensFound found_tokens(const TokensRequest& request, const Saying& saying) {
   tokens_fields().require_company(request);
   if (request.text && request.text->empty()) refuse("text", "a text", "");
-  const auto tokenizer = api_detail::of_path("tokenizer", [&] { return tokenizer_of(request, saying); });
+  const auto tokenizer = tokenizer_of(request, saying);
   if (request.ids) return decoded(request, tokenizer);
   if (request.list || request.search) return vocabulary_of(request, *tokenizer);
   if (request.text) return tokens_figures(encoded(request, *tokenizer), *tokenizer);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "core/said_of.h"
 #include "insight/asked_text.h"
 #include "qkv/model/chat.h"
 
@@ -70,8 +69,7 @@ std::vector<Example> pairs_of(const TextModel& trained, const ModelQuestion& que
   if (example.image.empty() && !question.captions.empty()) refuse("captions", "a picture beside them", "a text");
   if (question.example) pairs.push_back(example);
   for (const std::string& caption : question.captions) {
-    Example& pair =
-        pairs.emplace_back(core::said_of(kExplainModel, "captions", [&] { return trained.example_of(caption); }));
+    Example& pair = pairs.emplace_back(trained.example_of(caption, {kExplainModel, "captions"}));
     pair.image = example.image;
   }
   return pairs;

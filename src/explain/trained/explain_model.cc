@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/number_text.h"
 #include "explain/trained/asked.h"
 #include "explain/trained/chosen_head.h"
 #include "explain/trained/long_text.h"
@@ -20,7 +21,6 @@
 #include "insight/text_batch.h"
 #include "nn/trace_record.h"
 #include "qkv/explain/model.h"
-#include "qkv/number_text.h"
 
 namespace qkv {
 namespace {
@@ -143,7 +143,7 @@ class ModelReader {
   [[nodiscard]] HeadsOfSite tokens_heads() const {
     const Model& model = trained_.model();
     const auto layers = static_cast<std::size_t>(model.scope_of(AttentionSite::tokens)->layers);
-    const auto heads = number_from<std::int64_t>(model.config().at("heads"));
+    const auto heads = core::number_from<std::int64_t>(model.config().at("heads"));
     return {.name = std::string(name_of(AttentionSite::tokens)), .heads = std::vector(layers, heads.value())};
   }
 

@@ -1,9 +1,9 @@
 #include "kernels/product/onednn.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
+#include <csignal>
 #include <map>
 #include <memory>
 #include <mutex>

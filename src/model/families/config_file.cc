@@ -77,8 +77,8 @@ std::int64_t ConfigFile::integer(std::string_view word) const {
   constexpr std::string_view kExpected = "a whole number from 0 to 2^31";
   const nlohmann::json& found = value(word, kExpected);
   const double number = found.is_number() ? found.get<double>() : -1;
-  if (!(number >= 0 && number <= static_cast<double>(kLargest)) || number != std::floor(number))
-    refuse(word, kExpected);
+  const bool fits = number >= 0 && number <= static_cast<double>(kLargest) && number == std::floor(number);
+  if (!fits) refuse(word, kExpected);
   return static_cast<std::int64_t>(number);
 }
 

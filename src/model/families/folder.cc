@@ -115,7 +115,7 @@ ConfigFile config_in(const std::string& folder) {
   if (!files::is_there(own.string())) {
     throw FileError(folder, "expected a folder with config.json, got one without");
   }
-  const ConfigFile config(own.string());
+  ConfigFile config(own.string());
   const fs::path path = fs::path(folder) / kGeneration;
   if (!files::is_there(path.string())) return config;
   const ConfigFile generation(path.string());

@@ -154,8 +154,9 @@ std::int64_t layers_of(const GgufKeys& keys) {
 
 void require_absent(const GgufKeys& keys, std::string_view name, std::string_view without) {
   const std::string key = key_of(keys, name);
-  if (keys.has(key) && keys.integer(key) != 0)
+  if (keys.has(key) && keys.integer(key) != 0) {
     keys.refuse(key, "0: qkv computes no model with " + std::string(without));
+  }
 }
 
 std::int64_t head_width(const GgufKeys& keys, std::int64_t width, std::int64_t heads) {

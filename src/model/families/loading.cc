@@ -5,16 +5,17 @@
 #include <optional>
 #include <span>
 
+#include "core/number_text.h"
+#include "model/weights.h"
 #include "nn/trace_record.h"
 #include "qkv/error.h"
-#include "qkv/number_text.h"
 
 namespace qkv::families {
 namespace {
 
 // Which of `experts` it is; `experts` where its name says none of them.
 std::int64_t expert_of(const ParameterName& parameter, std::int64_t experts) {
-  return std::min(number_from<std::int64_t>(parameter.expert).value_or(experts), experts);
+  return std::min(core::number_from<std::int64_t>(parameter.expert).value_or(experts), experts);
 }
 
 // The expert's of a weight that holds those of all, in place; the whole if it does not.
@@ -157,14 +158,16 @@ Loading::Found Loading::find(const Parameter& parameter) const {
   if (const auto* blocks = std::get_if<QuantisedTensor>(&read)) {
     const QuantisedTensor own = weight.of_experts ? of_expert(*blocks, name, experts_) : *blocks;
     if (auto rows = changed_blocks(own, weight, skipped_of(weight), parameter.value.shape())) {
-      if (numbers_) return {*stored, Tensor(rows->dequantised(), *numbers_), {}};
+      if (numbers_) return {*stored, held_weight(Tensor(rows->dequantised(), *numbers_)), {}};
       return {*stored, *std::move(rows), {}};
     }
   }
   const Tensor tensor = as_tensor(std::move(read));
   const Tensor own = weight.of_experts ? of_expert(tensor, name, experts_) : tensor;
   Tensor value = changed(own, weight, skipped_of(weight), parameter.value.shape(), heads_);
-  if (is_floating(value.dtype()) && value.shape() == parameter.value.shape()) return {*stored, std::move(value), {}};
+  if (is_floating(value.dtype()) && value.shape() == parameter.value.shape()) {
+    return {*stored, held_weight(std::move(value)), {}};
+  }
   return {*stored,
           {},
           *stored + expected() + ", got " + tensor.shape().to_string() + " of " + std::string(name_of(tensor.dtype()))};

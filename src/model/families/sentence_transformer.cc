@@ -17,8 +17,9 @@ namespace fs = std::filesystem;
 // Below the folder, in POSIX's way of writing and in that of Windows.
 bool leads_below(const std::string& path) {
   const bool has_drive = path.size() > 1 && path[1] == ':';
-  if (path.starts_with('/') || path.starts_with('\\') || has_drive || path.find('\0') != std::string::npos)
+  if (path.starts_with('/') || path.starts_with('\\') || has_drive || path.find('\0') != std::string::npos) {
     return false;
+  }
   std::string slashes = path;
   std::ranges::replace(slashes, '\\', '/');
   return std::ranges::none_of(fs::path(slashes), [](const fs::path& part) { return part == ".."; });

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numbers>
 #include <numeric>
 
 #include "files/place.h"
@@ -26,7 +27,7 @@ struct NamedScalar {
 constexpr std::array<NamedScalar, 9> kScalars = {{
     {"Identity", [](double x) { return x; }},
     {"Tanh", [](double x) { return std::tanh(x); }},
-    {"GELU", [](double x) { return x / 2 * (1 + std::erf(x / std::sqrt(2.0))); }},
+    {"GELU", [](double x) { return x / 2 * (1 + std::erf(x / std::numbers::sqrt2)); }},
     {"ReLU", [](double x) { return x < 0 ? 0 : x; }},
     {"SiLU", [](double x) { return x / (1 + std::exp(-x)); }},
     {"Sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},

@@ -3,9 +3,9 @@
 #include <limits>
 #include <set>
 
+#include "core/number_text.h"
 #include "model/saving/planned_tensors.h"
 #include "qkv/error.h"
-#include "qkv/number_text.h"
 
 namespace qkv::saving {
 namespace {
@@ -16,8 +16,8 @@ constexpr double kOfOne = static_cast<double>(std::numeric_limits<float>::epsilo
 // A width of heads that is not said is d_model / heads, as it is where it is.
 ModelConfig with_head_width(ModelConfig config) {
   if (config.contains("d_k") || !config.contains("heads")) return config;
-  const auto heads = number_from<std::int64_t>(config.at("heads"));
-  const auto width = number_from<std::int64_t>(config.at("d_model"));
+  const auto heads = core::number_from<std::int64_t>(config.at("heads"));
+  const auto width = core::number_from<std::int64_t>(config.at("d_model"));
   if (heads && width && *heads > 0) config["d_k"] = std::to_string(*width / *heads);
   return config;
 }

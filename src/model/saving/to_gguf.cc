@@ -92,7 +92,7 @@ void add_tokenizer(GgufMetadata& words, const std::string& folder, const Model& 
                    std::vector<std::string>& cautions) {
   if (model.tokenizers().tokens == nullptr) {
     words["tokenizer.ggml.model"] = {"string", std::string("no_vocab")};
-    cautions.push_back("the folder has no tokenizer: what opens the file cannot read texts");
+    cautions.emplace_back("the folder has no tokenizer: what opens the file cannot read texts");
     return;
   }
   words.merge(tokenizer_words(folder, model, cautions));

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "qkv/number_text.h"
+#include "core/number_text.h"
 #include "text/chat_template/parser.h"
 
 namespace qkv::text::jinja {
@@ -191,11 +191,11 @@ ExpressionPtr Parser::name_or_word() {
 ExpressionPtr Parser::number() {
   auto made = node(ExpressionKind::constant);
   if (now().kind == TokenKind::integer) {
-    const auto value = number_from<std::int64_t>(now().text);
+    const auto value = core::number_from<std::int64_t>(now().text);
     if (!value) fail("an integer of 64 bits");
     made->value = whole(*value);
   } else {
-    const auto value = number_from<double>(now().text);
+    const auto value = core::number_from<double>(now().text);
     if (!value) fail("a float of 64 bits");
     made->value = real(*value);
   }

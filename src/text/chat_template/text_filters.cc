@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "qkv/number_text.h"
+#include "core/number_text.h"
 #include "text/chat_template/filters.h"
 #include "text/chat_template/letters.h"
 #include "text/chat_template/methods.h"
@@ -106,7 +106,7 @@ std::optional<double> float_of(const Value& value) {
   const Span kept = stripped(text->bytes(), Sides::both);
   std::string_view digits = std::string_view(text->bytes()).substr(kept.begin, kept.end - kept.begin);
   if (digits.starts_with('+')) digits.remove_prefix(1);
-  return number_from<double>(digits);
+  return core::number_from<double>(digits);
 }
 
 Value as_integer(Budget& budget, const Value& value, const Arguments& arguments) {
@@ -120,7 +120,7 @@ Value as_integer(Budget& budget, const Value& value, const Arguments& arguments)
     const Span kept = stripped(text->bytes(), Sides::both);
     std::string_view digits = std::string_view(text->bytes()).substr(kept.begin, kept.end - kept.begin);
     if (digits.starts_with('+')) digits.remove_prefix(1);
-    if (const auto number = number_from<std::int64_t>(digits)) return whole(*number);
+    if (const auto number = core::number_from<std::int64_t>(digits)) return whole(*number);
   }
   const auto number = float_of(value);
   if (number && std::abs(*number) < kLimit) return whole(static_cast<std::int64_t>(*number));

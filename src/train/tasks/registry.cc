@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "qkv/nearest_word.h"
+#include "core/nearest_word.h"
 #include "train/tasks/generated_task.h"
 
 namespace qkv {
@@ -27,7 +27,7 @@ const training::TaskMaker& maker_of(std::string_view name) {
     known.push_back(maker.info.name);
     names += (names.empty() ? "" : ", ") + maker.info.name;
   }
-  const auto near = nearest_word(name, known);
+  const auto near = core::nearest_word(name, known);
   throw InvalidArgument(kMakeTask, "task", "one of " + names,
                         "\"" + std::string(name) + "\"" + (near ? "; did you mean " + std::string(*near) + "?" : ""));
 }

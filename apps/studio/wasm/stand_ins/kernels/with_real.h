@@ -1,11 +1,10 @@
-// The loops of src/kernels/with_real.h but for those over 16 bits: weights that are stored so become f32.
+// The loops of src/kernels/with_real.h but for those over 16 bits.
 #pragma once
 
 #include <type_traits>
 
 #include "qkv/dtype.h"
 #include "qkv/error.h"
-#include "qkv/tensor.h"
 
 namespace qkv::kernels {
 
@@ -15,9 +14,7 @@ inline void refuse_16_bits(DType dtype) {
                         name_of(dtype));
 }
 
-[[nodiscard]] inline Tensor as_computed(Tensor stored) {
-  return size_of(stored.dtype()) == 2 ? stored.to(DType::f32) : stored;
-}
+inline constexpr bool kTakes16Bits = false;
 
 template <class Body>
 decltype(auto) with_real(DType dtype, Body&& body) {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace qkv {
+namespace qkv::core {
 
 /// The number that the whole text is, as std::from_chars reads it; nullopt for any other text, and for a number that
 /// Number does not hold. Allocates nothing.
@@ -34,4 +34,4 @@ template <class Number>
   }
 }
 
-}  // namespace qkv
+}  // namespace qkv::core

@@ -5,11 +5,11 @@
 #include <span>
 #include <string_view>
 
-namespace qkv {
+namespace qkv::core {
 
 /// The known word with the fewest edits (insert, delete, replace, swap of neighbours), if they are few enough for a
 /// slip of the hand: at most a third of the letters, rounded to the nearest.
 [[nodiscard]] std::optional<std::string_view> nearest_word(std::string_view typed,
                                                            std::span<const std::string_view> known);
 
-}  // namespace qkv
+}  // namespace qkv::core
