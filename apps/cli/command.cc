@@ -45,11 +45,7 @@ std::string Command::option_of(std::string_view field) const {
     return option_of(field.substr(0, bracket)) + std::string(field.substr(bracket));
   }
   const auto infos_of = infos();
-  auto found = std::ranges::find(infos_of, field, &FieldInfo::name);
-  if (found == infos_of.end()) {
-    found = std::ranges::find_if(
-        infos_of, [&](const FieldInfo& one) { return std::ranges::find(one.arguments, field) != one.arguments.end(); });
-  }
+  const auto found = std::ranges::find(infos_of, field, &FieldInfo::name);
   if (found == infos_of.end()) return std::string(field);
   const std::string& word = found->option.empty() ? found->name : found->option;
   if (!is_place(*found)) return option_named(word);

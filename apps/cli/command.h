@@ -56,8 +56,8 @@ struct Command {
   [[nodiscard]] std::string summary() const;
   [[nodiscard]] std::span<const FieldInfo> infos() const;
   [[nodiscard]] bool is_place(const FieldInfo& field) const;
-  /// "--key-totals" for key_totals, or TEXT for one that is taken by its place; of a name that is none of a field, that
-  /// of the field which has it as an argument, or the name itself.
+  /// "--key-totals" for key_totals, or TEXT for one that is taken by its place; the name itself of
+  /// what is no field.
   [[nodiscard]] std::string option_of(std::string_view field) const;
   /// A message that names fields in backquotes, with options.
   [[nodiscard]] std::string in_options(const std::string& message) const;

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <vector>
+
+#include "qkv/error.h"
 
 namespace qkv::core {
 namespace {
@@ -39,6 +42,15 @@ std::optional<std::string_view> nearest_word(std::string_view typed, std::span<c
     nearest = word;
   }
   return nearest;
+}
+
+void refuse_word(std::string_view function, std::string_view argument, std::string_view typed,
+                 std::span<const std::string_view> known) {
+  std::string expected;
+  for (const std::string_view word : known) expected.append(expected.empty() ? "one of " : ", ").append(word);
+  std::string got = "\"" + std::string(typed) + "\"";
+  if (const auto nearest = nearest_word(typed, known)) got.append("; did you mean ").append(*nearest).append("?");
+  throw InvalidArgument(function, argument, expected, got);
 }
 
 }  // namespace qkv::core

@@ -12,4 +12,8 @@ namespace qkv::core {
 [[nodiscard]] std::optional<std::string_view> nearest_word(std::string_view typed,
                                                            std::span<const std::string_view> known);
 
+/// Throws InvalidArgument naming the argument: expected one of the known words, got this one, with the nearest.
+[[noreturn]] void refuse_word(std::string_view function, std::string_view argument, std::string_view typed,
+                              std::span<const std::string_view> known);
+
 }  // namespace qkv::core

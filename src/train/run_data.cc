@@ -58,9 +58,7 @@ void require_batch(const TrainSettings& settings, const Task& task) {
   std::vector<std::string_view> known;
   for (const TaskInfo& info : tasks()) known.push_back(info.name);
   known.insert(known.end(), {"text", "pictures"});
-  const auto near = core::nearest_word(name, known);
-  throw InvalidArgument("train", "task", fmt::format("one of {}", fmt::join(known, ", ")),
-                        "\"" + name + "\"" + (near ? "; did you mean " + std::string(*near) + "?" : ""));
+  core::refuse_word("train", "task", name, known);
 }
 
 }  // namespace

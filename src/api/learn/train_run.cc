@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -67,10 +66,7 @@ void require_trained(const std::string& task) {
   std::vector<std::string_view> known;
   for (const TaskInfo& info : tasks()) known.push_back(info.name);
   known.insert(known.end(), {"text", "pictures", "tokenizer"});
-  if (std::ranges::find(known, task) != known.end()) return;
-  const auto near = core::nearest_word(task, known);
-  refuse("task", fmt::format("one of {}", fmt::join(known, ", ")),
-         fmt::format("\"{}\"{}", task, near ? fmt::format("; did you mean {}?", *near) : ""));
+  if (std::ranges::find(known, task) == known.end()) core::refuse_word(api_detail::kRequest, "task", task, known);
 }
 
 void require_data(const TrainSettings& settings) {

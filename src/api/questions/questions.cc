@@ -55,16 +55,11 @@ const std::vector<Answerer>& api_detail::answerers() {
 
 const Answerer& api_detail::answerer_named(std::string_view name) {
   std::vector<std::string_view> names;
-  std::string known;
   for (const Answerer& one : answerers()) {
     if (one.question.name == name) return one;
     names.emplace_back(one.question.name);
-    known += (known.empty() ? "" : ", ") + one.question.name;
   }
-  const auto nearest = core::nearest_word(name, names);
-  throw InvalidArgument(
-      "studio", "question", "one of " + known,
-      "\"" + std::string(name) + "\"" + (nearest ? "; did you mean " + std::string(*nearest) + "?" : ""));
+  core::refuse_word("studio", "question", name, names);
 }
 
 std::span<const Question> questions() {

@@ -22,14 +22,8 @@ const training::TaskMaker& maker_of(std::string_view name) {
       std::ranges::find(makers(), name, [](const training::TaskMaker& maker) { return maker.info.name; });
   if (found != makers().end()) return *found;
   std::vector<std::string_view> known;
-  std::string names;
-  for (const training::TaskMaker& maker : makers()) {
-    known.push_back(maker.info.name);
-    names += (names.empty() ? "" : ", ") + maker.info.name;
-  }
-  const auto near = core::nearest_word(name, known);
-  throw InvalidArgument(kMakeTask, "task", "one of " + names,
-                        "\"" + std::string(name) + "\"" + (near ? "; did you mean " + std::string(*near) + "?" : ""));
+  for (const training::TaskMaker& maker : makers()) known.push_back(maker.info.name);
+  core::refuse_word(kMakeTask, "task", name, known);
 }
 
 void require_length(const TaskInfo& info, const TaskOptions& options) {
