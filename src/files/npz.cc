@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 
+#include "core/listed.h"
 #include "files/file_kind.h"
 #include "files/npy_header.h"
 #include "qkv/npy.h"
@@ -120,14 +121,6 @@ std::vector<std::byte> member_bytes(zip_t* archive, zip_uint64_t index, const st
   return bytes;
 }
 
-std::string listed(const std::vector<std::string>& names) {
-  constexpr std::size_t kMost = 20;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) text += (i > 0 ? ", " : "") + names[i];
-  if (names.size() > kMost) text += " and " + std::to_string(names.size() - kMost) + " more";
-  return text.empty() ? "nothing" : text;
-}
-
 void require_member_names(std::span<const NamedView> members) {
   std::set<std::string> seen;
   for (const NamedView& member : members) {
@@ -197,7 +190,7 @@ Npz::Npz(const std::string& path) : archive_(open_archive(path)), path_(path) {
 Tensor Npz::load(std::string_view name) const {
   const auto found = places_.find(name_without_suffix(std::string(name)));
   if (found == places_.end()) {
-    throw FileError(path_, "there is no member \"" + std::string(name) + "\"; it holds " + listed(names_));
+    throw FileError(path_, "there is no member \"" + std::string(name) + "\"; it holds " + core::listed(names_, 20));
   }
   const std::string source = path_ + ":" + found->first;
   return decode_npy(member_bytes(static_cast<zip_t*>(archive_.get()), found->second, source), source);

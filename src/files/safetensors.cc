@@ -4,6 +4,7 @@
 #include <bit>
 #include <set>
 
+#include "core/listed.h"
 #include "files/elements.h"
 #include "files/mapped_file.h"
 #include "files/safetensors_header.h"
@@ -16,11 +17,9 @@ namespace {
 }
 
 std::string listed(const std::vector<SafetensorsEntry>& entries) {
-  constexpr std::size_t kMost = 20;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(entries.size(), kMost); ++i) text += (i > 0 ? ", " : "") + entries[i].name;
-  if (entries.size() > kMost) text += " and " + std::to_string(entries.size() - kMost) + " more";
-  return text.empty() ? "nothing" : text;
+  std::vector<std::string> names;
+  for (const SafetensorsEntry& entry : entries) names.push_back(entry.name);
+  return core::listed(names, 20);
 }
 
 void require_tensor_names(std::span<const NamedView> tensors) {

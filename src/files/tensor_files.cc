@@ -2,6 +2,7 @@
 #include <array>
 #include <optional>
 
+#include "core/listed.h"
 #include "files/place.h"
 #include "qkv/files.h"
 #include "qkv/npy.h"
@@ -21,12 +22,8 @@ constexpr std::array kSuffixes{Suffix{".npy", TensorFormat::npy}, Suffix{".npz",
 std::string only_member(const TensorPath& path, const std::vector<std::string>& names) {
   if (!path.member.empty()) return path.member;
   if (names.size() == 1) return names.front();
-  constexpr std::size_t kMost = 20;
-  std::string listed;
-  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) listed += (i > 0 ? ", " : "") + names[i];
-  if (names.size() > kMost) listed += " and " + std::to_string(names.size() - kMost) + " more";
   throw InvalidArgument("read_tensor", "path", "the name of one tensor, " + path.file + ":NAME",
-                        path.file + ", which holds " + (listed.empty() ? "nothing" : listed));
+                        path.file + ", which holds " + core::listed(names, 20));
 }
 
 std::vector<std::string> names_of(const Safetensors& file) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/listed.h"
 #include "files/place.h"
 #include "files/reading.h"
 #include "model/box_directories.h"
@@ -39,12 +40,6 @@ bool is_of_the_tree(const fs::path& program) {
 #else
   return false;
 #endif
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 }  // namespace
@@ -92,7 +87,7 @@ std::string trained_model_path(std::string_view name) {
   const std::string fault =
       names.empty()
           ? "no model \"" + std::string(name) + "\": there is no box of models, whose folder QKV_MODELS may name"
-          : "no model \"" + std::string(name) + "\" in the box, which has " + listed(names);
+          : "no model \"" + std::string(name) + "\" in the box, which has " + core::listed(names);
   throw FileError::saying(name, fault + "; for a file, give a path such as ./model.safetensors");
 }
 

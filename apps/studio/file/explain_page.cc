@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -118,9 +119,10 @@ std::optional<ShownHead> shown_head(const std::string& name) {
   const std::size_t first = name.find('.');
   const std::size_t last = name.rfind('.');
   if (first == std::string::npos || last == first) return std::nullopt;
-  return ShownHead{.site = name.substr(0, first),
-                   .layer = std::stoll(name.substr(first + 1)),
-                   .head = std::stoll(name.substr(last + 1))};
+  ShownHead shown{.site = name.substr(0, first)};
+  std::from_chars(name.data() + first + 1, name.data() + last, shown.layer);
+  std::from_chars(name.data() + last + 1, name.data() + name.size(), shown.head);
+  return shown;
 }
 
 // What the other pages read: a text as it is, without the answer that was asked for.

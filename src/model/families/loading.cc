@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "core/listed.h"
 #include "core/number_text.h"
 #include "model/weights.h"
 #include "nn/trace_record.h"
@@ -128,14 +129,6 @@ std::string expected_of(const Parameter& parameter, const WeightName& name, std:
   return Shape(extents).to_string();
 }
 
-// "a, b and 3 more"
-std::string listed(const std::vector<std::string>& names) {
-  constexpr std::size_t kMost = 4;
-  std::string text;
-  for (std::size_t n = 0; n < std::min(kMost, names.size()); ++n) text += (n == 0 ? "" : ", ") + names[n];
-  return names.size() > kMost ? text + " and " + std::to_string(names.size() - kMost) + " more" : text;
-}
-
 }  // namespace
 
 HeadSizes heads_of(const DecoderOptions& options) {
@@ -206,7 +199,8 @@ void Loading::finish(const std::string& folder, const std::string& hint, std::ve
     throw FileError(folder, text + (hint.empty() ? "" : "\n  " + hint));
   }
   if (!heads.empty()) {
-    cautions.push_back(listed(heads) + ": left out, a head that is not computed; states and attention are the model's");
+    cautions.push_back(core::listed(heads, 4) +
+                       ": left out, a head that is not computed; states and attention are the model's");
   }
   for (auto& [parameter, value] : values_) {
     std::visit([&variable = parameter](auto& stored) { variable.replace_value(std::move(stored)); }, value);
