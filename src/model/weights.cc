@@ -15,7 +15,8 @@ std::string text_of(const TensorView& values) {
 }  // namespace
 
 Tensor held_weight(Tensor stored) {
-  return kernels::kTakes16Bits || size_of(stored.dtype()) != 2 ? stored : stored.to(DType::f32);
+  if (kernels::kTakes16Bits || size_of(stored.dtype()) != 2) return stored;
+  return stored.to(DType::f32);
 }
 
 void Differences::compare(const std::map<std::string, std::string>& there,
