@@ -196,8 +196,8 @@ CheckReply check(const CheckRequest& request) {
     const bool fits = value >= 0 && !std::isinf(value);
     if (!fits) api_detail::refuse(field, "a finite number, 0 or more", fmt::to_string(value));
   }
-  const std::vector<NamedTensor> a = read_tensors(request.a);
-  const std::vector<NamedTensor> b = read_tensors(request.b);
+  const std::vector<NamedTensor> a = api_detail::of_path("a", [&] { return read_tensors(request.a); });
+  const std::vector<NamedTensor> b = api_detail::of_path("b", [&] { return read_tensors(request.b); });
   require_alike("a", a, "b", b);
   require_alike("b", b, "a", a);
   CheckReply reply;

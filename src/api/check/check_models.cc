@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/fields/refuse.h"
 #include "api/fields/text_file.h"
 #include "api/models/models.h"
 #include "core/dtype_named.h"
@@ -70,7 +71,8 @@ AnyReply answer(const CheckAsked& asked, const Saying& saying) {
 
 CheckModelsFigures check_models(const CheckModelsRequest& request,
                                 const std::function<void(std::int64_t, std::int64_t)>& progress, const Saying& saying) {
-  const std::string text = api_detail::text_of_file(request.read.text_file);
+  const std::string text =
+      api_detail::of_path("text_file", [&] { return api_detail::text_of_file(request.read.text_file); });
   const OpenedModel a = opened_as("a", "A", request.a, request.read, saying);
   const OpenedModel b = opened_as("b", "B", request.b, request.read, saying);
   ModelComparison found = compare_models(

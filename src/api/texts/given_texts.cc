@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "api/fields/refuse.h"
 #include "core/number_text.h"
 #include "qkv/files.h"
 #include "qkv/text/read_tokenizer.h"
@@ -123,7 +124,8 @@ Texts given_texts(const std::optional<std::string>& text, const std::vector<std:
 }
 
 Texts texts_of(const FileOfTexts& file, EmptyLines empty, std::string_view field) {
-  Texts texts = read_texts(file, empty);
+  const auto read = [&] { return read_texts(file, empty); };
+  Texts texts = file.content ? read() : api_detail::of_path(field, read);  // standard input is no field's
   texts.field = field;
   return texts;
 }
