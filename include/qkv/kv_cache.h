@@ -120,11 +120,15 @@ class KvCache {
   [[nodiscard]] std::int64_t B() const noexcept { return static_cast<std::int64_t>(sequences_.size()); }
   [[nodiscard]] std::int64_t length(std::int64_t b) const { return sequence("KvCache::length", b).length; }
   [[nodiscard]] std::vector<std::int64_t> lengths() const;
+  /// How many tokens of sequence b came before the first that is here: what forget_first() has taken.
+  [[nodiscard]] std::int64_t forgotten(std::int64_t b) const { return sequence("KvCache::forgotten", b).forgotten; }
   /// The length that sequence b can grow to if no other grows.
   [[nodiscard]] std::int64_t capacity(std::int64_t b) const;
   /// Makes room for `capacity` tokens of each sequence: a contiguous cache of less moves into new storage, which is
   /// allocated; pages are taken as sequences grow.
   void reserve(std::int64_t capacity);
+  /// Moves a contiguous cache of more into new storage for `capacity` tokens of each sequence, or for its longest.
+  void shrink(std::int64_t capacity);
   /// Memory of the cache, with scales: all of its storage, or the pages that its sequences hold, shared pages once.
   [[nodiscard]] std::int64_t bytes() const;
 
@@ -134,8 +138,12 @@ class KvCache {
   void append(const TensorView& k, const TensorView& v);
   /// The same for one sequence: k [Hk, T, D] and v [Hk, T, Dv].
   void append(std::int64_t b, const TensorView& k, const TensorView& v);
-  /// Forgets the tokens from `length` on; pages that hold no others go back to the pool.
+  /// Forgets the tokens from `length` on; pages that hold no others go back to the pool. Of length 0 a sequence begins
+  /// anew: forgotten(b) is 0.
   void truncate(std::int64_t b, std::int64_t length);
+  /// Forgets the first `count` tokens, for layers whose window no longer reaches them; the rest are tokens 0, 1, … of
+  /// what is left. Contiguous storage is moved; a paged cache forgets whole pages alone, so up to page_tokens - 1 less.
+  void forget_first(std::int64_t b, std::int64_t count);
 
   /// A cache whose sequence n continues sequences[n] of this one; a sequence may be named more than once. Pages are
   /// shared until one of their owners appends to a page, which then copies it; contiguous storage is copied.
@@ -151,11 +159,14 @@ class KvCache {
   struct Sequence {
     std::vector<std::int32_t> pages;
     std::int64_t length = 0;
+    std::int64_t forgotten = 0;
   };
   enum class Kind : std::uint8_t { contiguous, paged };
 
   KvCache(Kind kind, std::shared_ptr<kv_detail::Store> store) : kind_(kind), store_(std::move(store)) {}
   [[nodiscard]] const Sequence& sequence(std::string_view function, std::int64_t b) const;
+  void move_into(std::int64_t capacity);
+  void copy_sequence(std::size_t n, const KvCache& from, std::size_t from_n);
   void append_from(std::int64_t first, const TensorView& k, const TensorView& v);
   void require_room(std::int64_t first, std::int64_t count, std::int64_t tokens) const;
   [[nodiscard]] std::int64_t pages_wanted(std::int64_t first, std::int64_t count, std::int64_t tokens) const;

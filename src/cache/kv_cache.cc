@@ -57,7 +57,7 @@ KvCache::KvCache(const KvCacheOptions& options) {
   require_count("B", options.B);
   require_count("capacity", options.capacity);
   store_ = std::make_shared<kv_detail::Store>("KvCache", options.format, options.B, options.capacity);
-  for (std::int64_t b = 0; b < options.B; ++b) sequences_.push_back({{store_->take()}, 0});
+  for (std::int64_t b = 0; b < options.B; ++b) sequences_.push_back({.pages = {store_->take()}});
 }
 
 KvCache::KvCache(const KvPages& pages, std::int64_t B) : kind_(Kind::paged), store_(pages.store_) {
@@ -101,13 +101,27 @@ std::int64_t KvCache::capacity(std::int64_t b) const {
 }
 
 void KvCache::reserve(std::int64_t capacity) {
-  if (kind_ == Kind::paged || capacity <= store_->page_tokens()) return;
-  KvCache larger({.format = store_->format(), .B = B(), .capacity = capacity});
-  for (std::size_t n = 0; n < sequences_.size(); ++n) {
-    larger.sequences_[n].length = sequences_[n].length;
-    larger.store_->copy(*store_, sequences_[n].pages.front(), larger.sequences_[n].pages.front(), sequences_[n].length);
-  }
-  *this = std::move(larger);
+  if (kind_ == Kind::contiguous && capacity > store_->page_tokens()) move_into(capacity);
+}
+
+void KvCache::shrink(std::int64_t capacity) {
+  if (kind_ == Kind::paged) return;
+  for (const Sequence& sequence : sequences_) capacity = std::max(capacity, sequence.length);
+  if (capacity < store_->page_tokens()) move_into(capacity);
+}
+
+void KvCache::move_into(std::int64_t capacity) {
+  KvCache other({.format = store_->format(), .B = B(), .capacity = capacity});
+  for (std::size_t n = 0; n < sequences_.size(); ++n) other.copy_sequence(n, *this, n);
+  *this = std::move(other);
+}
+
+void KvCache::copy_sequence(std::size_t n, const KvCache& from, std::size_t from_n) {
+  const Sequence& source = from.sequences_[from_n];
+  Sequence& copy = sequences_[n];
+  copy.length = source.length;
+  copy.forgotten = source.forgotten;
+  store_->copy(*from.store_, source.pages.front(), copy.pages.front(), source.length);
 }
 
 std::int64_t KvCache::bytes() const {
@@ -198,9 +212,29 @@ void KvCache::truncate(std::int64_t b, std::int64_t length) {
   }
   Sequence& one = sequences_[static_cast<std::size_t>(b)];
   one.length = length;
+  if (length == 0) one.forgotten = 0;
   if (kind_ == Kind::contiguous) return;
   const auto pages = static_cast<std::size_t>(pages_for(length, store_->page_tokens()));
   for (; one.pages.size() > pages; one.pages.pop_back()) store_->drop(one.pages.back());
+}
+
+void KvCache::forget_first(std::int64_t b, std::int64_t count) {
+  const std::int64_t held = sequence("KvCache::forget_first", b).length;
+  if (count < 0 || count > held) {
+    throw InvalidArgument("KvCache::forget_first", "count", fmt::format("0 to {}, the length of sequence {}", held, b),
+                          std::to_string(count));
+  }
+  Sequence& one = sequences_[static_cast<std::size_t>(b)];
+  if (kind_ == Kind::contiguous) {
+    store_->move_to_begin(one.pages.front(), count, held - count);
+  } else {
+    const std::int64_t pages = count / store_->page_tokens();
+    for (std::int64_t n = 0; n < pages; ++n) store_->drop(one.pages[static_cast<std::size_t>(n)]);
+    one.pages.erase(one.pages.begin(), one.pages.begin() + pages);
+    count = pages * store_->page_tokens();
+  }
+  one.length -= count;
+  one.forgotten += count;
 }
 
 KvCache KvCache::fork(std::span<const std::int64_t> sequences) const {
@@ -216,9 +250,7 @@ KvCache KvCache::fork(std::span<const std::int64_t> sequences) const {
   }
   KvCache forked({.format = store_->format(), .B = count, .capacity = store_->page_tokens()});
   for (std::size_t n = 0; n < sequences.size(); ++n) {
-    const Sequence& source = sequences_[static_cast<std::size_t>(sequences[n])];
-    forked.sequences_[n].length = source.length;
-    forked.store_->copy(*store_, source.pages.front(), forked.sequences_[n].pages.front(), source.length);
+    forked.copy_sequence(n, *this, static_cast<std::size_t>(sequences[n]));
   }
   return forked;
 }

@@ -38,6 +38,17 @@ void copy_runs(const Tensor& from, std::int32_t from_page, Tensor& to, std::int3
   }
 }
 
+void move_rows(Tensor& x, std::int32_t page, std::int64_t first, std::int64_t tokens) {
+  if (x.empty() || x.size() == 0 || first == 0 || tokens == 0) return;
+  const std::size_t run = bytes_of(x) / static_cast<std::size_t>(x.dim(0) * x.dim(1));
+  const std::size_t bytes = run / static_cast<std::size_t>(x.dim(2));
+  const auto Hk = static_cast<std::size_t>(x.dim(1));
+  for (std::size_t h = 0; h < Hk; ++h) {
+    std::byte* begin = static_cast<std::byte*>(x.data()) + (static_cast<std::size_t>(page) * Hk + h) * run;
+    std::memmove(begin, begin + static_cast<std::size_t>(first) * bytes, static_cast<std::size_t>(tokens) * bytes);
+  }
+}
+
 // Row [h, t] of [Hk, T, D].
 Vector vector_at(const TensorView& x, std::int64_t h, std::int64_t t) {
   const std::int64_t offset = h * x.strides()[0] + t * x.strides()[1];
@@ -89,6 +100,10 @@ void Store::copy(const Store& from, std::int32_t from_page, std::int32_t to_page
   if (k_scales_.empty()) return;
   copy_runs(from.k_scales_, from_page, k_scales_, to_page, tokens);
   copy_runs(from.v_scales_, from_page, v_scales_, to_page, tokens);
+}
+
+void Store::move_to_begin(std::int32_t page, std::int64_t first, std::int64_t tokens) {
+  for (Tensor* rows : {&k_, &v_, &k_scales_, &v_scales_}) move_rows(*rows, page, first, tokens);
 }
 
 void Store::write(const TensorView& k, const TensorView& v, std::int64_t t, std::int32_t page, std::int64_t token) {

@@ -29,6 +29,8 @@ class Store {
 
   /// The first `tokens` tokens of a page of a store of the same format.
   void copy(const Store& from, std::int32_t from_page, std::int32_t to_page, std::int64_t tokens);
+  /// Moves `tokens` tokens of a page, from token `first` on, to its beginning.
+  void move_to_begin(std::int32_t page, std::int64_t first, std::int64_t tokens);
   /// Rounds token t of k [Hk, T, D] and of v [Hk, T, Dv] into a page.
   void write(const TensorView& k, const TensorView& v, std::int64_t t, std::int32_t page, std::int64_t token);
 

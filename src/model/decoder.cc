@@ -38,6 +38,15 @@ Mask padding_of(const DecoderContext& context) {
   return padding_mask(kDecoder, context.lengths, context.hidden.dim(0), context.hidden.dim(1));
 }
 
+// Whether the cache holds all that token number `tokens` sees.
+bool can_go_on(const BlockCache& block, std::int64_t tokens) {
+  for (std::int64_t b = 0; b < block.tokens.B(); ++b) {
+    const std::int64_t forgotten = block.tokens.forgotten(b);
+    if (forgotten > 0 && tokens - (*block.window - 1) < forgotten) return false;
+  }
+  return true;
+}
+
 Mask padding_of(const DecoderCache& cache) {
   if (cache.context_lengths.empty()) return {};
   const KvCache& keys = *cache.blocks.front().context;
@@ -150,23 +159,27 @@ DecoderCache Decoder::make_cache(const DecoderContext& context, std::int64_t cap
 
 void DecoderCache::make_room(std::int64_t tokens, std::int64_t most) {
   for (BlockCache& block : blocks) {
-    if (block.tokens.B() == 0) continue;
+    if (block.tokens.B() == 0 || block.window) continue;
     const std::int64_t capacity = block.tokens.capacity(0);
     if (tokens > capacity) block.tokens.reserve(std::max(tokens, std::min(most, 2 * capacity)));
   }
 }
 
-void DecoderCache::truncate(std::int64_t tokens) {
+std::int64_t DecoderCache::truncate(std::int64_t tokens) {
+  if (!std::ranges::all_of(blocks, [&](const BlockCache& block) { return can_go_on(block, tokens); })) tokens = 0;
   for (BlockCache& block : blocks) {
-    for (std::int64_t b = 0; b < block.tokens.B(); ++b) block.tokens.truncate(b, tokens);
+    for (std::int64_t b = 0; b < block.tokens.B(); ++b) {
+      block.tokens.truncate(b, tokens == 0 ? 0 : tokens - block.tokens.forgotten(b));
+    }
   }
   length = tokens;
+  return tokens;
 }
 
 std::int64_t Decoder::cache_bytes(std::int64_t tokens, DType dtype) const {
   std::int64_t bytes = 0;
   for (const TransformerBlock& block : stack_.blocks()) {
-    bytes += tokens * token_bytes(block.attention().cache_format(dtype));
+    bytes += block.attention().held_tokens(tokens) * token_bytes(block.attention().cache_format(dtype));
   }
   return bytes;
 }
@@ -174,7 +187,8 @@ std::int64_t Decoder::cache_bytes(std::int64_t tokens, DType dtype) const {
 DecoderCache DecoderCache::fork(std::span<const std::int64_t> rows) const {
   DecoderCache forked{.blocks = {}, .length = length, .dtype = dtype};
   for (const BlockCache& block : blocks) {
-    BlockCache& next = forked.blocks.emplace_back(BlockCache{.tokens = block.tokens.fork(rows)});
+    BlockCache& next =
+        forked.blocks.emplace_back(BlockCache{.tokens = block.tokens.fork(rows), .window = block.window});
     if (block.context) next.context = block.context->fork(rows);
   }
   if (context_lengths.empty()) return forked;

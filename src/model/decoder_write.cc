@@ -129,7 +129,7 @@ NewTokens Decoder::write_on(const TensorView& prompt, KeptText& kept, const Gene
   const auto differs = std::ranges::mismatch(tokens, kept.tokens).in1 - tokens.begin();
   std::int64_t known = std::min<std::int64_t>(differs, prompt.dim(1) - 1);
   // What a call that was stopped has left in some of the layers goes, too.
-  cache.truncate(known);
+  known = cache.truncate(known);
   kept.tokens.resize(static_cast<std::size_t>(known));
   const auto next = [&](const TensorView& ids) {
     const TensorView unread = ids.slice(1, std::exchange(known, 0), ids.dim(1));

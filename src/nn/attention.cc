@@ -1,5 +1,6 @@
 #include "qkv/nn/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <string>
@@ -10,6 +11,7 @@
 #include "nn/require.h"
 #include "nn/shared_rotary.h"
 #include "nn/tracing.h"
+#include "nn/unseen.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/rotary.h"
 #include "qkv/autograd/shape.h"
@@ -102,10 +104,13 @@ void require_unrecorded(std::initializer_list<const Variable*> values) {
   }
 }
 
+// The position of the next token of sequence b.
+std::int64_t position_after(const KvCache& cache, std::int64_t b) { return cache.forgotten(b) + cache.length(b); }
+
 // Whether the next token of every sequence has the same position.
 bool is_level(const KvCache& cache) {
   for (std::int64_t b = 1; b < cache.B(); ++b) {
-    if (cache.length(b) != cache.length(0)) return false;
+    if (position_after(cache, b) != position_after(cache, 0)) return false;
   }
   return true;
 }
@@ -115,7 +120,7 @@ Tensor positions_after(const KvCache& cache, std::int64_t T) {
   Tensor positions(DType::i64, {cache.B(), T});
   auto place = positions.values<std::int64_t>().begin();
   for (std::int64_t b = 0; b < cache.B(); ++b) {
-    for (std::int64_t t = 0; t < T; ++t) *place++ = cache.length(b) + t;
+    for (std::int64_t t = 0; t < T; ++t) *place++ = position_after(cache, b) + t;
   }
   return positions;
 }
@@ -126,6 +131,22 @@ std::optional<Norm> head_norm(const MultiHeadOptions& options, std::int64_t head
   if (!options.qk_norm) return std::nullopt;
   const std::int64_t width = options.qk_norm_of_all ? heads * d_k : d_k;
   return Norm({.kind = options.qk_norm_kind, .width = width, .epsilon = *options.qk_norm, .dtype = dtype}, init);
+}
+
+bool has_forgotten(const KvCache& cache) {
+  for (std::int64_t b = 0; b < cache.B(); ++b) {
+    if (cache.forgotten(b) > 0) return true;
+  }
+  return false;
+}
+
+// Where what the cache holds lies in each sequence, of which Tq queries are the last.
+std::vector<MatrixWindow> windows_of(const KvCache& cache, std::int64_t Tq) {
+  std::vector<MatrixWindow> windows;
+  for (std::int64_t b = 0; b < cache.B(); ++b) {
+    windows.push_back({.Tq = Tq, .Tk = position_after(cache, b), .first_j = cache.forgotten(b)});
+  }
+  return windows;
 }
 
 // [B, Hk, T, width] of a cache whose sequences are of one length.
@@ -227,7 +248,8 @@ LearnedTerms MultiHeadAttention::learned_terms(const Variable& q, const Variable
 }
 
 Variable MultiHeadAttention::attend_over_cache(const Variable& q, const MultiHeadCall& call) const {
-  const AttentionOptions options = options_with(own_options(call.attention), own_terms(call));
+  AttentionOptions options = options_with(own_options(call.attention), own_terms(call));
+  if (has_forgotten(*call.cache)) options.within = windows_of(*call.cache, q.dim(2));
   const KvCacheView view = call.cache->view();
   AttentionResult result = decode(q.value(), view, options);
   const Variable out(std::move(result.out));
@@ -235,6 +257,7 @@ Variable MultiHeadAttention::attend_over_cache(const Variable& q, const MultiHea
   const DType dtype = q.dtype();
   const Variable k = whole(*call.cache, [&](std::int64_t b) { return view.keys(b, dtype); });
   const Variable v = whole(*call.cache, [&](std::int64_t b) { return view.values(b, dtype); });
+  if (!options.within.empty()) options.within.resize(1);  // attention() has one for all
   return joined(nn::traced_call(q, k, v, {.out = out, .lse = Variable(std::move(result.lse)), .options = options}));
 }
 
@@ -247,8 +270,11 @@ Variable MultiHeadAttention::attend(const Variable& x, const Variable& context, 
     if (q.requires_gradient()) {
       throw InvalidArgument(kAttention, "cache", "none while gradients are recorded", "a cache");
     }
+    if (call.forgets) nn::make_room(*call.cache, x.dim(1));
     call.cache->append(k.value(), v.value());
-    return attend_over_cache(q, call);
+    Variable out = attend_over_cache(q, call);
+    if (call.forgets && options_.window && !nn::is_traced()) nn::forget_unseen(*call.cache, *options_.window);
+    return out;
   }
   return joined(nn::traced_attention(q, k, v, own_options(call.attention), learned_terms(q, k, call)));
 }
@@ -265,7 +291,7 @@ std::optional<RotaryTables> MultiHeadAttention::tables_of(const Variable& x, con
   if (call.cache != nullptr && !is_level(*call.cache)) {
     return rotary_tables(*options_.rotary, positions_after(*call.cache, x.dim(1)));
   }
-  const std::int64_t begin = call.cache == nullptr || call.cache->B() == 0 ? 0 : call.cache->length(0);
+  const std::int64_t begin = call.cache == nullptr || call.cache->B() == 0 ? 0 : position_after(*call.cache, 0);
   return rotary_->tables(begin, begin + x.dim(1), x.dtype());
 }
 
@@ -298,6 +324,10 @@ void MultiHeadAttention::read_context(const Variable& context, KvCache& cache) c
   const Variable v = values_of(context);
   require_unrecorded({&k, &v});
   cache.append(k.value(), v.value());
+}
+
+std::int64_t MultiHeadAttention::held_tokens(std::int64_t tokens) const {
+  return options_.window ? std::min(tokens, nn::most_held(*options_.window)) : tokens;
 }
 
 KvFormat MultiHeadAttention::cache_format(DType dtype) const {

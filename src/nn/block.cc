@@ -115,7 +115,9 @@ Variable TransformerBlock::forward_cached(const Variable& x, BlockCache& cache, 
 
 BlockCache TransformerBlock::make_cache(std::int64_t B, std::int64_t capacity, DType dtype,
                                         const Variable& context) const {
-  BlockCache cache{.tokens = KvCache({.format = attention_.cache_format(dtype), .B = B, .capacity = capacity})};
+  const KvCacheOptions of_tokens{
+      .format = attention_.cache_format(dtype), .B = B, .capacity = attention_.held_tokens(capacity)};
+  BlockCache cache{.tokens = KvCache(of_tokens), .window = attention_.options().window};
   if (cross_.has_value() == context.empty()) {
     throw InvalidArgument(kBlock, "context", cross_ ? "one for the cross-attention" : "none without cross-attention",
                           context.empty() ? "none" : context.shape().to_string());
@@ -165,6 +167,7 @@ Variable TransformerBlock::compute(const Inputs& inputs, const BlockCall& call) 
   MultiHeadCall cross{.attention = call.cross_attention};
   if (inputs.cache != nullptr) {
     self.cache = &inputs.cache->tokens;
+    self.forgets = inputs.cache->window.has_value();
     if (inputs.cache->context) cross.cache = &*inputs.cache->context;
   }
   const Variable x = nn::traced("resid_pre", inputs.x);

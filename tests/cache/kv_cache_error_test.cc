@@ -91,6 +91,9 @@ TEST(KvCacheErrors, OfPlaces) {
   EXPECT_EQ(error_message([&] { cache.truncate(0, 1); }),
             "KvCache::truncate: length: expected 0 to 0, the length of sequence 0, got 1");
   EXPECT_EQ(error_message([&] { cache.truncate(-1, 0); }), "KvCache::truncate: b: expected 0 <= b < 1, got -1");
+  EXPECT_EQ(error_message([&] { cache.forget_first(0, 1); }),
+            "KvCache::forget_first: count: expected 0 to 0, the length of sequence 0, got 1");
+  EXPECT_EQ(error_message([&] { (void)cache.forgotten(1); }), "KvCache::forgotten: b: expected 0 <= b < 1, got 1");
   EXPECT_EQ(error_message([&] { (void)cache.fork(1); }), "KvCache::fork: b: expected 0 <= b < 1, got 1");
   EXPECT_EQ(error_message([&] { (void)cache.length(1); }), "KvCache::length: b: expected 0 <= b < 1, got 1");
   EXPECT_EQ(error_message([&] { (void)cache.capacity(1); }), "KvCache::capacity: b: expected 0 <= b < 1, got 1");

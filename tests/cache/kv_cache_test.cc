@@ -8,6 +8,7 @@
 
 #include "core/error_message.h"
 #include "qkv/kv.h"
+#include "qkv/random.h"
 
 namespace qkv::kv_cache_test {
 namespace {
@@ -238,6 +239,44 @@ TEST(KvCache, TwoSequencesOfOneForkCopyASharedPageOnce) {
   EXPECT_EQ(pool.free_pages(), 0);
   EXPECT_THAT(two.view().keys(0).to_vector(), ElementsAre(1, 1));
   EXPECT_THAT(two.view().keys(1).to_vector(), ElementsAre(1, 2));
+}
+
+TEST(KvCache, ForgetsItsFirstTokens) {
+  for (const DType dtype : {DType::f32, DType::i8}) {
+    const KvFormat format{.Hk = 2, .D = 3, .Dv = 2, .dtype = dtype};
+    const KvPages pool({.format = format, .pages = 6, .page_tokens = 16});
+    KvCache contiguous({.format = format, .B = 1, .capacity = 60});
+    KvCache paged(pool, 1);
+    Generator random(1);
+    const Tensor k = random.randn({2, 50, 3});
+    const Tensor v = random.randn({2, 50, 2});
+    for (KvCache* cache : {&contiguous, &paged}) {
+      cache->append(0, k, v);
+      const Tensor before = cache->view().keys(0);
+      const Tensor values = cache->view().values(0);
+      cache->forget_first(0, 21);
+      const std::int64_t gone = cache == &paged ? 16 : 21;
+      EXPECT_EQ(cache->forgotten(0), gone);
+      EXPECT_EQ(cache->length(0), 50 - gone);
+      EXPECT_EQ(cache->view().keys(0).to_vector(), Tensor(before.view().slice(1, gone, 50)).to_vector());
+      EXPECT_EQ(cache->view().values(0).to_vector(), Tensor(values.view().slice(1, gone, 50)).to_vector());
+      KvCache forked = cache->fork();
+      EXPECT_EQ(forked.forgotten(0), gone);
+      forked.append(0, k.view().slice(1, 0, 1), v.view().slice(1, 0, 1));
+      EXPECT_EQ(forked.view().keys(0).view().select(1, 50 - gone).shape(), Shape({2, 3}));
+      cache->truncate(0, 3);
+      EXPECT_EQ(cache->forgotten(0), gone);
+      cache->truncate(0, 0);
+      EXPECT_EQ(cache->forgotten(0), 0);
+    }
+    contiguous.append(0, k.view().slice(1, 0, 9), v.view().slice(1, 0, 9));
+    contiguous.forget_first(0, 2);
+    const std::vector<double> left = contiguous.view().keys(0).to_vector();
+    contiguous.shrink(4);
+    EXPECT_EQ(contiguous.capacity(0), 7);  // its longest
+    EXPECT_EQ(contiguous.forgotten(0), 2);
+    EXPECT_EQ(contiguous.view().keys(0).to_vector(), left);
+  }
 }
 
 TEST(KvCache, TellsItsSizes) {

@@ -82,6 +82,52 @@ TEST(DecoderWrite, WritesOnWhereItIs) {
   EXPECT_EQ(kept.computed, 18 + 10);
 }
 
+Decoder with_a_window() {
+  Generator generator(3);
+  DecoderOptions options{.vocabulary = 11, .length = 1000, .layers = 2, .d_model = 16, .heads = 4, .tied = false};
+  options.positions = Positions::rotary;
+  options.choices.windows = {5, 0};
+  return {options, generator};
+}
+
+// The layer that sees 5 tokens keeps 4 + 2 * 64 of them at most.
+TEST(DecoderWrite, KeepsWhatAWindowShowsAlone) {
+  const Decoder decoder = with_a_window();
+  const Tensor prompt = Generator(5).randint(0, 11, {1, 300});
+  const NewTokens written = decoder.generate(prompt, {.most = 40});
+  EXPECT_EQ(written, read_anew(decoder, prompt, {.most = 40}));
+  EXPECT_EQ(decoder.generate(prompt, {.most = 4, .beams = 3}).front().size(), 4U);
+  DecoderCache cache = decoder.make_cache(1, 300);
+  static_cast<void>(decoder.forward_cached(prompt, cache));
+  EXPECT_LE(cache.blocks[0].tokens.length(0), 132);
+  EXPECT_EQ(cache.blocks[0].tokens.forgotten(0) + cache.blocks[0].tokens.length(0), 300);
+  EXPECT_EQ(cache.blocks[1].tokens.length(0), 300);
+  EXPECT_LT(cache.blocks[0].tokens.bytes(), cache.blocks[1].tokens.bytes());
+  const std::int64_t of_token = token_bytes({.Hk = 4, .D = 4, .dtype = DType::f32});
+  EXPECT_EQ(decoder.cache_bytes(300, DType::f32), of_token * (132 + 300));
+}
+
+// A text goes on from a little before its end; from further back it is read anew.
+TEST(DecoderWrite, ReadsAnewWhatAWindowHasForgotten) {
+  const Decoder decoder = with_a_window();
+  KeptText kept;
+  const std::vector<double> drawn = Generator(5).randint(0, 11, {300}).to_vector();
+  std::vector<std::int64_t> text(drawn.begin(), drawn.end());
+  const auto write = [&] {
+    const Tensor prompt(text, {1, std::ssize(text)});
+    const auto written = decoder.write_on(prompt, kept, {.most = 3}).front();
+    EXPECT_EQ(written, decoder.generate(prompt, {.most = 3}).front());
+  };
+  write();
+  EXPECT_EQ(kept.computed, 302);
+  text[280] = text[280] == 7 ? 6 : 7;
+  write();
+  EXPECT_EQ(kept.computed, 302 + 22);
+  text[20] = text[20] == 8 ? 6 : 8;
+  write();
+  EXPECT_EQ(kept.computed, 324 + 302);
+}
+
 TEST(DecoderWrite, RefusesWhatDoesNotFit) {
   const Decoder decoder = small();
   KeptText kept;

@@ -1,6 +1,8 @@
 // What a layer says token by token is what it says of all tokens at once.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "nn/fixture.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/shape.h"
@@ -76,6 +78,34 @@ TEST(AttentionCache, TokenByTokenIsAllAtOnce) {
       });
       expect_close(parts, whole.value(), kTolerance);
       EXPECT_THAT(cache.lengths(), ElementsAre(kTokens, kTokens));
+    }
+  }
+}
+
+// Of 400 tokens a layer with a window of 3 keeps some; numbers and positions are as if it had kept them all.
+TEST(AttentionCache, ForgetsWhatItsWindowHides) {
+  const NoGradient none;
+  const Variable x(normal({2, 400, 8}, 1, DType::f32));
+  MultiHeadOptions layer{.d_model = 8, .heads = 4, .kv_heads = 2, .window = 3};
+  for (const bool turns : {false, true}) {
+    if (turns) layer.rotary = RotaryOptions{.dim = 2};
+    const MultiHeadAttention made_layer = made(layer);
+    AttentionOptions attention{.mask = causal()};
+    if (!turns) attention.bias = alibi();
+    const Variable whole = made_layer.forward(x, {.attention = attention});
+    for (const std::vector<std::int64_t>& lengths :
+         {std::vector<std::int64_t>(400, 1), std::vector<std::int64_t>{300, 1, 1, 90, 8}}) {
+      KvCache cache = cache_of(made_layer, 1);
+      std::int64_t most = 0;
+      const Variable parts = in_chunks(x, lengths, [&](const Variable& chunk) {
+        Variable out = made_layer.forward(chunk, {.attention = attention, .cache = &cache, .forgets = true});
+        most = std::max(most, cache.length(0));
+        return out;
+      });
+      expect_close(parts, whole.value(), kTolerance);
+      EXPECT_EQ(cache.forgotten(1) + cache.length(1), 400);
+      EXPECT_LE(most, made_layer.held_tokens(400));
+      EXPECT_LT(cache.capacity(0), 300);
     }
   }
 }

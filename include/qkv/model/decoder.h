@@ -64,9 +64,11 @@ struct DecoderCache {
   /// Row n goes on from rows[n] of this one. Copies keys and values.
   [[nodiscard]] DecoderCache fork(std::span<const std::int64_t> rows) const;
   /// Makes room for `tokens` tokens of each text, and no more than `most`: at least twice what there was. Copies.
+  /// Layers with a window make their own.
   void make_room(std::int64_t tokens, std::int64_t most);
-  /// Forgets the tokens from `tokens` on.
-  void truncate(std::int64_t tokens);
+  /// Forgets the tokens from `tokens` on, or all of them where a layer has forgotten what its window shows the next
+  /// one. Returns how many are left.
+  std::int64_t truncate(std::int64_t tokens);
 };
 
 /// A text that a decoder reads and writes in several calls: what it has read is not computed again.
@@ -116,7 +118,7 @@ class Decoder {
                                         std::optional<DType> dtype = std::nullopt) const;
   /// What generate() keeps keys and values in: options.cache_dtype, or what it computes in.
   [[nodiscard]] DType cache_dtype(const GenerateOptions& options) const;
-  /// Bytes of the keys and values of so many tokens in a dtype, with the scales of i8.
+  /// Bytes of the keys and values of so many tokens in a dtype, with the scales of i8; of layers with a window, at most.
   [[nodiscard]] std::int64_t cache_bytes(std::int64_t tokens, DType dtype) const;
   /// ids [B, T], the tokens after those of the cache, which takes them in -> scores of call.scores. Nothing is
   /// recorded.

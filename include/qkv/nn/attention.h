@@ -49,6 +49,9 @@ struct MultiHeadCall {
                                                        // length of the cache on
   Variable relative = {};    // the table of distances of `relative`, [2 * span, d_model]; not with a cache
   KvCache* cache = nullptr;  // of this layer: appends keys and values of x, attends to all of it
+  // With a cache and a window: the cache grows as it must, and forgets what no later token sees, but for some tokens
+  // more. Not where the call has a trace.
+  bool forgets = false;
   const Trace* trace = nullptr;
 };
 
@@ -80,6 +83,8 @@ class MultiHeadAttention {
   [[nodiscard]] std::int64_t d_k() const noexcept { return options_.d_k.value_or(options_.d_model / options_.heads); }
   [[nodiscard]] std::int64_t d_v() const noexcept { return options_.d_v.value_or(d_k()); }
   [[nodiscard]] std::int64_t d_context() const noexcept { return options_.d_context.value_or(options_.d_model); }
+  /// Of `tokens` tokens in a row, how many a cache of this layer holds at most once a call that forgets has ended.
+  [[nodiscard]] std::int64_t held_tokens(std::int64_t tokens) const;
   /// The format of a cache for this layer.
   [[nodiscard]] KvFormat cache_format(DType dtype) const;
 

@@ -59,8 +59,9 @@ enum class BlockMemory : std::uint8_t {
 
 /// The keys and values of earlier tokens, for one block.
 struct BlockCache {
-  KvCache tokens;                                 // of the self-attention
-  std::optional<KvCache> context = std::nullopt;  // of the cross-attention, filled by read_context()
+  KvCache tokens;                                     // of the self-attention
+  std::optional<KvCache> context = std::nullopt;      // of the cross-attention, filled by read_context()
+  std::optional<std::int64_t> window = std::nullopt;  // of the layer, out of which tokens are forgotten: see forgets
 };
 
 struct BlockCall {
@@ -94,6 +95,7 @@ class TransformerBlock {
   /// x holds the tokens after those of the cache, whose keys and values are appended.
   [[nodiscard]] Variable forward_cached(const Variable& x, BlockCache& cache, const BlockCall& call = {}) const;
   /// An empty cache of B sequences of up to `capacity` tokens; with a context [B, Tk, d_context], its keys and values.
+  /// Of a layer with a window it forgets, and grows by itself.
   [[nodiscard]] BlockCache make_cache(std::int64_t B, std::int64_t capacity, DType dtype,
                                       const Variable& context = {}) const;
 
