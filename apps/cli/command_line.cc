@@ -8,8 +8,6 @@
 namespace qkv::cli {
 namespace {
 
-constexpr const char* kTextOrNone = "[TEXT]";  // an empty text is otherwise taken for a slip of the shell
-
 bool is_flag(const FieldInfo& field) { return field.type == FieldType::flag || field.type == FieldType::toggle; }
 bool is_list(const FieldInfo& field) { return field.type == FieldType::texts && field.words.empty(); }
 
@@ -123,8 +121,7 @@ FieldValue value_of(const Command& command, const FieldInfo& field, const std::s
     if (text != "true" && text != "false") misuse(command.option_of(field.name), "no value", "\"" + text + "\"");
     return text == "true";
   }
-  const bool is_text = field.type == FieldType::text || field.type == FieldType::texts;
-  if (text.empty() && is_text && !is_place && field.form != kTextOrNone) {
+  if (text.empty() && field.type == FieldType::texts && !is_place) {
     misuse(command.option_of(field.name), "a value", "\"\"");
   }
   const bool is_path = field.form == "FILE" || field.form == "FILE.html" || field.form == "DIR";

@@ -20,6 +20,7 @@
 #include "qkv/api/probe.h"
 #include "qkv/api/questions.h"
 #include "qkv/api/studio.h"
+#include "qkv/api/texts.h"
 #include "qkv/files.h"
 
 namespace qkv::fields_test {
@@ -391,7 +392,28 @@ TEST(Fields, AreRefusedByARequestThatWasNotRead) {
   EXPECT_NO_THROW(probe_fields().require_company(request));
   request.random = "1,1,1,2,2,2";
   EXPECT_EQ(error_message([&] { probe_fields().require_company(request); }),
+            "request: q, random: expected one of them, got both");
+  request.q = "";
+  EXPECT_EQ(error_message([&] { probe_fields().require_company(request); }),
             "request: k: expected none beside `random`: q and k are drawn, got one");
+  // Whether a default was given, nobody knows.
+  GenerateRequest draw;
+  draw.model = "gpt";
+  draw.text = "a";
+  draw.draw.samples = 2;
+  EXPECT_NO_THROW(generate_fields().require_company(draw));
+}
+
+TEST(Fields, OfTextAreNotEmpty) {
+  const auto said = [](const char* json) {
+    return error_message([&] { static_cast<void>(generate_fields().from_json(json)); });
+  };
+  EXPECT_EQ(said(R"({"model": "gpt", "text": ""})"), "request: text: expected a value, got \"\"");
+  EXPECT_EQ(said(R"({"model": "", "text": "a"})"), "request: model: expected a value, got \"\"");
+  EXPECT_EQ(error_message([] {
+              static_cast<void>(embed_fields().from_json(R"({"model": "minilm", "texts": ["a"], "prompt": ""})"));
+            }),
+            "nothing was thrown");  // leaves out the folder's own
 }
 
 TEST(Fields, SayTheirBoundsInOneWay) {

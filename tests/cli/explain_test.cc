@@ -105,7 +105,7 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
       {{},
        "TEXT: expected some words, \"The cat sat down\" (or --npz, or --q, --k and --v), got "
        "none"},
-      {{""}, "TEXT: expected at least one word, got an empty text"},
+      {{""}, "TEXT: expected a value, got \"\""},
       {{"c\377t"},
        "TEXT: expected UTF-8, got the byte 0xFF at position 1 (counted from 0), which no UTF-8 text has there"},
       {{"cat", "--heads", "3"}, "--heads: expected a divisor of --d-model = 8 (or a --d-k of your own), got 3"},

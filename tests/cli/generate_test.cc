@@ -168,6 +168,8 @@ TEST(GenerateCommand, NamesTheOptionThatHasNoMeaning) {
             "qkv generate: --seed: expected --temperature or --chat beside it, got none of them\n");
   EXPECT_EQ(message({"sort", "abc", "--samples", "3"}),
             "qkv generate: --samples: expected --temperature beside it, got none\n");
+  EXPECT_EQ(message({"sort", "abc", "--samples", "3", "--temperature", "0"}),
+            "qkv generate: --samples: expected a --temperature above 0 beside it, got none\n");
   EXPECT_EQ(message({"sort", "abc", "--samples", "3", "--beams", "2"}),
             "qkv generate: --samples: expected none beside --beams: beams draw nothing, got one\n");
   EXPECT_EQ(message({"sort", "abc", "--length-penalty", "2"}),

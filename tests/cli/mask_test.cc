@@ -100,7 +100,7 @@ TEST(MaskCommand, SaysWhatItCannotRead) {
                                  "           ^\n"));
   const Outcome empty = run_qkv({"mask", ""});
   EXPECT_EQ(empty.code, 2);
-  EXPECT_THAT(empty.err, HasSubstr("column 1: expected a mask (all, none, causal, …), got the end of the text"));
+  EXPECT_THAT(empty.err, HasSubstr("EXPR: expected a value, got \"\""));
   const Outcome misfit = run_qkv({"mask", "documents(3)", "--tq", "4", "--tk", "4"});
   EXPECT_EQ(misfit.code, 2);
   EXPECT_THAT(misfit.err, HasSubstr("qkv mask: EXPR: documents: expected a sum of 4, the number of keys, got 3"));

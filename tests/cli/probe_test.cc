@@ -329,7 +329,7 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
       {{"--stats", "--npy", path("x.npy")}, "--npy: expected one array; --npz takes several, got 8"},
       {{"--stats", "--npz", path("x.npy")}, "--npz: expected a name that ends in .npz"},
       {{"--row", "1", "--npy", path("q.npy")}, "--npy: expected a file other than that of --q, which is read"},
-      {{"--row", "1", "--random", "1,1,1,2,2,2"}, "--k: expected none beside --random: q and k are drawn, got one"},
+      {{"--row", "1", "--random", "1,1,1,2,2,2"}, "--q, --random: expected one of them, got both"},
       {{"--row", "1", "--seed", "1"},
        "--seed: expected --random, --planted, --dropout or --d-out random beside it, got none of "
        "them"},

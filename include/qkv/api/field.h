@@ -81,8 +81,8 @@ struct FieldInfo {
   char letter = 0;                        // -o for --out
   std::string ending = {};  // of a file's name, ".png": one that ends as another kind of file does is refused
   FileUse file = FileUse::read;
-  std::string example = {};                 // a value as on the command line, other than the default
-  bool empty_is_none = false;               // of a text and a list, as its table sets it: an empty one was not given
+  std::string example = {};    // a value as on the command line, other than the default
+  bool empty_is_none = false;  // of a text, as its table sets it: a request that was not read has "" for none
   std::vector<std::string> arguments = {};  // what the library calls its value otherwise: "most" for tokens
 };
 
@@ -111,11 +111,16 @@ inline constexpr std::int64_t kAnyCount = std::int64_t{1} << 40;
 /// Fields by their index, each with its value.
 using FieldValues = std::vector<std::pair<std::size_t, FieldValue>>;
 
+/// What a field that is at its default counts as for the needs of others.
+enum class Defaults : std::uint8_t { absent, there };
+
 /// The one check of which fields go together. Throws InvalidArgument naming a field that is required and not there, one
 /// whose `needs`, or every one of `needs_one`, are not there, one beside what it `excludes`, or beside others without
 /// what it needs there, and all of `one_of` and their field where none of them is there, or those that are there where
-/// several are. A flag that is off is not there.
-void require_company(std::span<const FieldInfo> fields, const FieldValues& values);
+/// several are. A flag that is off is not there. Of a request that was not read, nobody knows whether what is at its
+/// default was given: a default other than "none" meets a need.
+void require_company(std::span<const FieldInfo> fields, const FieldValues& values,
+                     Defaults defaults = Defaults::absent);
 
 /// A field's name as a face has it.
 using ShownName = std::function<std::string(std::string_view)>;
@@ -314,7 +319,9 @@ class Fields : public FieldTable {
   [[nodiscard]] NamedValues as_values(const Request& request) const { return named(said_by(&request, &plain_)); }
 
   /// require_company() of a request that was not read: what differs from the defaults was given.
-  void require_company(const Request& request) const { qkv::require_company(infos(), said_by(&request, &plain_)); }
+  void require_company(const Request& request) const {
+    qkv::require_company(infos(), said_by(&request, &plain_), Defaults::there);
+  }
 
   /// The request that has these values, and defaults beside them.
   [[nodiscard]] Request from_values(const FieldValues& values) const {

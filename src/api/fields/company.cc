@@ -60,8 +60,8 @@ bool says_something(const FieldInfo& field, const FieldValue& value) {
 
 class Present {
  public:
-  Present(std::span<const FieldInfo> fields, const FieldValues& values)
-      : is_there_(fields.size()), words_(fields.size()), fields_(fields) {
+  Present(std::span<const FieldInfo> fields, const FieldValues& values, Defaults defaults)
+      : is_there_(fields.size()), words_(fields.size()), fields_(fields), defaults_(defaults) {
     for (const auto& [n, value] : values) {
       is_there_[n] = is_there_[n] || says_something(fields[n], value);
       if (const auto* const text = std::get_if<std::string>(&value)) words_[n] = *text;
@@ -74,8 +74,14 @@ class Present {
     const auto n = index_of(need.name);
     return n && (need.value.empty() ? is_there_[*n] : word(*n) == need.value);
   }
+  // Whether what others need is there.
+  [[nodiscard]] bool meets(const std::string& need) const {
+    const auto n = index_of(need);
+    return has(need) ||
+           (n && defaults_ == Defaults::there && !fields_[*n].fallback.empty() && fields_[*n].type != FieldType::flag);
+  }
   [[nodiscard]] std::int64_t count(const Names& names) const {
-    return std::ranges::count_if(names, [&](const std::string& name) { return has(name); });
+    return std::ranges::count_if(names, [&](const std::string& name) { return meets(name); });
   }
 
   // What is there instead of a need that is not.
@@ -98,6 +104,7 @@ class Present {
   std::vector<bool> is_there_;
   std::vector<std::string> words_;
   std::span<const FieldInfo> fields_;
+  Defaults defaults_;
 };
 
 void require_one_of(const FieldInfo& field, const Names& needs, const std::string& where, const Present& present) {
@@ -106,13 +113,16 @@ void require_one_of(const FieldInfo& field, const Names& needs, const std::strin
   api_detail::refuse(field.name, joined(needs, "or", in_backquotes) + where, got);
 }
 
-void require_beside(const FieldInfo& field, const Present& present) {
+void require_none_excluded(const FieldInfo& field, const Present& present) {
   for (const std::string& other : field.excludes) {
     if (!present.has(other)) continue;
     const std::string why = reason_of(field, other);
     api_detail::refuse(field.name,
                        "none beside " + joined({other}, "or", in_backquotes) + (why.empty() ? "" : ": " + why), "one");
   }
+}
+
+void require_beside(const FieldInfo& field, const Present& present) {
   for (const std::string& other : field.needs) require_one_of(field, {other}, " beside it", present);
   require_one_of(field, field.needs_one, " beside it", present);
   for (const auto& [others, needs_one] : field.beside) {
@@ -128,14 +138,24 @@ Names with(const std::string& name, const Names& others) {
   return all;
 }
 
+Names there_of(const Names& all, const Present& present) {
+  Names there;
+  std::ranges::copy_if(all, std::back_inserter(there), [&](const std::string& name) { return present.has(name); });
+  return there;
+}
+
+void require_at_most_one(const FieldInfo& field, const Present& present) {
+  if (field.one_of.empty()) return;
+  const Names there = there_of(with(field.name, field.one_of), present);
+  if (there.size() < 2) return;
+  api_detail::refuse(fmt::format("{}", fmt::join(there, ", ")), "one of them", there.size() == 2 ? "both" : "several");
+}
+
 void require_one(const FieldInfo& field, const Present& present) {
   if (field.one_of.empty()) return;
   const Names all = with(field.name, field.one_of);
-  Names there;
-  std::ranges::copy_if(all, std::back_inserter(there), [&](const std::string& name) { return present.has(name); });
-  if (there.size() == 1) return;
-  if (there.empty()) api_detail::refuse(fmt::format("{}", fmt::join(all, ", ")), "one of them", "none");
-  api_detail::refuse(fmt::format("{}", fmt::join(there, ", ")), "one of them", there.size() == 2 ? "both" : "several");
+  if (there_of(all, present).empty())
+    api_detail::refuse(fmt::format("{}", fmt::join(all, ", ")), "one of them", "none");
 }
 
 bool names(const Names& all, const std::string& name) { return std::ranges::find(all, name) != all.end(); }
@@ -173,8 +193,12 @@ std::optional<Names> exactly_one(std::span<const FieldInfo> fields, const FieldI
 
 }  // namespace
 
-void require_company(std::span<const FieldInfo> fields, const FieldValues& values) {
-  const Present present(fields, values);
+void require_company(std::span<const FieldInfo> fields, const FieldValues& values, Defaults defaults) {
+  const Present present(fields, values, defaults);
+  for (std::size_t n = 0; n < fields.size(); ++n) {
+    if (present.has(n)) require_none_excluded(fields[n], present);
+    require_at_most_one(fields[n], present);
+  }
   for (std::size_t n = 0; n < fields.size(); ++n) {
     if (present.has(n)) require_beside(fields[n], present);
   }

@@ -244,6 +244,10 @@ FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_v
     for (const std::string& text : *texts) require_word(field, text);
   }
   if (const auto* text = std::get_if<std::string>(&value); text != nullptr && field.alone != *text) {
+    // A slip of a shell whose variable is not set, or of a form that was not filled in.
+    if (text->empty() && field.empty_is_none && field.fallback.empty()) {
+      api_detail::refuse(field.name, "a value", "\"\"");
+    }
     if (!field.ending.empty()) require_ending(field, *text);
     require_word(field, *text);
   }
