@@ -314,6 +314,14 @@ def test_a_list_may_be_one_text_as_on_the_command_line():
         qkv.ask("bench_positions", test_lengths="4,x")
 
 
+def test_a_word_of_python_has_two_names():
+    asked = {"preset": "gpt3", "to": 400, "of": "flops"}
+    assert qkv.ask("cost", **asked, **{"from": 200}) == qkv.ask("cost", **asked, first=200)
+    assert qkv.ask("cost", **asked, first=200) != qkv.ask("cost", **asked)
+    with pytest.raises(ValueError, match="cost: first: expected it once, got it as `from`, too"):
+        qkv.ask("cost", **asked, first=200, **{"from": 200})
+
+
 def test_what_is_wrong_names_the_argument(tmp_path):
     for question, given, error, message in [
         ("costs", {}, ValueError, 'ask: question: expected one of about, .*, got "costs"; did you mean cost?'),

@@ -400,7 +400,7 @@ TEST(Fields, AreRefusedByARequestThatWasNotRead) {
   GenerateRequest draw;
   draw.model = "gpt";
   draw.text = "a";
-  draw.draw.samples = 2;
+  draw.samples = 2;
   EXPECT_NO_THROW(generate_fields().require_company(draw));
 }
 

@@ -112,12 +112,13 @@ bool is_named(const AskingFunction& function, const FieldInfo& field) {
   return !names(function.placed, field.name) && !names(function.absent, field.name);
 }
 
+// By its name in Python, or in docs/api.md: **{"from": 200} is first=200.
 std::size_t index_of(const AskingFunction& function, const std::string& name) {
   std::vector<std::string> known;
   for (std::size_t n = 0; n < function.fields.size(); ++n) {
     const FieldInfo& field = function.fields[n];
     if (!is_named(function, field)) continue;
-    if (python_name(field) == name) return n;
+    if (python_name(field) == name || field.name == name) return n;
     known.push_back(python_name(field));
   }
   const std::string text = function.name + ": " + there_is_no("field", name, known);
@@ -226,7 +227,12 @@ FieldValues field_values(const AskingFunction& function, const nb::dict& given, 
   return said_in_python(function, [&] {
     FieldValues values;
     const auto add = [&](std::size_t n, nb::handle value) {
-      if (!value.is_none()) values.emplace_back(n, value_of(function.name, function.fields[n], value));
+      if (value.is_none()) return;
+      const FieldInfo& field = function.fields[n];
+      if (std::ranges::find(values, n, &FieldValues::value_type::first) != values.end()) {
+        throw InvalidArgument(function.name, python_name(field), "it once", "it as `" + field.name + "`, too");
+      }
+      values.emplace_back(n, value_of(function.name, field, value));
     };
     for (const auto& [name, value] : placed) add(index_of_placed(function, nb::cast<std::string>(name)), value);
     for (const auto& [name, value] : given) add(index_of(function, utf8_of(name, {function.name, "field"})), value);
