@@ -55,12 +55,15 @@ std::string Command::option_of(std::string_view field) const {
 }
 
 std::string Command::in_options(const std::string& message) const {
-  const std::size_t begin = message.find('`');
-  const std::size_t end = begin == std::string::npos ? begin : message.find('`', begin + 1);
+  const std::size_t begin = message.find_first_of("`\"");
+  const std::size_t end = begin == std::string::npos ? begin : message.find(message[begin], begin + 1);
   if (end == std::string::npos) return message;
-  const std::string name = message.substr(begin + 1, end - begin - 1);
-  const std::string option = option_of(name);
-  return message.substr(0, begin) + (option == name ? "`" + name + "`" : option) + in_options(message.substr(end + 1));
+  std::string part = message.substr(begin, end + 1 - begin);
+  if (message[begin] == '`') {
+    const std::string name = message.substr(begin + 1, end - begin - 1);
+    if (const std::string option = option_of(name); option != name) part = option;
+  }
+  return message.substr(0, begin) + part + in_options(message.substr(end + 1));
 }
 
 std::vector<const Command*> Commands::of_family(std::string_view family) const {

@@ -59,7 +59,7 @@ struct Command {
   /// "--key-totals" for key_totals, or TEXT for one that is taken by its place; the name itself of
   /// what is no field.
   [[nodiscard]] std::string option_of(std::string_view field) const;
-  /// A message that names fields in backquotes, with options.
+  /// A message that names fields in backquotes, with options. What stands in quotes was typed, and stays.
   [[nodiscard]] std::string in_options(const std::string& message) const;
 };
 

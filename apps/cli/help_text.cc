@@ -51,29 +51,13 @@ std::string names_of(const Command& command, const FieldInfo& field) {
   return names + (field.alone ? "[=" + field.form + "]" : " " + field.form);
 }
 
-// A field that excludes many others would hide what it does: their rows name it.
-std::string company_in_help(std::span<const FieldInfo> fields, FieldInfo field, const ShownName& shown) {
-  constexpr int kMostNamed = 6;
-  const auto names = [](const std::vector<std::string>& all, const std::string& one) {
-    return std::ranges::find(all, one) != all.end();
-  };
-  const auto excluded = std::ranges::count_if(fields, [&](const FieldInfo& other) {
-    return names(field.excludes, other.name) || names(other.excludes, field.name);
-  });
-  if (excluded <= kMostNamed) return company_of(fields, field, shown);
-  std::vector<FieldInfo> without(fields.begin(), fields.end());
-  for (FieldInfo& other : without) other.excludes.clear();
-  field.excludes.clear();
-  const std::string company = company_of(without, field, shown);
-  return company + (company.empty() ? "" : "; ") + "not beside many others";
-}
-
 std::string option_row(const Command& command, const FieldInfo& field) {
-  std::string right = field.meaning;
-  const std::string& value = field.fallback.empty() ? field.otherwise : field.fallback;
+  constexpr std::size_t kMostNamed = 6;
+  std::string right = command.in_options(field.meaning);
+  const std::string value = field.fallback.empty() ? command.in_options(field.otherwise) : field.fallback;
   if (!value.empty()) right += " [" + value + "]";
   const auto shown = [&](std::string_view name) { return command.option_of(name); };
-  const std::string company = company_in_help(command.infos(), field, shown);
+  const std::string company = company_of(command.infos(), field, shown, kMostNamed);
   if (!company.empty()) right += " (" + company + ")";
   return row(names_of(command, field), right, option_column());
 }

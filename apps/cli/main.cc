@@ -56,13 +56,25 @@ std::string options_of(const Command& command, const std::string& names) {
   return command.option_of(names.substr(0, comma)) + ", " + options_of(command, names.substr(comma + 2));
 }
 
+// Where qkv's own words of a message end, in which fields stand in backquotes: what came is said as it was typed, and
+// so are paths. A mask's words stand in backquotes, too.
+std::size_t end_of_own_words(const std::exception& error, const Refusal& refusal) {
+  if (refusal.column > 0) return 0;
+  if (const auto* invalid = dynamic_cast<const InvalidArgument*>(&error)) {
+    return refusal.message.size() - invalid->got().size();
+  }
+  const bool is_of_path =
+      dynamic_cast<const FileError*>(&error) != nullptr || dynamic_cast<const NotThere*>(&error) != nullptr;
+  return is_of_path ? 0 : refusal.message.size();
+}
+
 // The user is told of options.
 std::string in_options(const Command* command, const std::exception& error) {
   if (command == nullptr) return error.what();
   const Refusal refusal = refusal_of(error);
-  const bool is_language = refusal.column > 0;  // whose words stand in backquotes
+  const std::size_t end = end_of_own_words(error, refusal);
   const std::string field = refusal.field.empty() ? "" : options_of(*command, refusal.field) + ": ";
-  return field + (is_language ? refusal.message : command->in_options(refusal.message));
+  return field + command->in_options(refusal.message.substr(0, end)) + refusal.message.substr(end);
 }
 
 // What qkv itself was asked for; nothing is an asking for help.

@@ -65,7 +65,7 @@ void require_extents(const CostConfig& config) {
 
 void require_consistent(const CostConfig& config) {
   if (config.heads % *config.kv_heads != 0) {
-    throw InvalidArgument("cost", "kv_heads", fmt::format("a divisor of heads = {}", config.heads),
+    throw InvalidArgument("cost", "kv_heads", fmt::format("a divisor of `heads`, {}", config.heads),
                           std::to_string(*config.kv_heads));
   }
   if (!is_floating(config.dtype)) {
@@ -80,7 +80,7 @@ std::int64_t head_width(const CostConfig& config) {
   if (config.heads > 0 && config.d_model % config.heads == 0) return config.d_model / config.heads;
   if (config.heads <= 0) return 1;  // the error about heads comes next
   throw InvalidArgument("cost", "heads",
-                        fmt::format("a divisor of d_model = {} where d_k is not given", config.d_model),
+                        fmt::format("a divisor of `d_model`, {}, where `d_k` is not given", config.d_model),
                         std::to_string(config.heads));
 }
 

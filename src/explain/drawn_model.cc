@@ -79,7 +79,7 @@ void DrawnModel::resolve_widths() {
   }
   kv_heads_ = options_.kv_heads.value_or(options_.heads);
   if (kv_heads_ < 1 || options_.heads % kv_heads_ != 0) {
-    throw InvalidArgument("explain", "kv_heads", fmt::format("a divisor of `heads` = {}", options_.heads),
+    throw InvalidArgument("explain", "kv_heads", fmt::format("a divisor of `heads`, {}", options_.heads),
                           fmt::format("{}", kv_heads_));
   }
   d_k_ = options_.d_k.value_or(options_.d_model / options_.heads);
@@ -90,7 +90,7 @@ void DrawnModel::resolve_widths() {
   if (options_.heads > most) {
     throw InvalidArgument(
         "explain", "heads",
-        fmt::format("at most {} of that width: d_model × heads × d_k is at most {}", most, kLargestMap),
+        fmt::format("at most {} of that width: `d_model` × `heads` × `d_k` is at most {}", most, kLargestMap),
         fmt::format("{}", options_.heads));
   }
   const auto queries = static_cast<std::int64_t>(tokens_.size());

@@ -65,7 +65,7 @@ std::size_t place_of(std::string_view function, std::string_view argument, std::
   const auto refuse = [&](const std::string& reason) {
     throw InvalidArgument(function, argument,
                           "a target that this build holds and this machine runs (" + usable_names() + ")",
-                          "`" + std::string(wanted) + "`, which " + reason);
+                          "\"" + std::string(wanted) + "\", which " + reason);
   };
   if (found == surveyed().end()) refuse("qkv does not know");
   if (!found->compiled) refuse("this build does not hold");

@@ -35,19 +35,20 @@ PatchEncoderOptions checked(const PatchEncoderOptions& options) {
           options.image_side);
   require(options.d_model <= kWidest, "d_model", "at most " + std::to_string(kWidest), options.d_model);
   require(options.d_ff.value_or(1) <= kWidest, "d_ff", "at most " + std::to_string(kWidest), options.d_ff.value_or(1));
-  require(options.margin >= 0 && options.margin < options.image_side, "margin", "0 or more, less than image_side",
+  require(options.margin >= 0 && options.margin < options.image_side, "margin", "0 or more, less than `image_side`",
           options.margin);
   const std::int64_t covered = options.image_side - options.margin;
   require(covered % options.patch_side == 0, "patch_side",
-          "a divisor of image_side" + std::string(options.margin > 0 ? " without margin, " : ", ") +
+          "a divisor of `image_side`" + std::string(options.margin > 0 ? " without `margin`, " : ", ") +
               std::to_string(covered),
           options.patch_side);
   require(options.layers > 0, "layers", "more than 0", options.layers);
   require(options.d_model > 0, "d_model", "more than 0", options.d_model);
   require(options.heads > 0, "heads", "more than 0", options.heads);
-  require(options.d_model % options.heads == 0, "heads",
-          "a divisor of d_model, " + std::to_string(options.d_model) + ", since each head has d_model / heads of it",
-          options.heads);
+  require(
+      options.d_model % options.heads == 0, "heads",
+      "a divisor of `d_model`, " + std::to_string(options.d_model) + ", since each head has `d_model` / `heads` of it",
+      options.heads);
   require(options.d_ff.value_or(1) > 0, "d_ff", "more than 0", options.d_ff.value_or(1));
   if (options.relative && options.class_token) {
     throw InvalidArgument(kPatchEncoder, "relative", "false with a class token", "true");

@@ -91,10 +91,10 @@ void require_sound(std::string_view model, const TextOptions& options) {
   require_countable(model, options);
   const std::string width = std::to_string(options.d_model);
   require(options.choices.d_k || options.d_model % options.heads == 0, "heads",
-          "a divisor of d_model, " + width + ", since each head has d_model / heads of it", options.heads);
+          "a divisor of `d_model`, " + width + ", since each head has `d_model` / `heads` of it", options.heads);
   if (options.positions == Positions::rotary) {
     require(options.choices.rotary_dim || head_width(options) % 2 == 0, "heads",
-            "heads of even width, which rotary positions turn in pairs; d_model is " + width, options.heads);
+            "heads of even width, which rotary positions turn in pairs; `d_model` is " + width, options.heads);
     require(turned_width(options) > 0 && turned_width(options) % 2 == 0 && turned_width(options) <= head_width(options),
             "rotary_dim", "an even number, at most the width of a head, " + std::to_string(head_width(options)),
             turned_width(options));

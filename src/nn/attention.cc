@@ -27,11 +27,11 @@ void require_sizes(const MultiHeadOptions& options) {
   nn::require_positive(kAttention, "heads", options.heads);
   if (!options.d_k && options.d_model % options.heads != 0) {
     throw InvalidArgument(kAttention, "heads",
-                          "a divisor of d_model, " + std::to_string(options.d_model) + ", where d_k is not given",
+                          "a divisor of `d_model`, " + std::to_string(options.d_model) + ", where `d_k` is not given",
                           std::to_string(options.heads));
   }
   if (options.kv_heads && (*options.kv_heads < 1 || options.heads % *options.kv_heads != 0)) {
-    throw InvalidArgument(kAttention, "kv_heads", "a divisor of heads, " + std::to_string(options.heads),
+    throw InvalidArgument(kAttention, "kv_heads", "a divisor of `heads`, " + std::to_string(options.heads),
                           std::to_string(*options.kv_heads));
   }
   if (options.d_k) nn::require_positive(kAttention, "d_k", *options.d_k);
@@ -47,7 +47,7 @@ void require_rotary(const MultiHeadOptions& options, std::int64_t d_k) {
   if (!options.rotary) return;
   static_cast<void>(rotary_frequencies(*options.rotary));
   if (options.rotary->dim > d_k) {
-    throw InvalidArgument(kAttention, "rotary.dim", "at most d_k, " + std::to_string(d_k),
+    throw InvalidArgument(kAttention, "rotary.dim", "at most `d_k`, " + std::to_string(d_k),
                           std::to_string(options.rotary->dim));
   }
 }

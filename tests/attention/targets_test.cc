@@ -161,7 +161,7 @@ TEST(Targets, AreRefusedByName) {
   EXPECT_THAT(error_message([&] { static_cast<void>(attention(x, x, x, {.target = "abacus"})); }),
               testing::AllOf(HasSubstr("attention: target: expected a target that this build holds and this machine "
                                        "runs (reference "),
-                             HasSubstr("got `abacus`, which qkv does not know")));
+                             HasSubstr("got \"abacus\", which qkv does not know")));
   EXPECT_EQ(error_message([] { static_cast<void>(attention_target(DType::i32)); }),
             "attention_target: dtype: expected f64, f32, f16 or bf16, got i32");
 }

@@ -90,7 +90,7 @@ TEST(Cost, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(refusal({"cost", "gpt2", "--tokens", "0"}),
               StartsWith("qkv cost: --tokens: expected a whole number from 1 to 1000000000, got 0"));
   EXPECT_THAT(refusal({"cost", "gpt2", "--heads", "7"}),
-              HasSubstr("qkv cost: --heads: expected a divisor of d_model = 768"));
+              HasSubstr("qkv cost: --heads: expected a divisor of --d-model, 768, where --d-k is not given"));
   EXPECT_THAT(refusal({"cost", "gpt2", "--dtype", "i8"}), HasSubstr("--dtype: expected f64, f32, f16 or bf16"));
   EXPECT_THAT(refusal({"cost", "gpt2", "--plot", "--of", "time"}),
               HasSubstr("--of: expected memory, flops or traffic"));

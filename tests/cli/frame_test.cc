@@ -319,7 +319,7 @@ TEST(Info, RefusesATargetThatItDoesNotKnow) {
   const Outcome outcome = run_qkv({"info"}, {{"QKV_FORCE_TARGET", "abacus"}});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.err, AllOf(StartsWith("qkv info: "), HasSubstr("QKV_FORCE_TARGET"),
-                                 HasSubstr("got `abacus`, which qkv does not know")));
+                                 HasSubstr("got \"abacus\", which qkv does not know")));
 }
 
 TEST(Info, RefusesATargetThatIsNotThere) {

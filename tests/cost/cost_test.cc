@@ -185,9 +185,9 @@ TEST(CostErrors, HaveTheBoundsThatAreTold) {
 
 TEST(CostErrors, SayWhatDoesNotFit) {
   EXPECT_THAT(error_of([](CostConfig& c) { c.heads = 3; }),
-              HasSubstr("heads: expected a divisor of d_model = 8 where d_k is not given, got 3"));
+              HasSubstr("heads: expected a divisor of `d_model`, 8, where `d_k` is not given, got 3"));
   EXPECT_THAT(error_of([](CostConfig& c) { c.kv_heads = 4; }),
-              HasSubstr("kv_heads: expected a divisor of heads = 2, got 4"));
+              HasSubstr("kv_heads: expected a divisor of `heads`, 2, got 4"));
   EXPECT_THAT(error_of([](CostConfig& c) { c.dtype = DType::i64; }),
               HasSubstr("dtype: expected f64, f32, f16 or bf16, got i64"));
   EXPECT_THAT(error_of([](CostConfig& c) { c.output_head = OutputHead::tied; }),

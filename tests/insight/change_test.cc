@@ -174,7 +174,7 @@ TEST(ChangeText, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(message({.of = {.text = "abc", .against = "é"}}), HasSubstr("against: expected"));
   EXPECT_THAT(message({.of = {.text = "aéc"}}), HasSubstr("text: expected"));
   EXPECT_THAT(message({.of = {.text = "abc"}, .from_text = "abd", .from_example = 1}),
-              HasSubstr("from_text: expected no from_example beside it, got both"));
+              HasSubstr("from_text: expected no `from_example` beside it, got both"));
   EXPECT_THAT(message({.of = {.text = "abc"}, .from_text = "aéc"}), HasSubstr("from_text: expected"));
   EXPECT_THAT(error_message([&] { static_cast<void>(change_texts(trained, {}, {})); }),
               HasSubstr("texts: expected one or more, got none"));

@@ -233,12 +233,13 @@ TEST(Captioner, RefusesWhatHasNoMeaning) {
     });
   };
   EXPECT_EQ(message([](auto& o) { o.patch_side = 3; }),
-            "PatchEncoder: patch_side: expected a divisor of image_side, 8, got 3");
+            "PatchEncoder: patch_side: expected a divisor of `image_side`, 8, got 3");
   EXPECT_EQ(message([](auto& o) { o.encoder_layers = 0; }), "Captioner: encoder_layers: expected more than 0, got 0");
   EXPECT_EQ(message([](auto& o) { o.layers = 0; }), "Captioner: layers: expected more than 0, got 0");
   EXPECT_EQ(message([](auto& o) { o.vocabulary = 0; }), "Captioner: vocabulary: expected more than 0, got 0");
-  EXPECT_EQ(message([](auto& o) { o.heads = 3; }),
-            "Captioner: heads: expected a divisor of d_model, 16, since each head has d_model / heads of it, got 3");
+  EXPECT_EQ(
+      message([](auto& o) { o.heads = 3; }),
+      "Captioner: heads: expected a divisor of `d_model`, 16, since each head has `d_model` / `heads` of it, got 3");
   Generator generator(1);
   const Captioner captioner(small(), generator);
   EXPECT_EQ(error_message([&] { static_cast<void>(captioner.forward(some_images(2), some_ids(3))); }),

@@ -290,10 +290,12 @@ TEST(Decoder, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(message({.vocabulary = 9, .layers = 0}), "Decoder: layers: expected more than 0, got 0");
   EXPECT_EQ(message({.vocabulary = 9, .heads = 0}), "Decoder: heads: expected more than 0, got 0");
   EXPECT_EQ(message({.vocabulary = 9, .d_ff = 0}), "Decoder: d_ff: expected more than 0, got 0");
-  EXPECT_EQ(message({.vocabulary = 9, .d_model = 64, .heads = 6}),
-            "Decoder: heads: expected a divisor of d_model, 64, since each head has d_model / heads of it, got 6");
-  EXPECT_EQ(message({.vocabulary = 9, .d_model = 6, .heads = 2}),
-            "Decoder: heads: expected heads of even width, which rotary positions turn in pairs; d_model is 6, got 2");
+  EXPECT_EQ(
+      message({.vocabulary = 9, .d_model = 64, .heads = 6}),
+      "Decoder: heads: expected a divisor of `d_model`, 64, since each head has `d_model` / `heads` of it, got 6");
+  EXPECT_EQ(
+      message({.vocabulary = 9, .d_model = 6, .heads = 2}),
+      "Decoder: heads: expected heads of even width, which rotary positions turn in pairs; `d_model` is 6, got 2");
   EXPECT_EQ(message({.vocabulary = 9, .logit_softcap = 0}),
             "Decoder: logit_softcap: expected a positive number, got 0");
   EXPECT_EQ(message({.vocabulary = 9, .d_context = 0}), "Decoder: d_context: expected more than 0, got 0");

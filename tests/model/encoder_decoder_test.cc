@@ -281,9 +281,9 @@ TEST(EncoderDecoder, RefusesWhatHasNoMeaning) {
             "EncoderDecoder: source_length: expected more than 0, for learned positions, got 0");
   EXPECT_EQ(message([](auto& o) { o.length = 0; }),
             "EncoderDecoder: length: expected more than 0, for learned positions, got 0");
-  EXPECT_EQ(
-      message([](auto& o) { o.heads = 3; }),
-      "EncoderDecoder: heads: expected a divisor of d_model, 16, since each head has d_model / heads of it, got 3");
+  EXPECT_EQ(message([](auto& o) { o.heads = 3; }),
+            "EncoderDecoder: heads: expected a divisor of `d_model`, 16, since each head has `d_model` / `heads` of "
+            "it, got 3");
   EXPECT_EQ(
       message([](auto& o) { o.shared = true; }),
       "EncoderDecoder: source_vocabulary: expected 11, the vocabulary of the target, whose table it shares, got 9");

@@ -350,8 +350,9 @@ TEST(Encoder, RefusesWhatHasNoMeaning) {
     });
   };
   EXPECT_EQ(message({.vocabulary = 0}), "Encoder: vocabulary: expected more than 0, got 0");
-  EXPECT_EQ(message({.vocabulary = 9, .d_model = 64, .heads = 6}),
-            "Encoder: heads: expected a divisor of d_model, 64, since each head has d_model / heads of it, got 6");
+  EXPECT_EQ(
+      message({.vocabulary = 9, .d_model = 64, .heads = 6}),
+      "Encoder: heads: expected a divisor of `d_model`, 64, since each head has `d_model` / `heads` of it, got 6");
   EXPECT_EQ(message({.vocabulary = 9, .positions = Positions::learned}),
             "Encoder: length: expected more than 0, for learned positions, got 0");
 

@@ -199,18 +199,19 @@ TEST(PatchEncoder, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(message([](auto& o) { o.image_side = 0; }), "PatchEncoder: image_side: expected more than 0, got 0");
   EXPECT_EQ(message([](auto& o) { o.patch_side = 0; }), "PatchEncoder: patch_side: expected more than 0, got 0");
   EXPECT_EQ(message([](auto& o) { o.patch_side = 5; }),
-            "PatchEncoder: patch_side: expected a divisor of image_side, 12, got 5");
+            "PatchEncoder: patch_side: expected a divisor of `image_side`, 12, got 5");
   EXPECT_EQ(message([](auto& o) { o.margin = 1; }),
-            "PatchEncoder: patch_side: expected a divisor of image_side without margin, 11, got 4");
+            "PatchEncoder: patch_side: expected a divisor of `image_side` without `margin`, 11, got 4");
   EXPECT_EQ(message([](auto& o) { o.margin = 12; }),
-            "PatchEncoder: margin: expected 0 or more, less than image_side, got 12");
+            "PatchEncoder: margin: expected 0 or more, less than `image_side`, got 12");
   EXPECT_EQ(message([](auto& o) { o.class_token = true; }),
             "PatchEncoder: relative: expected false with a class token, got true");
   EXPECT_EQ(message([](auto& o) { o.layers = 0; }), "PatchEncoder: layers: expected more than 0, got 0");
   EXPECT_EQ(message([](auto& o) { o.d_model = 0; }), "PatchEncoder: d_model: expected more than 0, got 0");
   EXPECT_EQ(message([](auto& o) { o.heads = 0; }), "PatchEncoder: heads: expected more than 0, got 0");
-  EXPECT_EQ(message([](auto& o) { o.heads = 3; }),
-            "PatchEncoder: heads: expected a divisor of d_model, 16, since each head has d_model / heads of it, got 3");
+  EXPECT_EQ(
+      message([](auto& o) { o.heads = 3; }),
+      "PatchEncoder: heads: expected a divisor of `d_model`, 16, since each head has `d_model` / `heads` of it, got 3");
   EXPECT_EQ(message([](auto& o) { o.d_ff = 0; }), "PatchEncoder: d_ff: expected more than 0, got 0");
   Generator generator(1);
   const PatchEncoder encoder(small(), generator);

@@ -356,11 +356,12 @@ TEST(TwoTower, RefusesWhatHasNoMeaning) {
   };
   EXPECT_EQ(message([](auto& o) { o.d_embedding = 0; }), "TwoTower: d_embedding: expected more than 0, got 0");
   EXPECT_EQ(message([](auto& o) { o.patch_side = 3; }),
-            "PatchEncoder: patch_side: expected a divisor of image_side, 8, got 3");
+            "PatchEncoder: patch_side: expected a divisor of `image_side`, 8, got 3");
   EXPECT_EQ(message([](auto& o) { o.text_layers = 0; }), "TwoTower: text_layers: expected more than 0, got 0");
   EXPECT_EQ(message([](auto& o) { o.image_layers = 0; }), "TwoTower: image_layers: expected more than 0, got 0");
-  EXPECT_EQ(message([](auto& o) { o.heads = 5; }),
-            "TwoTower: heads: expected a divisor of d_model, 16, since each head has d_model / heads of it, got 5");
+  EXPECT_EQ(
+      message([](auto& o) { o.heads = 5; }),
+      "TwoTower: heads: expected a divisor of `d_model`, 16, since each head has `d_model` / `heads` of it, got 5");
   Generator generator(1);
   const TwoTower towers(small(), generator);
   const Tensor ids = some_ids(2);

@@ -275,11 +275,11 @@ std::string size_message(const MultiHeadOptions& options) {
 
 TEST(MultiHeadAttention, NamesSizesThatDoNotFit) {
   EXPECT_EQ(size_message({.d_model = 10, .heads = 3}),
-            "MultiHeadAttention: heads: expected a divisor of d_model, 10, where d_k is not given, got 3");
+            "MultiHeadAttention: heads: expected a divisor of `d_model`, 10, where `d_k` is not given, got 3");
   EXPECT_EQ(size_message({.d_model = 8, .heads = 4, .kv_heads = 3}),
-            "MultiHeadAttention: kv_heads: expected a divisor of heads, 4, got 3");
+            "MultiHeadAttention: kv_heads: expected a divisor of `heads`, 4, got 3");
   EXPECT_EQ(size_message({.d_model = 8, .heads = 4, .kv_heads = 0}),
-            "MultiHeadAttention: kv_heads: expected a divisor of heads, 4, got 0");
+            "MultiHeadAttention: kv_heads: expected a divisor of `heads`, 4, got 0");
   EXPECT_EQ(size_message({.d_model = 0}), "MultiHeadAttention: d_model: expected 1 or more, got 0");
   EXPECT_EQ(size_message({.d_model = 4, .heads = 0}), "MultiHeadAttention: heads: expected 1 or more, got 0");
   EXPECT_EQ(size_message({.d_model = 4, .d_k = 0}), "MultiHeadAttention: d_k: expected 1 or more, got 0");
@@ -290,7 +290,7 @@ TEST(MultiHeadAttention, NamesSizesThatDoNotFit) {
   EXPECT_EQ(size_message({.d_model = 4, .qk_norm_kind = NormKind::layer}),
             "MultiHeadAttention: qk_norm_kind: expected rms or rms_plus_one, got layer");
   EXPECT_EQ(size_message({.d_model = 8, .heads = 2, .rotary = RotaryOptions{.dim = 6}}),
-            "MultiHeadAttention: rotary.dim: expected at most d_k, 4, got 6");
+            "MultiHeadAttention: rotary.dim: expected at most `d_k`, 4, got 6");
   EXPECT_EQ(size_message({.d_model = 8, .heads = 2, .rotary = RotaryOptions{.dim = 3}}),
             "RotaryOptions: dim: expected an even number, 2 or more, got 3");
 }

@@ -176,7 +176,7 @@ TEST(PictureTask, RefusesSidesThatDoNotFit) {
   EXPECT_EQ(message({.image_side = 0}), "PictureTask: image_side: expected more than 0, got 0");
   EXPECT_EQ(message({.patch_side = 0}), "PictureTask: patch_side: expected more than 0, got 0");
   EXPECT_EQ(message({.image_side = 48, .patch_side = 7}),
-            "PictureTask: patch_side: expected a divisor of image_side, 48, got 7");
+            "PictureTask: patch_side: expected a divisor of `image_side`, 48, got 7");
   const TemporaryDirectory directory;
   write_greys(directory, 3);
   EXPECT_EQ(error_message([&] { static_cast<void>(PictureTask(directory.path(), small()).example(Split::train, -1)); }),

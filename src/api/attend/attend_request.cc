@@ -19,9 +19,9 @@ constexpr std::array<AttendResult, kAttendResults> kResults = {
      {"lse", "Log of each row's sum of exp, [B, Hq, Tq]; for q of [T, D] without B, and without Hq if it is 1"},
      {"weights", "The softmax, [B, Hq, Tq, Tk]; axes are left out as of lse"},
      {"scores", "The scores at the stage, [B, Hq, Tq, Tk]; axes are left out as of lse"},
-     {"present_k", "past_k and k, one after the other"},
-     {"present_v", "past_v and v, one after the other"},
-     {"gradients", "d_q, d_k, d_v, d_bias_0, … and d_sinks of the loss whose gradient is d_out", true}}};
+     {"present_k", "`past_k` and `k`, one after the other"},
+     {"present_v", "`past_v` and `v`, one after the other"},
+     {"gradients", "d_q, d_k, d_v, d_bias_0, … and d_sinks of the loss whose gradient is `d_out`", true}}};
 
 Fields<AttendChoice> choice_fields() {
   using C = AttendChoice;
@@ -29,9 +29,9 @@ Fields<AttendChoice> choice_fields() {
   FieldInfo results{
       .name = "results",
       .form = "NAMES",
-      .meaning = "Compute these alone, of out, lse, weights, scores, present_k, present_v and (with d_out) gradients",
+      .meaning = "Compute these alone, of out, lse, weights, scores, present_k, present_v and (with `d_out`) gradients",
       .group = group,
-      .otherwise = "out and weights; with d_out gradients, too",
+      .otherwise = "out and weights; with `d_out` gradients, too",
       .example = "out,lse"};
   for (const AttendResult& one : kResults) results.words.emplace_back(one.name);
   FieldInfo stage = stage_field(group);

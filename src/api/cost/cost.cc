@@ -131,10 +131,10 @@ const Fields<CostRequest>& cost_fields() {
     count(&Request::tile, "tile", "Side of the tiled algorithm's tiles", "");
     fields.add(&Request::range, cost_range_fields());
     fields.give_fallbacks({{"batch", "1"}, {"tile", "64"}});
-    fields.give_otherwise({{"kv_heads", "heads"},
-                           {"d_k", "d_model / heads"},
-                           {"d_v", "d_k"},
-                           {"d_ff", "4 d_model"},
+    fields.give_otherwise({{"kv_heads", "`heads`"},
+                           {"d_k", "`d_model` / `heads`"},
+                           {"d_v", "`d_k`"},
+                           {"d_ff", "4 `d_model`"},
                            {"tokens", "the preset's context, or 1024"}});
     fields.give_examples({{"preset", "gpt2"}, {"dtype", "bf16"}});
     return fields;

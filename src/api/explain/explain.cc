@@ -232,7 +232,7 @@ void add_drawn(Fields<ExplainRequest>& fields) {
   fields.add(&R::worked,
              {.name = "worked", .form = "NAME", .meaning = "Replay a worked example; NAME `list` prints their names"});
   fields.give_fallbacks({{"seed", "42"}});
-  fields.give_otherwise({{"kv_heads", "heads"}, {"d_k", "d_model / heads"}, {"d_v", "d_k"}});
+  fields.give_otherwise({{"kv_heads", "`heads`"}, {"d_k", "`d_model` / `heads`"}, {"d_v", "`d_k`"}});
   fields.give_examples({{"kv_heads", "1"}});
   fields.give_examples({{"positions", "rotary"}, {"query", "cat"}, {"worked", "vectors"}});
 }
@@ -325,7 +325,7 @@ Explanation api_detail::drawn_explanation(const ExplainRequest& request, const E
   if (count <= most_numbers) return explain(options);
   refuse("numbers",
          fmt::format("an explanation of at most {:.0f} numbers: of fewer words or heads, or a narrower "
-                     "d_model; or none, and maps of means",
+                     "`d_model`; or none, and maps of means",
                      most_numbers),
          fmt::format("some {:.0f}", count));
 }

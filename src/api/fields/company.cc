@@ -182,6 +182,16 @@ std::vector<Excluded> excluded_beside(std::span<const FieldInfo> fields, const F
   return all;
 }
 
+// Whether it is known from that field's row, which names many for this reason.
+bool is_said_there(std::span<const FieldInfo> fields, const std::string& name, const std::string& why) {
+  constexpr std::size_t kFew = 6;
+  const auto found = std::ranges::find(fields, name, &FieldInfo::name);
+  if (found == fields.end()) return false;
+  const std::vector<Excluded> all = excluded_beside(fields, *found);
+  const auto same = std::ranges::find(all, why, &Excluded::why);
+  return same != all.end() && same->names.size() > kFew;
+}
+
 std::optional<Names> exactly_one(std::span<const FieldInfo> fields, const FieldInfo& field) {
   for (const FieldInfo& other : fields) {
     if (!other.one_of.empty() && (other.name == field.name || names(other.one_of, field.name))) {
@@ -211,7 +221,8 @@ void require_company(std::span<const FieldInfo> fields, const FieldValues& value
   }
 }
 
-std::string company_of(std::span<const FieldInfo> fields, const FieldInfo& field, const ShownName& shown) {
+std::string company_of(std::span<const FieldInfo> fields, const FieldInfo& field, const ShownName& shown,
+                       std::size_t most_named) {
   std::string text;
   const auto add = [&](const char* words, const Names& others, std::string_view last) {
     if (!others.empty()) text += (text.empty() ? "" : "; ") + std::string(words) + " " + joined(others, last, shown);
@@ -225,8 +236,12 @@ std::string company_of(std::span<const FieldInfo> fields, const FieldInfo& field
     text += " needs " + joined(needs_one, "or", shown);
   }
   for (const auto& [why, others] : excluded_beside(fields, field)) {
-    add("not beside", others, "or");
-    if (!why.empty()) text += ": " + why;
+    if (others.empty()) continue;
+    const bool is_few = others.size() <= most_named;
+    if (is_few) add("not beside", others, "or");
+    if (!is_few) text += fmt::format("{}not beside {} others, which say so", text.empty() ? "" : "; ", others.size());
+    const bool is_known = others.size() == 1 && is_said_there(fields, others.front(), why);
+    if (!why.empty() && !is_known) text += ": " + why;
   }
   return text;
 }

@@ -42,7 +42,7 @@ void add_model(Fields<TrainSettings>& fields) {
   add(&S::layers, "layers", "N", "Blocks of each stack", kOfTask);
   add(&S::d_model, "d_model", "N", "Width", kOfTask);
   add(&S::heads, "heads", "N", "Heads of a block", kOfTask);
-  add(&S::d_ff, "d_ff", "N", "Width inside the feed-forward layer", "4 d_model");
+  add(&S::d_ff, "d_ff", "N", "Width inside the feed-forward layer", "4 `d_model`");
   fields.add(&S::positions, api_detail::positions_field("The model"));
   fields.give_otherwise({{"model", kOfTask}, {"positions", kOfTask}});
   fields.info("from").python = "start";

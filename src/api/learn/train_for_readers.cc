@@ -19,9 +19,9 @@ void require_small_steps(const TrainSettings& settings) {
   const std::int64_t width = std::max(settings.d_model, settings.d_ff.value_or(0) / 4);
   const std::int64_t of_example = tokens * width * settings.layers;
   if (settings.batch * of_example <= kMost) return;
-  api_detail::refuse("batch",
-                     fmt::format("at most {} in a studio, for this length, d_model and layers", kMost / of_example),
-                     std::to_string(settings.batch));
+  api_detail::refuse(
+      "batch", fmt::format("at most {} in a studio, for this `length`, `d_model` and `layers`", kMost / of_example),
+      std::to_string(settings.batch));
 }
 
 // Models that are kept take room, and checkpoints time. A run that goes on has what it began with.

@@ -112,9 +112,10 @@ TrainReporting resumed_reporting(const TrainReporting& asked, const TrainReporti
 
 PlannedRun resumed_run(const TrainRun& run, const TrainPlace& place, const Given& given) {
   require_sound({}, run.reporting);
-  if (!std::filesystem::exists(place.checkpoint())) refuse("resume", "a checkpoint in " + place.directory, "none");
+  if (!std::filesystem::exists(place.checkpoint()))
+    refuse("resume", "a checkpoint in \"" + place.directory + "\"", "none");
   const SavedRun saved = read_saved_run(place);
-  const auto held = [&](const std::string& what) { return what + ", which " + place.directory + " holds"; };
+  const auto held = [&](const std::string& what) { return what + ", which \"" + place.directory + "\" holds"; };
   const TrainSettings& asked = run.settings;
   if (saved.settings.task != asked.task) refuse("task", held(saved.settings.task), asked.task);
   if (!asked.data.empty() && saved.settings.data != asked.data) refuse("data", held(saved.settings.data), asked.data);
@@ -144,8 +145,8 @@ PlannedRun planned_run(const TrainRun& run, const Given& given, const Saying& sa
   const TrainSettings settings = with_recipe(run.settings, given);
   require_sound(settings, run.reporting);
   if (std::filesystem::exists(place.checkpoint())) {
-    refuse("out", "one without a checkpoint",
-           place.directory + ", which has one: add `resume`, or choose another `out`");
+    refuse("out", "a directory without a checkpoint, or `resume` beside it",
+           "\"" + place.directory + "\", which has one");
   }
   if (settings.from && saying.caution) {
     const Model from = Model::open(trained_model_path(*settings.from));
@@ -161,10 +162,10 @@ std::optional<TrainReport> train_as_planned(const PlannedRun& run, const TrainWa
     return report;
   } catch (const Diverged& error) {
     draw_losses(run);
-    throw Error(
-        fmt::format("{}; {} holds the last checkpoint: to begin anew, say with a lower `learning_rate`, name another "
-                    "`out` or empty it",
-                    error.what(), run.place.directory));
+    throw Error(fmt::format(
+        "{}; \"{}\" holds the last checkpoint: to begin anew, say with a lower `learning_rate`, name another "
+        "`out` or empty it",
+        error.what(), run.place.directory));
   }
 }
 

@@ -14,10 +14,11 @@ using Request = ProbeRequest;
 void add_inputs(Fields<Request>& fields) {
   const std::string inputs = fields.infos().front().group;
   fields.add(&Request::lse, {.name = "lse", .form = "FILE", .meaning = "What qkv attend --lse wrote", .group = inputs})
-      .add(&Request::random, {.name = "random",
-                              .form = "B,Hq,Hk,Tq,Tk,D",
-                              .meaning = "Instead of files: normal numbers for q, k, v and d_out, from the seed",
-                              .group = inputs})
+      .add(&Request::random,
+           {.name = "random",
+            .form = "B,Hq,Hk,Tq,Tk,D",
+            .meaning = "Instead of files: normal numbers for `q`, `k`, `v` and `d_out`, from the `seed`",
+            .group = inputs})
       .add(&Request::planted, {.name = "planted",
                                .form = "T",
                                .meaning = "Or a text of T made-up tokens with needles in it, from the seed",

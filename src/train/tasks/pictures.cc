@@ -120,7 +120,7 @@ std::vector<PictureTask::Loaded> PictureTask::load(const std::string& directory,
   require(options.image_side > 0, "image_side", "more than 0", options.image_side);
   require(options.patch_side > 0, "patch_side", "more than 0", options.patch_side);
   require(options.image_side % options.patch_side == 0, "patch_side",
-          "a divisor of image_side, " + std::to_string(options.image_side), options.patch_side);
+          "a divisor of `image_side`, " + std::to_string(options.image_side), options.patch_side);
   std::vector<Loaded> loaded;
   for (const CaptionedPicture& picture : read_captions(directory)) {
     const std::vector<std::byte> file = read_file(picture.file);
