@@ -5,7 +5,6 @@
 #include <span>
 
 #include "commands.h"
-#include "lines.h"
 #include "qkv/api/roles.h"
 #include "qkv/api/syntax.h"
 #include "qkv/insight/report.h"
@@ -35,7 +34,6 @@ void run_analyze(Asked<AnalyzeFlags>& asked, const Given& /*all*/) {
                    [&] { return syntax_table(analysis, asked.model, kFewestPairs); });
     return write_all(asked, syntax_drawings(analysis), [&] { return syntax_csv(analysis); });
   }
-  read_input(asked.file);
   const HeadsFound found = found_heads(asked, asked.how.saying());
   const std::string& described = found.texts.described;
   asked.how.tell(roles_reply(*found.analysis, asked.model, described),

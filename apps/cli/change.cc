@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "commands.h"
-#include "lines.h"
 
 namespace qkv::cli {
 namespace {
@@ -21,7 +20,6 @@ void show(const Asked<ChangeRequest>& asked, const Sweep& sweep) {
 }
 
 void run_change(Asked<ChangeRequest>& asked, const Given& /*all*/) {
-  read_input(asked.file);
   const ChangeFound found = found_change(asked, asked.how.saying());
   if (const auto* sweep = std::get_if<Sweep>(&found.change)) show(asked, *sweep);
   if (asked.how.json) {

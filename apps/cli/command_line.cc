@@ -168,7 +168,12 @@ CommandLine read_command_line(const Command& command, std::span<const std::strin
     if (given > 1 && !is_flag(field) && !is_list(field)) {
       misuse(option->get_name(), "it once", "it " + std::to_string(given) + " times");
     }
-    for (const std::string& text : option->results()) line.values.emplace_back(n, value_of(command, field, text));
+    const std::vector<std::string>& texts = option->results();
+    if (std::ranges::adjacent_find(texts, std::ranges::not_equal_to()) != texts.end() && is_flag(field)) {
+      const std::string name = command.option_of(field.name);
+      misuse(name, "one of " + name + " and " + option_named("no_" + field.name), "both");
+    }
+    for (const std::string& text : texts) line.values.emplace_back(n, value_of(command, field, text));
   }
   require_company(command.infos(), line.values);
   return line;

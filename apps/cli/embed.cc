@@ -1,6 +1,5 @@
 // qkv embed: texts as vectors; qkv fill: what masked tokens may be.
 #include "commands.h"
-#include "lines.h"
 #include "qkv/api/texts.h"
 #include "qkv/files.h"
 
@@ -12,7 +11,6 @@ struct EmbedFlags : EmbedRequest {
 };
 
 void run_embed(Asked<EmbedFlags>& asked, const Given& /*all*/) {
-  read_input(asked.text, asked.file);
   const EmbedReply reply = embed(asked, asked.how.saying());
   if (!asked.out.empty()) return write_tensor(asked.out, reply.embedded.rows);
   for (std::size_t n = 0; n < reply.texts.size(); ++n) {
@@ -21,7 +19,6 @@ void run_embed(Asked<EmbedFlags>& asked, const Given& /*all*/) {
 }
 
 void run_fill(Asked<FillRequest>& asked, const Given& /*all*/) {
-  asked.text = text_or_input(asked.text);
   const FillFigures figures = answer(asked, asked.how.saying());
   asked.how.tell(figures, [&] { return as_text(figures); });
 }
@@ -29,7 +26,6 @@ void run_fill(Asked<FillRequest>& asked, const Given& /*all*/) {
 Fields<EmbedFlags> fields_of_embed() {
   Fields<EmbedFlags> fields;
   fields.add(embed_fields());
-  fields.info("text").meaning = "What to embed; - reads it from standard input";
   fields.add(&EmbedFlags::out, {.name = "out",
                                 .form = "FILE",
                                 .meaning = "Write [texts, width] as .npy",

@@ -13,7 +13,6 @@
 #include "explain_files.h"
 #include "file/explain_page.h"
 #include "file/page_file.h"
-#include "lines.h"
 #include "qkv/api/explain.h"
 #include "qkv/explain/model.h"
 
@@ -69,12 +68,11 @@ void run_explain(Asked<ExplainFlags>& asked, const Given& given) {
   const Manner& how = asked.how;
   require_explain(asked, given);
   if (how.json && !asked.model.empty() && !asked.all.empty()) {
-    misuse("all", "none beside `json` and `model`: a model's JSON has every step", "one");
+    misuse("all", "it without `json` (a model's JSON has every step)", "both");
   }
   if (asked.worked == "list") return how.tell(worked_examples(), worked_list);
   const bool has_page = !how.page.empty();  // which shows all
   if (has_page) studio::require_pages();
-  if (!asked.text.empty()) asked.text = text_or_input(asked.text);
   const OpenedModel model = asked.model.empty() ? nullptr : open_model(asked.model);
   Explanation explanation =
       explanation_of(asked, model, has_page ? ExplainedParts{.removal = asks_for_removal(asked)} : parts_of(asked));

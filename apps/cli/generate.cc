@@ -1,7 +1,6 @@
 // qkv generate: a model goes on with texts, or answers them.
 #include "chat.h"
 #include "commands.h"
-#include "lines.h"
 
 namespace qkv::cli {
 namespace {
@@ -30,7 +29,6 @@ void write_after(const Asked<GenerateRequest>& asked, Writing& writing) {
 }
 
 void run_generate(Asked<GenerateRequest>& asked, const Given& given) {
-  if (!asked.chat) read_input(asked.text, asked.file);
   Writing writing = writing_of(asked, given);
   asked.chat ? run_chat(asked, asked.how, writing) : write_after(asked, writing);
 }
@@ -38,10 +36,9 @@ void run_generate(Asked<GenerateRequest>& asked, const Given& given) {
 Fields<Asked<GenerateRequest>> fields_of_generate() {
   Fields<GenerateRequest> own;
   own.add(generate_fields());
-  own.info("text").meaning = "What to go on with; - reads it from standard input";
   own.info("chat").needs_one.clear();  // a conversation at the terminal
   auto fields = asked(own, {"json", "threads"});
-  fields.info("json").meaning = "Print an object of JSON a text: prompt, text, tokens, end";
+  fields.info("json").meaning = "Print an object of JSON a text; docs/api.md has its members";
   return fields;
 }
 

@@ -13,11 +13,13 @@ namespace {
 constexpr const char* kInput = "-";
 constexpr std::size_t kMostText = std::size_t{1} << 20;  // kExplainTokens words of 256 bytes
 
+constexpr const char* kInputFile = "/dev/stdin";
+
 [[noreturn]] void refuse_more_input(std::size_t most) {
   throw Error(fmt::format("standard input: expected a text of at most {} bytes, got more", most));
 }
 
-// Of standard input no more than `most` bytes and one.
+// No more than `most` bytes and one.
 std::string standard_input(std::size_t most) {
   constexpr std::size_t kBlock = std::size_t{1} << 16;
   std::string text;
@@ -30,6 +32,14 @@ std::string standard_input(std::size_t most) {
   if (std::ferror(stdin) != 0) throw Error("cannot read standard input");
   if (text.size() > most) refuse_more_input(most);
   return text;
+}
+
+// Without the end of its last line.
+std::string text_of_input() {
+  const std::string read = standard_input(kMostText);
+  std::string_view valid = require_utf8(read, "standard input");
+  if (valid.ends_with('\n')) valid.remove_suffix(valid.ends_with("\r\n") ? 2 : 1);
+  return std::string(valid);
 }
 
 }  // namespace
@@ -47,23 +57,12 @@ std::optional<std::string> line_of_input() {
   return std::string(require_utf8(line, "standard input"));
 }
 
-std::string text_or_input(const std::string& text) {
-  if (text != kInput) return text;
-  const std::string read = standard_input(kMostText);
-  std::string_view valid = require_utf8(read, "standard input");
-  if (valid.ends_with('\n')) valid.remove_suffix(valid.ends_with("\r\n") ? 2 : 1);
-  return std::string(valid);
-}
-
-void read_input(FileOfTexts& file) {
-  constexpr std::size_t kMost = std::size_t{1} << 30;
-  if (file.path == kInput) file.content = standard_input(kMost);
-}
-
-void read_input(std::optional<std::string>& text, FileOfTexts& file) {
-  if (text && !file.path.empty()) return;
-  if (text) text = text_or_input(*text);
-  read_input(file);
+void read_input(std::span<const FieldInfo> fields, FieldValues& values) {
+  for (auto& [n, value] : values) {
+    auto* const text = std::get_if<std::string>(&value);
+    if (text == nullptr || *text != kInput || !fields[n].is_text) continue;
+    *text = fields[n].form == "FILE" ? kInputFile : text_of_input();
+  }
 }
 
 }  // namespace qkv::cli

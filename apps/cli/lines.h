@@ -1,23 +1,19 @@
-// Texts that come from the command line, from standard input, or from the lines of a file.
+// Texts that come from standard input.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
-#include "qkv/api/given_texts.h"
+#include "qkv/api/field.h"
 
 namespace qkv::cli {
 
-/// The text itself, or that on standard input if it is "-", without the end of its last line. Throws Error for more
-/// than 1 MiB of it, and as require_utf8().
-[[nodiscard]] std::string text_or_input(const std::string& text);
+/// Where a text is "-", what standard input has, without the end of its last line; where a file of texts is, the path
+/// of standard input. Throws Error for a text of more than 1 MiB, and as require_utf8().
+void read_input(std::span<const FieldInfo> fields, FieldValues& values);
 
-/// What standard input has, where the file is "-".
-void read_input(FileOfTexts& file);
-/// The same, and text_or_input() where there is a text. Reads neither where both are there, which is refused.
-void read_input(std::optional<std::string>& text, FileOfTexts& file);
-
-/// The next line of standard input, without its end; nullopt behind the last. Throws as text_or_input().
+/// The next line of standard input, without its end; nullopt behind the last. Throws as read_input().
 [[nodiscard]] std::optional<std::string> line_of_input();
 
 }  // namespace qkv::cli

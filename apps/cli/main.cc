@@ -17,6 +17,7 @@
 #include "file_places.h"
 #include "help_text.h"
 #include "interrupts.h"
+#include "lines.h"
 #include "output.h"
 #include "qkv/api/refusal.h"
 #include "qkv/cancel.h"
@@ -80,7 +81,7 @@ std::string in_options(const Command* command, const std::exception& error) {
 // What qkv itself was asked for; nothing is an asking for help.
 void run_without_command(const Commands& commands, std::span<const std::string> words) {
   for (const std::string& word : words) {
-    if (word == "--version") return print("qkv " + std::string(build_info().version) + "\n");
+    if (word == "--version") return print("qkv " + std::string(build_info().full) + "\n");
     if (word != "--help" && word != "-h") refuse_unknown_option("qkv", std::array{"--help"s, "--version"s}, word);
   }
   print(help_text(commands));
@@ -109,9 +110,11 @@ void run_command(const Commands& commands, const Command& command, std::span<con
     static_cast<void>(threads());  // a QKV_THREADS without meaning is an error of every command
     say_box_that_is_missing(command);
   }
-  answered_for(command.infos(), line.values, [&] {
-    check_files(command, line.values);
-    command.run(command, line.values);
+  FieldValues values = line.values;
+  answered_for(command.infos(), values, [&] {
+    check_files(command, values);
+    read_input(command.infos(), values);
+    command.run(command, values);
   });
 }
 

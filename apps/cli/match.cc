@@ -12,7 +12,6 @@
 #include "explain_files.h"
 #include "file/explain_page.h"
 #include "file/page_file.h"
-#include "lines.h"
 #include "qkv/api/pictures.h"
 #include "qkv/files.h"
 
@@ -42,7 +41,6 @@ void run_match(Asked<MatchFlags>& asked, const Given& /*all*/) {
   asked.maps = asked.maps || how.wants_files();
   if (!how.page.empty()) studio::require_pages();
   sort_words(asked);
-  read_input(asked.file);
   const MatchFound found = found_match(asked, how.saying());
   const std::string page = how.page.empty() ? "" : studio::match_page(asked, found);
   if (!asked.out.empty()) write_tensor(asked.out, vectors_of(found.match));

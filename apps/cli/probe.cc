@@ -96,6 +96,7 @@ Fields<Asked<ProbeFlags>> fields_of_probe() {
   for (const char* const printed : {"json", "quiet"}) fields.info(printed).group = numbers;
   fields.info("json").meaning = "Print every array as JSON";
   fields.info("quiet").meaning = "Print nothing, not even how far it is";
+  fields.info("quiet").needs_one = {"npy", "npz", "png", "svg", "pdf"};
   for (const char* const drawn : {"png", "svg", "pdf", "terminal", "color_scale", "color"}) {
     fields.info(drawn).needs_one = {"map", "tile"};
   }

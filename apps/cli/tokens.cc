@@ -2,13 +2,11 @@
 #include "qkv/api/tokens.h"
 
 #include "commands.h"
-#include "lines.h"
 
 namespace qkv::cli {
 namespace {
 
 void run_tokens(Asked<TokensRequest>& asked, const Given& /*all*/) {
-  read_input(asked.text, asked.file);
   TokensFound found = found_tokens(asked, asked.how.saying());
   std::visit([&](auto& reply) { add_cautions(reply, asked.how.cautions()); }, found);
   const std::string text = as_text(asked, found);
@@ -21,7 +19,6 @@ void run_tokens(Asked<TokensRequest>& asked, const Given& /*all*/) {
 
 void add_tokens(Commands& commands) {
   auto fields = asked(tokens_fields(), {"json"});
-  fields.info("text").meaning = "What to cut; - reads it from standard input";
   fields.info("file").needs = {"json"};
   commands.add({.name = "tokens",
                 .group = "Models",

@@ -14,6 +14,7 @@ struct BuildInfo {
   std::string_view flags;       // as CMake passed them for this build type
   std::string_view build_type;  // "Release"
   std::string_view commit;      // of the source tree when it was built
+  std::string_view full;        // "0.2.0" of a release, "0.2.0+cc1ed3a5bd5f" of another commit
   std::string_view targets;     // CPU targets that it holds beside "reference": "avx512 avx512vnni avx512bf16"
   std::string_view left_out;    // those of this kind of processor that it does not hold (QKV_TARGETS=native)
 };

@@ -333,7 +333,7 @@ def test_what_is_wrong_names_the_argument(tmp_path):
         ("cost", {}, ValueError, "cost: preset: expected one of transformer-base"),
         ("lens", {"text": "abc"}, ValueError, "lens: model: expected a value, got none"),
         ("generate", {"model": "gpt", "top_p": float("nan")}, ValueError, "generate: top_p: expected a finite number"),
-        ("analyze", {"model": "induction", "syntax": "english", "importance": 4}, ValueError, "none beside `"),
+        ("analyze", {"model": "induction", "syntax": "english", "importance": 4}, ValueError, "expected it without `"),
         ("mask", {"mask": "cuasal"}, ValueError, "mask: mask: column 1"),
         ("lens", {"model": tmp_path, "text": "abc"}, qkv.Error, str(tmp_path)),
     ]:

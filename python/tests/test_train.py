@@ -72,7 +72,7 @@ def test_a_callback_ends_a_run_which_then_goes_on_bit_for_bit(run, tmp_path):
     with pytest.raises(ValueError, match="train: dropout: expected"):  # before the directory is looked at
         qkv.train("copy", directory=place, dropout=2.0)
     with pytest.raises(
-        ValueError, match="train: steps: expected none beside `resume`: a run goes on with the settings it began"
+        ValueError, match="train: steps: expected it without `resume` \\(a run goes on with the settings it began"
     ):
         qkv.train("copy", directory=place, resume=True, steps=9)
     with pytest.raises(ValueError, match="train: task: expected copy, which .* holds, got sort"):

@@ -10,6 +10,7 @@ const BuildInfo& build_info() noexcept {
       .flags = QKV_FLAGS,
       .build_type = QKV_BUILD_TYPE,
       .commit = QKV_COMMIT,
+      .full = QKV_VERSION QKV_BEYOND,
       .targets = QKV_TARGETS,
       .left_out = QKV_TARGETS_LEFT_OUT,
   };

@@ -51,8 +51,10 @@ Worked run_worked(std::string_view name) {
   const auto found =
       std::find_if(entries().begin(), entries().end(), [&](const auto& entry) { return entry.example.name == name; });
   if (found == entries().end()) {
-    std::string expected = "one of";
-    for (const WorkedExample& example : worked_examples()) expected += " " + example.name;
+    std::string expected = "one of ";
+    for (const WorkedExample& example : worked_examples()) {
+      expected += (expected.ends_with(' ') ? "" : ", ") + example.name;
+    }
     throw InvalidArgument("run_worked", "worked", expected, "\"" + std::string(name) + "\"");
   }
   Worked worked{found->example, {}, {}};

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/nearest_word.h"
+#include "core/numbered.h"
 #include "core/said_of.h"
 #include "insight/head_plans.h"
 #include "insight/removed_heads.h"
@@ -20,10 +21,6 @@ constexpr const char* kDivisor = ".divisor";
 
 [[noreturn]] void refuse_change(const std::string& kind, const std::string& expected, const std::string& got) {
   throw InvalidArgument(kIntervener, kind, expected, got);
-}
-
-std::string numbered_to(std::string_view what, std::int64_t count) {
-  return count == 1 ? fmt::format("{} 0, the only one", what) : fmt::format("a {} from 0 to {}", what, count - 1);
 }
 
 std::size_t layer_of(const SetNumber& number) { return static_cast<std::size_t>(*number.at.layer); }
@@ -78,7 +75,7 @@ SiteScope Intervener::scope_of(const char* kind, const HeadsAt& at) const {
     names += (names.empty() ? "" : ", ") + std::string(name_of(site));
     if (site != at.site) continue;
     if (at.layer && *at.layer >= scope.layers) {
-      refuse_change(kind, numbered_to("layer", scope.layers), fmt::format("{}", *at.layer));
+      refuse_change(kind, core::numbered("layer", scope.layers), fmt::format("{}", *at.layer));
     }
     return scope;
   }
@@ -152,10 +149,10 @@ void Intervener::plan(const ReplacedPattern& pattern, Plans& plans) const {
     const Trace::Attention& call = unchanged_.attention(name);
     const std::int64_t heads = call.q.dim(1);
     if (pattern.at.head && *pattern.at.head >= heads) {
-      refuse_change("pattern", numbered_to("head", heads), fmt::format("{}", *pattern.at.head));
+      refuse_change("pattern", core::numbered("head", heads), fmt::format("{}", *pattern.at.head));
     }
     if (pattern.source == PatternSource::key && pattern.key >= call.k.dim(2)) {
-      refuse_change("pattern", numbered_to("key", call.k.dim(2)), fmt::format("{}", pattern.key));
+      refuse_change("pattern", core::numbered("key", call.k.dim(2)), fmt::format("{}", pattern.key));
     }
     for (std::int64_t h = 0; h < heads; ++h) {
       if (pattern.at.head && *pattern.at.head != h) continue;
@@ -176,13 +173,13 @@ void Intervener::plan(const CutEdge& cut, Plans& plans) const {
     const Trace::Attention& call = unchanged_.attention(name);
     const std::int64_t heads = call.q.dim(1);
     if (cut.at.head && *cut.at.head >= heads) {
-      refuse_change("cut", numbered_to("head", heads), fmt::format("{}", *cut.at.head));
+      refuse_change("cut", core::numbered("head", heads), fmt::format("{}", *cut.at.head));
     }
     if (cut.query >= call.q.dim(2)) {
-      refuse_change("cut", numbered_to("query", call.q.dim(2)), fmt::format("{}", cut.query));
+      refuse_change("cut", core::numbered("query", call.q.dim(2)), fmt::format("{}", cut.query));
     }
     if (cut.key >= call.k.dim(2)) {
-      refuse_change("cut", numbered_to("key", call.k.dim(2)), fmt::format("{}", cut.key));
+      refuse_change("cut", core::numbered("key", call.k.dim(2)), fmt::format("{}", cut.key));
     }
     const Probe probe = unchanged_.probe(name);
     const std::vector<double> row =
@@ -219,7 +216,8 @@ void Intervener::add_removal(const RemovedHead& removed, Trace& trace) const {
     if (removed.at.layer && *removed.at.layer != layer) continue;
     trace.edit(scope.name(static_cast<std::size_t>(layer), "heads"), [head = removed.at.head](const Variable& heads) {
       if (!head) return heads * 0.0;
-      if (*head >= heads.dim(1)) refuse_change("remove", numbered_to("head", heads.dim(1)), fmt::format("{}", *head));
+      if (*head >= heads.dim(1))
+        refuse_change("remove", core::numbered("head", heads.dim(1)), fmt::format("{}", *head));
       return insight::without_heads(heads, *head);
     });
   }
@@ -241,7 +239,7 @@ void Intervener::add_patch(const PatchedValue& patch, Trace& trace) const {
   const auto add = [&](std::optional<std::int64_t> index, int axis, std::string_view what) {
     if (!index) return;
     if (*index >= other.dim(axis)) {
-      refuse_change("patch", numbered_to(fmt::format("{} of {}", what, patch.name), other.dim(axis)),
+      refuse_change("patch", core::numbered(fmt::format("{} of {}", what, patch.name), other.dim(axis)),
                     fmt::format("{}", *index));
     }
     places.emplace_back(axis, *index);
@@ -267,7 +265,7 @@ void Intervener::add_number(const SetNumber& number, Trace& trace) const {
                           : number.value == HeadValue::v ? call.v
                                                          : call.out;
   const auto require = [](std::string_view what, std::int64_t at, std::int64_t count) {
-    if (at >= count) refuse_change("set", numbered_to(what, count), fmt::format("{}", at));
+    if (at >= count) refuse_change("set", core::numbered(what, count), fmt::format("{}", at));
   };
   require("head", *number.at.head, call.q.dim(1));
   require("place", number.place, whole.dim(2));

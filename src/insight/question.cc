@@ -20,7 +20,9 @@ Example asked_example(const TextModel& trained, const TextQuestion& question) {
     refuse_question("text", "a text or an example", question.text ? "both" : "none");
   }
   if (question.example) {
-    if (!trained.has_examples()) refuse_question("example", "a text: this model's examples are not here", "a number");
+    if (!trained.has_examples())
+      refuse_question("example", "a text in its place, since this model comes without examples",
+                      fmt::format("{}", *question.example));
     return trained.examples().example(Split::test, *question.example);
   }
   if (trained.traits().reads_images) {

@@ -206,11 +206,10 @@ void TilePlan::require_few(const Mask& mask) const {
     few = tiles <= kMostTiles;
   }
   if (few) return;
-  throw InvalidArgument(
-      "TilePlan", "size",
-      fmt::format("tiles so large that at most {} are not skipped, in all heads that differ", kMostTiles),
-      fmt::format("{}x{}, which leaves more of {} x {} tiles in each of {} heads", size_.queries, size_.keys, rows_,
-                  columns_, heads));
+  throw InvalidArgument("TilePlan", "size",
+                        fmt::format("larger tiles: a plan keeps at most {}, of all heads that differ", kMostTiles),
+                        fmt::format("{}x{}, which keeps more of the {} x {} tiles of {} heads", size_.queries,
+                                    size_.keys, rows_, columns_, heads));
 }
 
 const TilePlan::Head& TilePlan::head(std::int64_t b, std::int64_t h) const {

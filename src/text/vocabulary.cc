@@ -70,7 +70,9 @@ std::int32_t Vocabulary::id_in_text(std::string_view piece) const {
 }
 
 Encoding Vocabulary::encode_text(std::string_view text, const EncodeOptions& options) const {
-  if (options.pair) throw InvalidArgument("Vocabulary::encode", "pair", "one text", "two");
+  if (options.pair)
+    throw InvalidArgument("Vocabulary::encode", "pair", "none, since this tokenizer reads one text at a time",
+                          "a second text");
   if (!utf8::is_valid(text.begin(), text.end())) {
     throw InvalidArgument("Vocabulary::encode", "text", "UTF-8", "bytes that are none");
   }

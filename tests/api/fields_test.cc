@@ -326,7 +326,7 @@ TEST(Fields, GoTogetherAsTheySay) {
   EXPECT_EQ(said(R"({"text": "a", "png": "p"})"), "request: png: expected `map` or `tile` beside it, got none of them");
   EXPECT_EQ(said(R"({"text": "a", "png": "p", "tile": "t"})"), "nothing was thrown");
   EXPECT_EQ(said(R"({"text": "a", "map": "m", "tile": "t"})"),
-            "request: tile: expected none beside `map`: a map has its own, got one");
+            "request: tile: expected it without `map` (a map has its own), got both");
   EXPECT_EQ(said("{}"), "request: text, file, list: expected one of them, got none");
   EXPECT_EQ(said(R"({"file": "f", "list": true})"), "request: file, list: expected one of them, got both");
   EXPECT_EQ(said(R"({"text": "t", "file": "f", "list": true})"),
@@ -354,7 +354,7 @@ TEST(Fields, NeedAValueOfAnother) {
   };
   EXPECT_EQ(said(R"({"momentum": "x", "optimizer": "sgd"})"), "nothing was thrown");
   EXPECT_EQ(said(R"({"momentum": "x"})"), "request: momentum: expected `optimizer` sgd beside it, got adamw");
-  EXPECT_EQ(said(R"({"rate": "x"})"), "request: rate: expected none beside `optimizer` adamw, got one");
+  EXPECT_EQ(said(R"({"rate": "x"})"), "request: rate: expected it without `optimizer` adamw, got both");
   EXPECT_EQ(said(R"({"rate": "x", "optimizer": "sgd"})"), "nothing was thrown");
   EXPECT_EQ(said(R"({"v": "x", "stage": "ds"})"), "nothing was thrown");
   EXPECT_EQ(said(R"({"v": "x", "stage": "raw"})"),
@@ -380,7 +380,7 @@ TEST(Fields, NeedOneOfOthersBesideAThird) {
   };
   EXPECT_EQ(said(R"({"scale": "x"})"), "nothing was thrown");
   EXPECT_EQ(said(R"({"scale": "x", "json": true})"),
-            "request: scale: expected `png` or `svg` beside it and `json`, got none of them");
+            "request: scale: expected `png` or `svg` beside it, since `json` is given, got none of them");
   EXPECT_EQ(said(R"({"scale": "x", "json": true, "svg": "s"})"), "nothing was thrown");
   EXPECT_EQ(company_of(fields, fields[0], [](auto name) { return std::string(name); }),
             "beside json or page needs png or svg; not beside quiet");
@@ -395,7 +395,7 @@ TEST(Fields, AreRefusedByARequestThatWasNotRead) {
             "request: q, random: expected one of them, got both");
   request.q = "";
   EXPECT_EQ(error_message([&] { probe_fields().require_company(request); }),
-            "request: k: expected none beside `random`: q and k are drawn, got one");
+            "request: k: expected it without `random` (q and k are drawn), got both");
   // Whether a default was given, nobody knows.
   GenerateRequest draw;
   draw.model = "gpt";

@@ -136,13 +136,13 @@ TEST(ProbeModel, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refused(request), "request: site: expected one that the model has: tokens, got \"cross\"");
   request.site = "";
   request.causal = true;
-  EXPECT_EQ(refused(request), "request: causal: expected none beside `model`: a model has its own, got one");
+  EXPECT_EQ(refused(request), "request: causal: expected it without `model` (a model has its own), got both");
   request.causal = false;
   request.seed = 3;
-  EXPECT_EQ(refused(request), "request: seed: expected none beside `model`: a model has its own, got one");
+  EXPECT_EQ(refused(request), "request: seed: expected it without `model` (a model has its own), got both");
   request.seed.reset();
   request.example = 1;
-  EXPECT_EQ(refused(request), "request: example: expected none beside `text`: a model reads one of them, got one");
+  EXPECT_EQ(refused(request), "request: example: expected it without `text` (a model reads one of them), got both");
   ProbeRequest nothing;
   nothing.model = "gpt";
   nothing.row = 0;

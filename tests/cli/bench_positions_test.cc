@@ -105,7 +105,7 @@ TEST(BenchPositions, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(refusal({"--learning-rate", "inf"}), HasSubstr("--learning-rate: expected a finite number, got inf"));
   EXPECT_THAT(refusal({"--heads", "3"}), HasSubstr("--d-model: expected a multiple of 6, twice the heads, got 64"));
   EXPECT_THAT(refusal({"--json", "--plot"}),
-              HasSubstr("--plot: expected none beside --json: standard output holds one of them, got one"));
+              HasSubstr("--plot: expected it without --json (standard output holds one of them), got both"));
   EXPECT_THAT(refusal({"--steps", "0"}), HasSubstr("--steps: expected a whole number from 1 to"));
 }
 

@@ -130,7 +130,7 @@ TEST(Bench, RefusesWhatHasNoMeaning) {
               HasSubstr("--threads: expected a whole number from 1 to 65536, got 0"));
   EXPECT_THAT(refusal({"bench", "variants", "--seed", "-1"}), HasSubstr("--seed: expected a whole number from 0 to"));
   EXPECT_THAT(refusal({"bench", "variants", "--json", "--plot"}),
-              HasSubstr("--plot: expected none beside --json: standard output holds one of them, got one"));
+              HasSubstr("--plot: expected it without --json (standard output holds one of them), got both"));
   EXPECT_THAT(refusal({"bench", "variants", "--svg", ""}), HasSubstr("--svg: expected a value, got \"\""));
 }
 

@@ -104,9 +104,9 @@ TEST(ChangeCommand, RefusesWhatHasNoMeaning) {
               HasSubstr("--from-example: expected a text of "));
   EXPECT_THAT(refusal({"ab9", "--remove", "1.0"}), HasSubstr("TEXT: expected a piece of the vocabulary"));
   EXPECT_THAT(refusal({"--examples", "4", "--sweep", "heads"}),
-              HasSubstr("--sweep: expected none beside --examples: `qkv analyze` measures"));
+              HasSubstr("--sweep: expected it without --examples (`qkv analyze` measures"));
   EXPECT_THAT(refusal({"--examples", "4", "--token", "a"}),
-              HasSubstr("--token: expected none beside --examples: it is of one text, got one"));
+              HasSubstr("--token: expected it without --examples (it is of one text), got both"));
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST(Cost, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(refusal({"cost", "gpt2", "--of", "flops"}),
               HasSubstr("--of: expected --plot, --svg, --png, --pdf or --json beside it, got none of them"));
   EXPECT_THAT(refusal({"cost", "gpt2", "--json", "--plot"}),
-              HasSubstr("--plot: expected none beside --json: standard output holds one of them, got one"));
+              HasSubstr("--plot: expected it without --json (standard output holds one of them), got both"));
   EXPECT_THAT(refusal({"cost", "gpt2", "--svg", ""}), HasSubstr("--svg: expected a value, got \"\""));
   EXPECT_THAT(refusal({"cost", "gpt2", "--plot", "--from", "0"}),
               HasSubstr("--from: expected a whole number from 1 to 1000000000, got 0"));

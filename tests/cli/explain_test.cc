@@ -115,11 +115,11 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
       {{"cat", "--quiet"}, "--quiet: expected --html, --svg or --png beside it, got none of them"},
       {{"cat", "--print"}, "--print: expected --html, --svg or --png beside it, got none of them"},
       {{"cat", "--html", "-", "--json"},
-       "--json: expected none beside --html -: standard output holds one of them, got one"},
+       "--json: expected it without --html - (standard output holds one of them), got both"},
       {{"cat", "--html", "-", "--print"},
-       "--print: expected none beside --html -: standard output holds one of them, got one"},
-      {{"cat", "--html", "-", "--quiet"}, "--quiet: expected none beside --html -, got one"},
-      {{"cat", "--html", "x.html", "--json", "--quiet"}, "--quiet: expected none beside --json, got one"},
+       "--print: expected it without --html - (standard output holds one of them), got both"},
+      {{"cat", "--html", "-", "--quiet"}, "--quiet: expected it without --html -, got both"},
+      {{"cat", "--html", "x.html", "--json", "--quiet"}, "--quiet: expected it without --json, got both"},
       {{"cat", "--mask", "wibble"},
        "--mask: column 1: expected a mask (all, none, causal, …), got `wibble`; `qkv mask` lists all words\n  wibble\n "
        " ^"},
@@ -142,15 +142,16 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
       {{"cat", "--heads", "1.5"}, "--heads: expected a whole number from 1 to 4096, got 1.5"},
       {{"cat", "--block", "sideways"}, "--block: expected pre-norm or post-norm, got \"sideways\""},
       {{"cat", "--bias", "t5", "--positions", "rotary"},
-       "--bias: expected none beside --positions rotary: T5's buckets are the positions, got t5"},
+       "--bias: expected another beside --positions rotary (T5's buckets are the positions), got t5"},
       {{"cat", "--scale", "nan"}, "--scale: expected a finite number, got nan"},
       {{"cat", "dog"}, "TEXT: put a text of several words in quotes: qkv explain \"cat dog\""},
       {{"--worked", "wibble"}, "--worked: expected one of vectors"},
-      {{"--worked", "list", "--heads", "3"}, "--heads: expected none beside --worked: an example has its own, got one"},
+      {{"--worked", "list", "--heads", "3"},
+       "--heads: expected it without --worked (an example has its own), got both"},
       {{"--worked", "gpt3-memory", "--causal"},
-       "--causal: expected none beside --worked: an example has its own, got one"},
+       "--causal: expected it without --worked (an example has its own), got both"},
       {{"--npz", "x.npz", "--positions", "none"},
-       "--positions: expected none beside --npz: own tensors are taken as they are, got one"},
+       "--positions: expected it without --npz (own tensors are taken as they are), got both"},
       {{"--q", "[[1]]"}, "--k: expected a tensor beside the others: q, k and v go together, got none"},
       {{"--q", "[[1],[1,2]]", "--k", "[[1]]", "--v", "[[1]]"},
        "--q: expected rows of one length, 1 as the first, got \"[[1],[1,2]]\""},
@@ -159,12 +160,12 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
       {{"--q", "[[1e400]]", "--k", "[[1]]", "--v", "[[1]]"},
        "--q: expected numbers in the range of f64, up to 1.8e308 and down to 4.9e-324, got 1e400"},
       {{"--q", "[[1]]", "--heads", "2"},
-       "--heads: expected none beside --q: own tensors are taken as they are, got one"},
-      {{"--q", "[[1]]", "--npz", "x.npz"}, "--npz: expected none beside --q: the file holds all three, got one"},
+       "--heads: expected it without --q (own tensors are taken as they are), got both"},
+      {{"--q", "[[1]]", "--npz", "x.npz"}, "--npz: expected it without --q (the file holds all three), got both"},
       {{"--npz", "x.npz", "--seed", "1"},
-       "--seed: expected none beside --npz without --dropout: nothing is drawn, got one"},
+       "--seed: expected it without --npz, or --dropout beside it (nothing else is drawn), got both"},
       {{"--npz", "x.npz", "--bias", "t5"},
-       "--bias: expected none beside --npz: T5's table is drawn with the parameters, got t5"},
+       "--bias: expected another beside --npz (T5's table is drawn with the parameters), got t5"},
       {{"cat", "--seed", "99999999999999999999"},
        "--seed: expected a whole number from 0 to 18446744073709551615, got \"99999999999999999999\""},
       {{"cat", "--seed", "-1"}, "--seed: expected a whole number from 0 to 18446744073709551615, got \"-1\""},
@@ -560,14 +561,15 @@ TEST(ExplainModel, RefusesWhatHasNoMeaning) {
             "qkv explain: --head: expected a head of --layer 0, got \"1.0\"\n");
   EXPECT_EQ(refused({"ab", "--site", "cross"}), "qkv explain: --site: expected one of tokens, got cross\n");
   EXPECT_EQ(refused({"ab", "--causal"}),
-            "qkv explain: --causal: expected none beside --model: a model has its own, got one\n");
-  EXPECT_EQ(refused({"ab", "--example", "1"}), "qkv explain: --example: expected no text beside it, got one\n");
+            "qkv explain: --causal: expected it without --model (a model has its own), got both\n");
+  EXPECT_EQ(refused({"ab", "--example", "1"}),
+            "qkv explain: --example: expected it without a text or a picture, got both\n");
   EXPECT_EQ(refused({"ab", "--caption", "a"}),
             "qkv explain: --caption: expected a two-tower model, got one of kind decoder\n");
   EXPECT_EQ(refused({"--example", "1", "--answer", "2"}),
             "qkv explain: --answer: expected a text: an example brings its answer, got an example\n");
   EXPECT_EQ(refused({"ab", "--all", "--step", "says"}),
-            "qkv explain: --step: expected none beside --all: it has every step, got one\n");
+            "qkv explain: --step: expected it without --all (it has every step), got both\n");
   EXPECT_THAT(refused({"--example", "-1"}), HasSubstr("from 0 to 1099511627776, got -1"));
   for (const Words& words : {Words{"--answer", "2"}, Words{"--caption", "a"}, Words{"--layer", "0"}}) {
     Words call = {"explain", "ab"};

@@ -26,7 +26,7 @@ using tests::run_qkv;
 TEST(Frame, PrintsItsVersion) {
   const Outcome outcome = run_qkv({"--version"});
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_EQ(outcome.out, "qkv " + std::string(build_info().version) + "\n");
+  EXPECT_EQ(outcome.out, "qkv " + std::string(build_info().full) + "\n");
 }
 
 TEST(Frame, ListsItsCommandsHoweverItIsAsked) {

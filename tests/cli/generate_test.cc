@@ -171,7 +171,7 @@ TEST(GenerateCommand, NamesTheOptionThatHasNoMeaning) {
   EXPECT_EQ(message({"sort", "abc", "--samples", "3", "--temperature", "0"}),
             "qkv generate: --samples: expected a --temperature above 0 beside it, got none\n");
   EXPECT_EQ(message({"sort", "abc", "--samples", "3", "--beams", "2"}),
-            "qkv generate: --samples: expected none beside --beams: beams draw nothing, got one\n");
+            "qkv generate: --samples: expected it without --beams (beams draw nothing), got both\n");
   EXPECT_EQ(message({"sort", "abc", "--length-penalty", "2"}),
             "qkv generate: --length-penalty: expected --beams beside it, got none\n");
   EXPECT_EQ(message({"sort", "ab9"}), "qkv generate: TEXT: expected a piece of the vocabulary, got \"9\"\n");

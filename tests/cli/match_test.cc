@@ -169,7 +169,7 @@ TEST_F(MatchCommand, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(run_qkv({"match", picture_, "a pink cat"}).err,
             "qkv match: --caption: \"a pink cat\": expected a piece of the vocabulary, got \"pink\"\n");
   EXPECT_EQ(run_qkv({"match", picture_, near_, "--json", "--html", "-"}).err,
-            "qkv match: --json: expected none beside --html -: standard output holds one of them, got one\n");
+            "qkv match: --json: expected it without --html - (standard output holds one of them), got both\n");
   const tests::TowerFolder clip("clip");
   const std::string words = "a a a a a a a a a a";
   EXPECT_THAT(run_qkv({"match", picture_, words, "--model", clip.path()}).err,

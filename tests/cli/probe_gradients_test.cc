@@ -146,7 +146,7 @@ TEST_F(ProbeGradients, AreRefusedWhereTheyHaveNoMeaning) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
       {{"--d-out", d_out, "--stage", "ds"}, "--stage: expected --row, --tile or --map beside it, got none of them"},
       {{"--d-out", d_out, "--stage", "ds", "--stats"}, "--stage: expected --row, --tile or --map"},
-      {{"--stage", "ds", "--row", "1"}, "--v, --d-out: expected both for stage dp and ds, or --random, got --v alone"},
+      {{"--stage", "ds", "--row", "1"}, "--stage: expected --v and --d-out beside ds, or --random, got one"},
       {{"--row", "1"}, "--v: expected --stage dp or ds beside it, got weights"},
       {{"--stage", "dq", "--row", "1"}, "weights, dropped, dp or ds, got \"dq\""},
       {{"--d-out", path("q.npy"), "--stage", "ds", "--row", "1"},

@@ -97,7 +97,7 @@ TEST_F(TokensCommand, ReadsWhatTrainTokenizerLearns) {
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("260 pieces, written to "), HasSubstr(" bytes a token\n")));
   EXPECT_THAT(run_qkv({"tokens", folder_, "the"}).out, HasSubstr("tokens\n"));
   EXPECT_THAT(run_qkv({"train", "tokenizer", folder_ + "/book", "--steps", "3"}).err,
-              HasSubstr("--steps: expected none beside TASK tokenizer: no model is trained, got one"));
+              HasSubstr("--steps: expected it without TASK tokenizer (no model is trained), got both"));
   EXPECT_THAT(run_qkv({"train", "tokenizer"}).err, HasSubstr("DATA: expected a file for tokenizer, got none"));
   EXPECT_THAT(run_qkv({"train", "copy", "--size", "900"}).err,
               HasSubstr("--size: expected TASK tokenizer beside it, got copy"));

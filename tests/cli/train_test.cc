@@ -212,7 +212,7 @@ TEST(Train, GoesOnFromAModelOfTheBox) {
     return run_qkv(all).err;
   };
   EXPECT_EQ(refused({"--layers", "2"}),
-            "qkv train: --layers: expected none beside --from: that model has its own, got one\n");
+            "qkv train: --layers: expected it without --from (that model has its own), got both\n");
   EXPECT_EQ(run_qkv({"train", "copy", "--from", "gpt"}).err,
             "qkv train: --from: expected TASK text beside it, got copy\n");
 }
@@ -320,8 +320,8 @@ TEST(Train, RefusesWhatHasNoMeaning) {
             "qkv train: --save-every: expected a whole number from 1 to 1099511627776, got 0\n");
   EXPECT_EQ(refused({"--schedule", "linear"}), "qkv train: --schedule: expected cosine or constant, got \"linear\"\n");
   EXPECT_EQ(refused({"--resume"}),
-            "qkv train: --layers: expected none beside --resume: a run goes on with the settings it began with, got "
-            "one\n");
+            "qkv train: --layers: expected it without --resume (a run goes on with the settings it began with), got "
+            "both\n");
   EXPECT_THAT(directory.names(), IsEmpty());
   EXPECT_EQ(run_qkv({"train", "previous", "--out", directory / "none", "--resume"}).err,
             "qkv train: --resume: expected a checkpoint in " + (directory / "none") + ", got none\n");

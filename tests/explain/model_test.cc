@@ -467,7 +467,8 @@ TEST(ExplainedModel, RefusesWhatHasNoMeaning) {
     return error_message([&] { static_cast<void>(explain_model(model, question)); });
   };
   EXPECT_EQ(refused({}), "explain_model: text: expected a text, or an example, got none");
-  EXPECT_EQ(refused({.text = "ab", .example = 1}), "explain_model: example: expected no text beside it, got one");
+  EXPECT_EQ(refused({.text = "ab", .example = 1}),
+            "explain_model: example: expected it without a text or a picture, got both");
   EXPECT_EQ(refused({.text = "ab", .head = 0}), "explain_model: head: expected a layer beside it, got none");
   EXPECT_EQ(refused({.picture = Tensor(DType::u8, {1, 1, 3})}),
             "explain_model: picture: expected a text: this model reads no images, got a picture");

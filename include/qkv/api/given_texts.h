@@ -16,7 +16,6 @@ struct FileOfTexts {
   std::string path = {};                                // empty: none
   bool is_whole = false;                                // the file is one text, its line ends with it
   std::optional<std::string> separator = std::nullopt;  // lines of this, and no others, stand between texts
-  std::optional<std::string> content = std::nullopt;    // what a face has read already: of standard input
 };
 
 /// `file` with `meaning`, `whole_file` and `separator`.

@@ -30,7 +30,8 @@ const Fields<ModelsText>& models_text_fields() {
                                .form = "FILE",
                                .meaning = "A and B are models: what they say of this text",
                                .group = group,
-                               .option = "text"});
+                               .option = "text",
+                               .is_text = true});
     fields.add(&R::window, {.name = "window",
                             .form = "N",
                             .meaning = "Tokens that they read at once",

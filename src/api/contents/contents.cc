@@ -15,6 +15,7 @@
 #include "files/reading.h"
 #include "model/families/gguf.h"
 #include "qkv/gguf.h"
+#include "qkv/model/box.h"
 #include "qkv/safetensors.h"
 
 namespace qkv {
@@ -118,6 +119,14 @@ void read_folder(Contents& contents) {
   }
 }
 
+// A path, not a name: whoever gives one of the box is told its file.
+void require_path(const std::string& path) {
+  const std::vector<std::string> names = trained_model_names();
+  if (files::is_there(path) || std::ranges::find(names, path) == names.end()) return;
+  api_detail::refuse("file", "a path (the box's model of this name is " + trained_model_path(path) + ")",
+                     "\"" + path + "\"");
+}
+
 void read_one_file(Contents& contents) {
   files::SharedBytes bytes = files::map_file(contents.path);
   if (families::is_gguf(bytes.bytes)) return read_gguf(contents, Gguf::read(std::move(bytes), contents.path));
@@ -131,6 +140,7 @@ void read_one_file(Contents& contents) {
 }  // namespace
 
 Contents contents_of(const std::string& path) {
+  require_path(path);
   files::require_file_or_folder(path);
   Contents contents;
   contents.path = path;

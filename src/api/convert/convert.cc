@@ -11,16 +11,17 @@ const Fields<ConvertRequest>& convert_fields() {
   static const Fields<R> kFields = [] {
     Fields<R> fields;
     fields.add(&R::model, {.name = "model",
-                           .meaning = "A folder, a GGUF or a safetensors file, or a model of the box",
+                           .meaning = "A folder, or a GGUF or safetensors file; the box's models are such files",
                            .required = true});
     fields.add(&R::out, {.name = "out",
-                         .meaning = "What is written: FILE.gguf, FILE.safetensors, or a folder by any other name",
+                         .meaning = "What is written: from a folder or GGUF FILE.gguf, or a folder by any other name; "
+                                    "from a safetensors file FILE.safetensors",
                          .required = true});
     fields.add(&R::type, {.name = "type",
                           .form = "TYPE",
-                          .meaning = "Of the weights; within one form it must be given",
+                          .meaning = "Of the weights; required where `out` has the form that `model` has",
                           .words = convert_types(),
-                          .otherwise = "between a folder and GGUF as they are, f32 for quantised ones"});
+                          .otherwise = "as they are, or f32 for quantised ones that go into a folder"});
     fields.add(&R::overwrite, {.name = "overwrite", .meaning = "Replace a file that is there"});
     fields.give_examples({{"model", "smollm2"}, {"out", "smollm2-q8_0.gguf"}, {"type", "q8_0"}});
     return fields;

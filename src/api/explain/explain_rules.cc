@@ -19,10 +19,10 @@ bool has_own_tensors(const Given& given) {
 void require_own(const ExplainRequest& request, const Given& given) {
   const char* const own = given.has("npz") ? "`npz`" : "`q`";
   if (given.has("seed") && !given.has("dropout")) {
-    refuse("seed", fmt::format("none beside {} without `dropout`: nothing is drawn", own), "one");
+    refuse("seed", fmt::format("it without {}, or `dropout` beside it (nothing else is drawn)", own), "both");
   }
   if (request.bias == "t5") {
-    refuse("bias", fmt::format("none beside {}: T5's table is drawn with the parameters", own), "t5");
+    refuse("bias", fmt::format("another beside {} (T5's table is drawn with the parameters)", own), "t5");
   }
 }
 
@@ -75,7 +75,7 @@ void require_explain(const ExplainRequest& request, const Given& given) {
   }
   if (has_own_tensors(given)) require_own(request, given);
   if (request.bias == "t5" && request.positions != "sinusoidal" && request.positions != "t5") {
-    refuse("bias", "none beside `positions` " + request.positions + ": T5's buckets are the positions", "t5");
+    refuse("bias", "another beside `positions` " + request.positions + " (T5's buckets are the positions)", "t5");
   }
   if (request.model.empty() && request.worked.empty()) require_drawn(given);
   static_cast<void>(api_detail::head_place(request));

@@ -12,6 +12,7 @@
 #include "api/studio/studio_questions.h"
 #include "core/ascii.h"
 #include "core/exact_math.h"
+#include "core/numbered.h"
 #include "qkv/cost.h"
 
 namespace qkv {
@@ -27,7 +28,7 @@ ProbeWatch said(const StudioWatch& watch, std::string_view what) {
 }
 
 void require_place(std::string_view field, std::int64_t place, std::int64_t count) {
-  if (place < 0 || place >= count) refuse(field, "0 to " + std::to_string(count - 1), std::to_string(place));
+  if (place < 0 || place >= count) refuse(field, core::numbered("place", count), std::to_string(place));
 }
 
 FarReply answer_open(StudioState& state, const FarRequest& request, const StudioWatch& watch) {

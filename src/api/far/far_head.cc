@@ -9,6 +9,7 @@
 #include "api/fields/text_file.h"
 #include "api/models/models.h"
 #include "api/studio/studio_questions.h"
+#include "core/numbered.h"
 
 namespace qkv::api_detail {
 namespace {
@@ -72,7 +73,7 @@ FarHead::FarHead(StudioState& state, const FarRequest& request) : h_(request.hea
     take_planted(request);
   }
   if (h_ < 0 || h_ >= probe_->shape().H) {
-    refuse("head", "a head from 0 to " + std::to_string(probe_->shape().H - 1), std::to_string(h_));
+    refuse("head", core::numbered("head", probe_->shape().H), std::to_string(h_));
   }
   pyramid_ = std::make_unique<FarPyramid>(*probe_, h_, mask_);
   describe();

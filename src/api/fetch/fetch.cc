@@ -83,7 +83,7 @@ FetchFigures answer(const FetchRequest& request, const FetchWatch& watch) {
   try {
     return fetched(request, watch);
   } catch (const LookUpFailed& error) {  // which of the two fields is at fault, qkv::hub does not know
-    throw NotThere(error.answered() ? "name" : "hub", error.what());
+    throw NotThere(error.answered() || !request.hub ? "name" : "hub", error.what());
   }
 }
 

@@ -118,7 +118,8 @@ void require_none_excluded(const FieldInfo& field, const Present& present) {
     if (!present.has(other)) continue;
     const std::string why = reason_of(field, other);
     api_detail::refuse(field.name,
-                       "none beside " + joined({other}, "or", in_backquotes) + (why.empty() ? "" : ": " + why), "one");
+                       "it without " + joined({other}, "or", in_backquotes) + (why.empty() ? "" : " (" + why + ")"),
+                       "both");
   }
 }
 
@@ -128,7 +129,7 @@ void require_beside(const FieldInfo& field, const Present& present) {
   for (const auto& [others, needs_one] : field.beside) {
     const auto other = std::ranges::find_if(others, [&](const std::string& one) { return present.has(one); });
     if (other == others.end()) continue;
-    require_one_of(field, needs_one, " beside it and " + in_backquotes(*other), present);
+    require_one_of(field, needs_one, " beside it, since " + in_backquotes(*other) + " is given", present);
   }
 }
 
@@ -166,13 +167,28 @@ struct Excluded {
   Names names;
 };
 
-// One of two fields that exclude each other says so. Those without a reason come first.
+// Whether many fields may not stand beside `other`, a field or a value of one, for this reason: its own row says it.
+bool is_said_there(std::span<const FieldInfo> fields, const std::string& other, const std::string& why) {
+  constexpr std::ptrdiff_t kFew = 6;
+  const auto found = std::ranges::find(fields, other, &FieldInfo::name);
+  const auto says_so = [&](const FieldInfo& field, const std::string& of) {
+    return names(field.excludes, of) && reason_of(field, of) == why;
+  };
+  return kFew < std::ranges::count_if(
+                    fields,
+                    [&](const FieldInfo& one) {
+                      return says_so(one, other) || (found != fields.end() && says_so(*found, one.name));
+                    });
+}
+
+// One of two fields that exclude each other says so. Those without a reason come first, or with one that is said there.
 std::vector<Excluded> excluded_beside(std::span<const FieldInfo> fields, const FieldInfo& field) {
   std::vector<Excluded> all = {{.why = "", .names = {}}};
   const auto add = [&](const std::string& other, const std::string& why) {
     if (std::ranges::any_of(all, [&](const Excluded& one) { return names(one.names, other); })) return;
-    auto same = std::ranges::find(all, why, &Excluded::why);
-    if (same == all.end()) same = all.insert(all.end(), {.why = why, .names = {}});
+    const std::string said = is_said_there(fields, other, why) ? "" : why;
+    auto same = std::ranges::find(all, said, &Excluded::why);
+    if (same == all.end()) same = all.insert(all.end(), {.why = said, .names = {}});
     same->names.push_back(other);
   };
   for (const std::string& other : field.excludes) add(other, reason_of(field, other));
@@ -182,14 +198,28 @@ std::vector<Excluded> excluded_beside(std::span<const FieldInfo> fields, const F
   return all;
 }
 
-// Whether it is known from that field's row, which names many for this reason.
-bool is_said_there(std::span<const FieldInfo> fields, const std::string& name, const std::string& why) {
-  constexpr std::size_t kFew = 6;
-  const auto found = std::ranges::find(fields, name, &FieldInfo::name);
-  if (found == fields.end()) return false;
-  const std::vector<Excluded> all = excluded_beside(fields, *found);
-  const auto same = std::ranges::find(all, why, &Excluded::why);
-  return same != all.end() && same->names.size() > kFew;
+// Without those that every request must have.
+Names not_always_there(std::span<const FieldInfo> fields, Names needs) {
+  std::erase_if(needs, [&](const std::string& need) {
+    return std::ranges::any_of(fields, [&](const FieldInfo& one) { return one.required && one.name == need; });
+  });
+  return needs;
+}
+
+// Those that many do not stand beside of the field's values, "task=tokenizer", each with its reason and with them.
+std::vector<std::pair<std::string, Excluded>> excluded_beside_values(std::span<const FieldInfo> fields,
+                                                                     const FieldInfo& field) {
+  std::vector<std::pair<std::string, Excluded>> all;
+  for (const FieldInfo& one : fields) {
+    for (const std::string& other : one.excludes) {
+      const std::string why = reason_of(one, other);
+      if (other == field.name || Need(other).name != field.name || !is_said_there(fields, other, why)) continue;
+      auto same = std::ranges::find_if(all, [&](const auto& of) { return of.first == other && of.second.why == why; });
+      if (same == all.end()) same = all.insert(all.end(), {other, {.why = why, .names = {}}});
+      same->second.names.push_back(one.name);
+    }
+  }
+  return all;
 }
 
 std::optional<Names> exactly_one(std::span<const FieldInfo> fields, const FieldInfo& field) {
@@ -229,19 +259,22 @@ std::string company_of(std::span<const FieldInfo> fields, const FieldInfo& field
   };
   if (field.required) text = "required";
   if (const auto one = exactly_one(fields, field)) add("one of", *one, "and");
-  add("needs", field.needs, "and");
+  add("needs", not_always_there(fields, field.needs), "and");
   add("needs", field.needs_one, "or");
   for (const auto& [others, needs_one] : field.beside) {
     add("beside", others, "or");
     text += " needs " + joined(needs_one, "or", shown);
   }
-  for (const auto& [why, others] : excluded_beside(fields, field)) {
-    if (others.empty()) continue;
-    const bool is_few = others.size() <= most_named;
-    if (is_few) add("not beside", others, "or");
-    if (!is_few) text += fmt::format("{}not beside {} others, which say so", text.empty() ? "" : "; ", others.size());
-    const bool is_known = others.size() == 1 && is_said_there(fields, others.front(), why);
-    if (!why.empty() && !is_known) text += ": " + why;
+  const auto add_excluded = [&](const std::string& whose, const Excluded& excluded) {
+    const auto& [why, others] = excluded;
+    if (others.empty()) return;
+    const std::string those = others.size() <= most_named ? joined(others, "or", shown)
+                                                          : fmt::format("{} others, whose rows name it", others.size());
+    text += fmt::format("{}{}not beside {}{}{}", text.empty() ? "" : "; ", whose, those, why.empty() ? "" : ": ", why);
+  };
+  for (const Excluded& excluded : excluded_beside(fields, field)) add_excluded("", excluded);
+  for (const auto& [value, excluded] : excluded_beside_values(fields, field)) {
+    add_excluded(joined({value}, "or", shown) + " ", excluded);
   }
   return text;
 }

@@ -28,6 +28,7 @@ std::string default_cell(const FieldInfo& field) {
 // What a field does, and its other names where the first is an option's.
 std::string meaning_cell(const FieldInfo& field, bool has_options) {
   std::string text = field.meaning;
+  if (has_options && field.is_text) text += "; `-` is standard input";
   if (has_options && field.letter != 0) text += fmt::format("; also `-{}`", field.letter);
   if (has_options && !field.option.empty()) text += fmt::format("; in JSON `{}`", field.name);
   return api_detail::table_cell(text);

@@ -23,6 +23,10 @@ void rethrow_of_path(std::string_view field) {
   }
 }
 
+void refuse_memory(std::string_view field, std::string_view what) {
+  throw NotThere(field, "there is not enough memory for " + std::string(what));
+}
+
 Tensor read_field(std::string_view field, const std::string& path) {
   return of_path(field, [&] { return of_field(field, [&] { return read_tensor(path); }); });
 }

@@ -1,6 +1,7 @@
 // A field whose value has no meaning.
 #pragma once
 
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,6 +48,19 @@ auto of_places(const PlaceOf& place_of, const Body& body) {
     const std::optional<std::string> place = place_of(error.argument());
     if (!place) throw;
     refuse(*place, error.expected(), error.got());
+  }
+}
+
+/// Throws NotThere, saying that memory ended for `what`, which this field asks for.
+[[noreturn]] void refuse_memory(std::string_view field, std::string_view what);
+
+/// Runs `body`, which makes what this field asks for, as large as it says; where memory ends, says so of the field.
+template <class Body>
+auto with_memory_for(std::string_view field, std::string_view what, const Body& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    refuse_memory(field, what);
   }
 }
 

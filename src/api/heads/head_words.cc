@@ -6,6 +6,7 @@
 
 #include "api/fields/refuse.h"
 #include "api/heads/head_weights.h"
+#include "core/numbered.h"
 #include "insight/call_places.h"
 
 namespace qkv::api_detail {
@@ -30,7 +31,7 @@ void require_short(const RunSite& site) {
 void require_head(const ModelRun& run, const RunSite& site, const HeadRequest& request) {
   const std::int64_t heads = run.call(site, request.layer).q.value().dim(1);
   if (request.head >= heads) {
-    refuse("head", "a head from 0 to " + std::to_string(heads - 1), std::to_string(request.head));
+    refuse("head", core::numbered("head", heads), std::to_string(request.head));
   }
 }
 

@@ -14,6 +14,7 @@
 #include "api/models/models.h"
 #include "api/replies/shown_image.h"
 #include "api/studio/studio_questions.h"
+#include "core/numbered.h"
 #include "insight/asked_text.h"
 #include "insight/call_places.h"
 #include "model/require_finite.h"
@@ -205,7 +206,7 @@ PairReply answer_pair(StudioState& state, const PairRequest& request, const Stud
   require_head(*run, site, request);
   const auto require_place = [](std::string_view field, std::int64_t place, std::size_t count) {
     if (place >= static_cast<std::int64_t>(count)) {
-      api_detail::refuse(field, "0 to " + std::to_string(count - 1), std::to_string(place));
+      api_detail::refuse(field, core::numbered("place", static_cast<std::int64_t>(count)), std::to_string(place));
     }
   };
   require_place("query", request.query, site.queries.size());

@@ -10,6 +10,7 @@
 #include "api/models/pass_bounds.h"
 #include "api/probe/probe_parts.h"
 #include "api/studio/question_watch.h"
+#include "core/numbered.h"
 #include "insight/asked_text.h"
 #include "insight/outcome.h"
 #include "insight/text_batch.h"
@@ -158,7 +159,7 @@ const RunSite& ModelRun::site(const std::string& name) const {
 
 const Trace::Attention& ModelRun::call(const RunSite& site, std::int64_t layer) const {
   if (layer < 0 || layer >= site.scope.layers) {
-    refuse("layer", "a layer from 0 to " + std::to_string(site.scope.layers - 1), std::to_string(layer));
+    refuse("layer", core::numbered("layer", site.scope.layers), std::to_string(layer));
   }
   return trace_.attention(site.scope.name(static_cast<std::size_t>(layer)));
 }

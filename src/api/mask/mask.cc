@@ -10,6 +10,7 @@
 #include "api/mask/mask_map.h"
 #include "api/replies/lines.h"
 #include "api/studio/question_watch.h"
+#include "core/numbered.h"
 #include "qkv/picture/mask_heatmap.h"
 
 namespace qkv {
@@ -109,13 +110,14 @@ const Fields<MaskRequest>& mask_fields() {
 }
 
 MaskReply mask(const MaskRequest& request) {
-  const auto require_below = [](std::string_view field, std::optional<std::int64_t> given, std::int64_t count) {
+  const auto require_below = [](std::string_view field, std::string_view what, std::optional<std::int64_t> given,
+                                std::int64_t count) {
     if (given.value_or(0) < count) return;
-    api_detail::refuse(field, fmt::format("0 to {}", count - 1), std::to_string(*given));
+    api_detail::refuse(field, core::numbered(what, count), std::to_string(*given));
   };
   if (request.map) api_detail::require_drawable(request);
-  require_below("head", request.head, request.heads);
-  require_below("batch_entry", request.batch_entry, request.batch);
+  require_below("head", "head", request.head, request.heads);
+  require_below("batch_entry", "entry", request.batch_entry, request.batch);
   const Mask mask = parse_mask(request.mask);
   return {.text = mask.to_string(),
           .varies_by_batch = mask.varies_by_batch(),

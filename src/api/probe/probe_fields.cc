@@ -26,6 +26,7 @@ void add_inputs(Fields<Request>& fields) {
                                .least = 1024,
                                .most = 1048576});
   fields.give_otherwise({{"lse", "computed"}});
+  fields.tell_arguments({{"random", {"q", "k"}}});
   fields.give_examples({{"lse", "lse.npy"}, {"random", "1,2,1,8,8,4"}});
 }
 
@@ -40,8 +41,12 @@ void add_model(Fields<Request>& fields) {
                              .group = group})
       .add(&Request::text,
            {.name = "text", .form = "TEXT", .meaning = "What it reads", .group = group, .needs = {"model"}})
-      .add(&Request::text_file,
-           {.name = "text_file", .form = "FILE", .meaning = "The same from a file", .group = group, .needs = {"model"}})
+      .add(&Request::text_file, {.name = "text_file",
+                                 .form = "FILE",
+                                 .meaning = "The same from a file",
+                                 .group = group,
+                                 .needs = {"model"},
+                                 .is_text = true})
       .add(&Request::picture, {.name = "picture",
                                .form = "FILE",
                                .meaning = "A PNG, for a model that reads images",
@@ -114,8 +119,8 @@ void add_numbers(Fields<Request>& fields) {
       .add(&Request::stage, stage_field(kWhat));
   FieldInfo& stage = fields.info("stage");
   stage.meaning =
-      "Which of the matrices, of row and tile; of these and map: dp or ds, the loss's gradient with respect to the "
-      "weights or the scores";
+      "Which matrix `row` and `tile` show; dp and ds, the loss's gradients with respect to the weights and the scores, "
+      "`map` shows, too";
   stage.words.insert(stage.words.end(), {"dp", "ds"});
   fields.give_bounds({{"top_k", 1, kAnyCount}});
   stage.needs_one = {"row", "tile", "map"};

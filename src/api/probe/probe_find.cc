@@ -4,6 +4,7 @@
 
 #include "api/fields/refuse.h"
 #include "api/probe/probe_parts.h"
+#include "core/numbered.h"
 #include "qkv/attention.h"
 #include "qkv/gradient_probe.h"
 
@@ -27,6 +28,7 @@ class Finder {
       : probe_(probe), gradients_(gradients), choice_(reply.choice), b_(reply.b), report_(report) {}
 
   [[nodiscard]] ProbeHead head(std::int64_t h) const {
+    using api_detail::with_memory_for;
     const HeadPlace place = {b_, h};
     const ProbeStage& stage = choice_.stage;
     ProbeHead found;
@@ -36,8 +38,11 @@ class Finder {
       found.row = stage.gradient ? gradients_->row(place, *choice_.row, stage.stage)
                                  : probe_.row(place, *choice_.row, stage.stage);
     }
-    if (choice_.tile) add_tile(found);
-    if (choice_.top_k) found.top = probe_.top_keys(place, *choice_.top_k, watch("top keys", h));
+    if (choice_.tile) with_memory_for("tile", "these numbers of the matrix", [&] { add_tile(found); });
+    if (choice_.top_k) {
+      found.top = with_memory_for("top_k", "so many keys of each query",
+                                  [&] { return probe_.top_keys(place, *choice_.top_k, watch("top keys", h)); });
+    }
     if (choice_.key_totals) found.key_totals = probe_.key_totals(place, watch("key totals", h));
     if (choice_.stats) found.statistics = probe_.statistics(place, Align::bottom_right, watch("statistics", h));
     return found;
@@ -45,6 +50,11 @@ class Finder {
 
   /// Of the heads' mean.
   [[nodiscard]] ProbeMap map(std::span<const std::int64_t> heads) const {
+    return api_detail::with_memory_for("map", "so many cells", [&] { return map_of(heads); });
+  }
+
+ private:
+  [[nodiscard]] ProbeMap map_of(std::span<const std::int64_t> heads) const {
     const ProbeWatch watching = watch("map", heads.front());
     const MapRequest request = {
         .b = b_, .heads = {heads.begin(), heads.end()}, .size = *choice_.map, .area = choice_.area, .of = MapOf::mean};
@@ -54,7 +64,6 @@ class Finder {
     return {.cells = cells.select(0, 0), .visible = maps.visible.select(0, 0)};
   }
 
- private:
   void add_tile(ProbeHead& found) const {
     const ProbeStage& stage = choice_.stage;
     Tile tile = *choice_.tile;
@@ -105,9 +114,9 @@ ProbeReply probe(const ProbeRequest& request, const ProbeInputs& inputs, const P
   ProbeReply reply{
       .choice = probe_choice(request), .shape = probe.shape(), .b = request.batch, .heads = {}, .average = {}};
   api_detail::fit(reply.choice, reply.shape);
-  if (reply.shape.B == 0) refuse("batch", "a batch with entries", "one without");
+  if (reply.shape.B == 0) refuse("q", "B >= 1 in [B, Hq, Tq, D]", problem.q.shape().to_string());
   if (reply.b < 0 || reply.b >= reply.shape.B) {
-    refuse("batch", "0 to " + std::to_string(reply.shape.B - 1), std::to_string(reply.b));
+    refuse("batch", core::numbered("entry", reply.shape.B), std::to_string(reply.b));
   }
   const std::vector<std::int64_t> heads = api_detail::heads_of(request, reply.shape.H);
   if (!request.lse.empty()) api_detail::check_lse(request.lse, inputs.lse, problem, reply.b, heads);

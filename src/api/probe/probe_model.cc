@@ -8,6 +8,7 @@
 #include "api/models/models.h"
 #include "api/models/pass_bounds.h"
 #include "api/probe/probe_parts.h"
+#include "core/numbered.h"
 #include "insight/asked_text.h"
 #include "insight/text_batch.h"
 #include "qkv/api/explain.h"
@@ -46,7 +47,7 @@ AttentionSite site_for(const ProbeRequest& request, const Model& model, const He
 
 std::string attention_of(const ProbeRequest& request, const SiteScope& scope) {
   if (request.layer < 0 || request.layer >= scope.layers) {
-    refuse("layer", "a layer from 0 to " + std::to_string(scope.layers - 1), std::to_string(request.layer));
+    refuse("layer", core::numbered("layer", scope.layers), std::to_string(request.layer));
   }
   return scope.name(static_cast<std::size_t>(request.layer));
 }

@@ -7,6 +7,7 @@
 #include "api/fields/number_lists.h"
 #include "api/fields/refuse.h"
 #include "api/probe/probe_parts.h"
+#include "core/numbered.h"
 #include "qkv/api/probe.h"
 #include "qkv/random.h"
 
@@ -44,12 +45,6 @@ int ProbeChoice::arrays() const {
 
 namespace {
 
-// Of two fields that go together and are not both there.
-std::string given_of(std::string_view one, const std::string& text, std::string_view other, const std::string& second) {
-  if (text.empty() && second.empty()) return "neither";
-  return fmt::format("`{}` alone", text.empty() ? other : one);
-}
-
 ProbeStage probe_stage_of(const std::string& name) {
   if (name == "dp") return {.stage = Stage::weights, .gradient = true};
   if (name == "ds") return {.stage = Stage::biased, .gradient = true};
@@ -61,7 +56,8 @@ void check_stage(const ProbeRequest& request, const ProbeChoice& choice) {
   if (choice.stage.gradient) {
     const bool named = (!request.v.empty() && !request.d_out.empty()) || !request.model.empty();
     if (!named && request.random.empty()) {
-      refuse("v, d_out", "both for stage dp and ds, or `random`", given_of("v", request.v, "d_out", request.d_out));
+      const bool is_one = !request.v.empty() || !request.d_out.empty();
+      refuse("stage", fmt::format("`v` and `d_out` beside {}, or `random`", request.stage), is_one ? "one" : "neither");
     }
     return;
   }
@@ -123,7 +119,7 @@ void api_detail::fit(ProbeChoice& choice, const MaskShape& shape) {
   }
   if (choice.row) {
     if (shape.Tq == 0) refuse("row", "a matrix with queries", "one without");
-    check("row", *choice.row >= 0 && *choice.row < shape.Tq, "0 to " + std::to_string(shape.Tq - 1), *choice.row);
+    check("row", *choice.row >= 0 && *choice.row < shape.Tq, core::numbered("query", shape.Tq), *choice.row);
   }
   if (choice.tile) {
     check("tile", choice.tile->i_end <= shape.Tq, queries, choice.tile->i_end);
@@ -145,7 +141,7 @@ std::vector<std::int64_t> api_detail::heads_of(const ProbeRequest& request, std:
   }
   const std::vector<std::int64_t> heads = whole_numbers("head", text, ", or all");
   for (auto h = heads.begin(); h != heads.end(); ++h) {
-    if (*h >= count) refuse("head", "heads from 0 to " + std::to_string(count - 1), std::to_string(*h));
+    if (*h >= count) refuse("head", core::numbered("head", count), std::to_string(*h));
     if (std::find(heads.begin(), h, *h) != h) refuse("head", "each head once", std::to_string(*h) + " twice");
   }
   return heads;
@@ -165,9 +161,11 @@ ProbeInputs load_probe_inputs(const ProbeRequest& request, const ProbeChoice& ch
   } else {
     const std::vector<std::int64_t> extents = drawn_extents(request.random);
     const auto at = [&](std::size_t n) { return extents[n]; };
-    problem.q = generator.randn({at(0), at(1), at(3), at(5)});
-    problem.k = generator.randn({at(0), at(2), at(4), at(5)});
-    if (choice.stage.gradient) problem.v = generator.randn(problem.k.shape());
+    api_detail::with_memory_for("random", "so many numbers", [&] {
+      problem.q = generator.randn({at(0), at(1), at(3), at(5)});
+      problem.k = generator.randn({at(0), at(2), at(4), at(5)});
+      if (choice.stage.gradient) problem.v = generator.randn(problem.k.shape());
+    });
     problem.options = load_options(request, problem.q, problem.k);
   }
   inputs.lse = api_detail::load_lse(request.lse, problem);

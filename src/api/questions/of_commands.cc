@@ -58,7 +58,13 @@ void require_modest_analyze(const AnalyzeRequest& request, const Given& /*all*/)
 void require_short_mask(const MaskRequest& request, const Given& /*all*/) { api_detail::require_drawable(request); }
 
 void require_modest_probe(const ProbeRequest& request, const Given& /*all*/) {
+  constexpr std::int64_t kMostNumbers = std::int64_t{1} << 28;
   require_at_most("threads", request.threads.value_or(1), kMostThreads);
+  const std::optional<Tile> tile = probe_choice(request).tile;
+  const std::int64_t queries = tile ? tile->i_end - tile->i_begin : 0;
+  const std::int64_t keys = tile ? tile->j_end - tile->j_begin : 0;
+  if (queries == 0 || keys <= kMostNumbers / queries) return;
+  api_detail::refuse("tile", fmt::format("at most {} numbers in a studio", kMostNumbers), request.tile);
 }
 
 void require_modest_variants(const VariantsBench& request, const Given& /*all*/) {

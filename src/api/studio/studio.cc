@@ -270,10 +270,7 @@ StudioReply studio_reply(const std::function<void(ReplyWriter&)>& write) {
 std::string error_as_json(const std::exception& error) {
   const Refusal refusal = refusal_of(error);
   Json json{{"message", refusal.message}, {"field", refusal.field}, {"column", nullptr}};
-  if (refusal.column > 0) {
-    json["message"] = refusal.field + ": " + refusal.message;
-    json["column"] = refusal.column;
-  }
+  if (refusal.column > 0) json["column"] = refusal.column;
   constexpr std::size_t kLongest = 4096;  // a request may have megabytes, of which a message may name a part
   json["message"] = core::shortened_between(json["message"].get_ref<const std::string&>(), kLongest);
   json["field"] = core::shortened(json["field"].get_ref<const std::string&>());

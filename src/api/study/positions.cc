@@ -7,6 +7,7 @@
 #include "api/fields/refuse.h"
 #include "api/studio/studio_questions.h"
 #include "core/exact_math.h"
+#include "core/numbered.h"
 #include "qkv/api/patterns.h"
 #include "qkv/bias.h"
 #include "qkv/nn/position.h"
@@ -73,7 +74,7 @@ void rotation(const PositionsRequest& request, PositionsReply& reply) {
 void slopes(const PositionsRequest& request, PositionsReply& reply) {
   reply.slopes = alibi_slopes(request.heads);
   if (request.head >= request.heads) {
-    api_detail::refuse("head", "0 to " + std::to_string(request.heads - 1), std::to_string(request.head));
+    api_detail::refuse("head", core::numbered("head", request.heads), std::to_string(request.head));
   }
   const double slope = reply.slopes[static_cast<std::size_t>(request.head)];
   reply.title = "ALiBi";

@@ -29,12 +29,6 @@ Texts lines_in(std::string_view rest, Texts lines, EmptyLines empty) {
   return lines;
 }
 
-std::string content_of(const FileOfTexts& file) {
-  if (file.content) return *file.content;
-  const std::vector<std::byte> bytes = read_file(file.path);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 // Lines of the separator alone end a text.
 Texts parted(std::string_view whole, std::string_view separator, Texts texts) {
   std::string text;
@@ -64,9 +58,9 @@ Texts parted(std::string_view whole, std::string_view separator, Texts texts) {
 }
 
 Texts read_texts(const FileOfTexts& file, EmptyLines empty) {
-  const std::string content = content_of(file);
-  Texts texts{.texts = {}, .file = file.content ? "standard input" : file.path};
-  const std::string_view whole = require_utf8(content, texts.file);
+  const std::vector<std::byte> bytes = read_file(file.path);
+  Texts texts{.texts = {}, .file = file.path};
+  const std::string_view whole = require_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, texts.file);
   if (!file.is_whole && file.separator) return parted(whole, *file.separator, std::move(texts));
   if (!file.is_whole) return lines_in(whole, std::move(texts), empty);
   texts.texts.emplace_back(whole);
@@ -78,7 +72,7 @@ Texts read_texts(const FileOfTexts& file, EmptyLines empty) {
 
 Fields<FileOfTexts> file_fields(const std::string& meaning) {
   Fields<FileOfTexts> fields;
-  fields.add(&FileOfTexts::path, {.name = "file", .form = "FILE", .meaning = meaning});
+  fields.add(&FileOfTexts::path, {.name = "file", .form = "FILE", .meaning = meaning, .is_text = true});
   fields.add(&FileOfTexts::is_whole,
              {.name = "whole_file", .meaning = "The file is one text, all of its lines", .needs = {"file"}});
   fields.add(&FileOfTexts::separator, {.name = "separator",
@@ -92,6 +86,7 @@ Fields<FileOfTexts> file_fields(const std::string& meaning) {
 
 Fields<FileOfTexts> line_file_field(FieldInfo path) {
   Fields<FileOfTexts> fields;
+  path.is_text = true;
   fields.add(&FileOfTexts::path, std::move(path));
   return fields;
 }
@@ -124,8 +119,7 @@ Texts given_texts(const std::optional<std::string>& text, const std::vector<std:
 }
 
 Texts texts_of(const FileOfTexts& file, EmptyLines empty, std::string_view field) {
-  const auto read = [&] { return read_texts(file, empty); };
-  Texts texts = file.content ? read() : api_detail::of_path(field, read);  // standard input is no field's
+  Texts texts = api_detail::of_path(field, [&] { return read_texts(file, empty); });
   texts.field = field;
   return texts;
 }

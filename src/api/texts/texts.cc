@@ -104,8 +104,8 @@ Fields<GenerateOptions> draw_fields() {
   number("temperature", &O::temperature, "Probabilities to the power 1 / X; 0: the likeliest token");
   fields.add(&O::top_k,
              {.name = "top_k", .form = "N", .meaning = "Draw from the N likeliest; 0: from all", .group = group});
-  number("top_p", &O::top_p, "Of them from the fewest with a share of X together");
-  number("min_p", &O::min_p, "Of them from those with X of the likeliest's share");
+  number("top_p", &O::top_p, "Draw from the fewest likeliest tokens whose probabilities add up to X or more");
+  number("min_p", &O::min_p, "Draw from tokens at least X times as probable as the likeliest");
   number("repetition_penalty", &O::repetition_penalty, "Scores of tokens that the text has, divided by X");
   fields.add(&O::seed, {.name = "seed", .form = "N", .meaning = "Of the draws", .group = group});
   fields.add(&O::beams, {.name = "beams",
@@ -152,7 +152,7 @@ const Fields<EmbedRequest>& embed_fields() {
         {.name = "prompt", .form = "[TEXT]", .meaning = "Before each text; \"\" leaves out the folder's default"});
     fields.exclude({"prompt"}, {"prompt_name"}, "one of them stands before a text");
     fields.add(&R::normalise,
-               {.name = "normalise", .meaning = "Vectors of length 1, or not even where the folder has them so"});
+               {.name = "normalise", .meaning = "Scale vectors to length 1, or do not, whatever the folder says"});
     fields.add(&R::dtype, dtype_field());
     fields.give_otherwise({{"pooling", "the folder's, or mean"},
                            {"prompt_name", "its default, or none"},

@@ -38,8 +38,10 @@ Example given_example(const TextModel& trained, const ModelQuestion& question) {
   const bool is_text = question.text.has_value();
   const bool is_picture = !question.picture.empty();
   if (question.example) {
-    if (is_text || is_picture) refuse("example", "no text beside it", "one");
-    if (!trained.has_examples()) refuse("example", "a text: this model's examples are not here", "a number");
+    if (is_text || is_picture) refuse("example", "it without a text or a picture", "both");
+    if (!trained.has_examples())
+      refuse("example", "a text in its place, since this model comes without examples",
+             fmt::format("{}", *question.example));
     return trained.examples().example(Split::test, *question.example);
   }
   if (is_pair(trained) && is_text && is_picture) refuse("text", "none beside a picture: `captions` take it", "one");

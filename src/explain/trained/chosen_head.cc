@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/numbered.h"
 #include "explain/trained/asked.h"
 #include "qkv/model/relation_scores.h"
 
@@ -39,7 +40,7 @@ std::vector<HeadsOfSite> heads_of(const std::vector<TracedSite>& sites) {
 
 void require_below(const char* argument, std::optional<std::int64_t> index, std::int64_t count) {
   if (!index || (*index >= 0 && *index < count)) return;
-  refuse(argument, fmt::format("a {} from 0 to {}", argument, count - 1), fmt::format("{}", *index));
+  refuse(argument, core::numbered(argument, count), fmt::format("{}", *index));
 }
 
 // Whoever asks for a head gives both of its numbers at once, as 1.5.
@@ -47,7 +48,7 @@ void require_layer(const ModelQuestion& question, std::int64_t layers) {
   if (!question.head) return require_below("layer", question.layer, layers);
   if (!question.layer) refuse("head", "a layer beside it", "none");
   if (*question.layer >= 0 && *question.layer < layers) return;
-  refuse("head", fmt::format("a layer from 0 to {}", layers - 1), fmt::format("{}", *question.layer));
+  refuse("head", core::numbered("layer", layers), fmt::format("{}", *question.layer));
 }
 
 // The head with the largest mean weight on a pattern, of those that the question leaves open.

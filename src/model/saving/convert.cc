@@ -71,11 +71,12 @@ void require_free(const std::string& out, bool overwrite) {
 Conversion converted(const std::string& model, ModelForm from, const std::string& out, const ConvertOptions& options) {
   const ModelForm into = form_of_out(out);
   if (from == into && !options.type) {
-    throw InvalidArgument(kConvertModel, "type", "a type, as `out` has the same form as `model`", "none");
+    throw InvalidArgument(kConvertModel, "type", "a type, since `out` has the form that `model` has", "none");
   }
   if (into == ModelForm::folder) {
     if (from == ModelForm::safetensors) {
-      throw InvalidArgument(kConvertModel, "out", "a name that ends in .safetensors, as `model` is such a file", out);
+      throw InvalidArgument(kConvertModel, "out",
+                            "a name that ends in .safetensors, since `model` is a single file of safetensors", out);
     }
     files::StagedFolder folder(out);
     Conversion done = from == ModelForm::gguf ? saving::gguf_to_folder(model, folder, options)
@@ -87,9 +88,9 @@ Conversion converted(const std::string& model, ModelForm from, const std::string
     throw InvalidArgument(kConvertModel, "out", "a folder, or a name that ends in .gguf", out);
   }
   if (into == ModelForm::gguf && from == ModelForm::safetensors) {
-    throw InvalidArgument(kConvertModel, "model",
-                          "a folder with config.json or a GGUF file, from which GGUF is written",
-                          model + ", a single file of safetensors");
+    throw InvalidArgument(
+        kConvertModel, "model",
+        "a folder with config.json or a GGUF file: from a single file of safetensors alone no GGUF is written", model);
   }
   require_free(out, options.overwrite);
   require_writable(out);

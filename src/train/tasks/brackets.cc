@@ -107,7 +107,8 @@ TaskMaker brackets_task() {
            .description = "Closing brackets are hidden: say of each whether it is ) ] or }",
            .kind = TaskKind::encoder,
            .accuracy = 0.99,
-           .length = TaskInfo::Length{.unit = "brackets, to an even number", .usual = 20, .least = 8, .most = 4096}},
+           .length =
+               TaskInfo::Length{.unit = "brackets (of an odd number one less)", .usual = 20, .least = 8, .most = 4096}},
           make_brackets};
 }
 

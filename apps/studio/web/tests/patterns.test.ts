@@ -98,7 +98,7 @@ describe("the expression", () => {
   });
   it("points at the word that an error means, and knows what was meant", () => {
     const message =
-      "mask: column 10: expected a mask (all, …), got `windw`; did you mean `window`?\n  causal & windw(512)\n           ^";
+      "column 10: expected a mask (all, …), got `windw`; did you mean `window`?\n  causal & windw(512)\n           ^";
     expect(faultOf("causal & windw(512)", 10, message)).toEqual({
       before: "causal & ",
       bad: "windw",
@@ -108,7 +108,7 @@ describe("the expression", () => {
     });
   });
   it("points behind the end where the text ends too early", () => {
-    expect(faultOf("causal &", 9, "mask: column 9: expected a mask, got the end of the text")).toMatchObject({
+    expect(faultOf("causal &", 9, "column 9: expected a mask, got the end of the text")).toMatchObject({
       before: "causal &",
       bad: "",
       after: "",
