@@ -55,7 +55,7 @@ Fields<Asked<MatchFlags>> fields_of_match() {
   own.add(&MatchFlags::words,
           {.name = kWords,
            .form = "FILE|TEXT",
-           .meaning = "Pictures and what they may show, in any order; in JSON `images` and `captions`",
+           .meaning = "Pictures and what they may show, in any order",
            .required = true,
            .example = "shapes.png"});
   own.add(match_fields());

@@ -80,13 +80,26 @@ std::string_view target_of(std::string_view function, const nb::object& target) 
   return nb::borrow<nb::str>(target).c_str();
 }
 
+// The mask or bias that a text stands for. The function's argument is named, but of the class itself.
+template <class Parse>
+auto expression_of(std::string_view function, std::string_view argument, std::string_view type, const Parse& parse) {
+  try {
+    return said_as(function, parse);
+  } catch (const InvalidArgument& error) {
+    if (function == type) throw;
+    throw InvalidArgument(function, std::string(argument) + ": " + error.argument(), error.expected(), error.got());
+  }
+}
+
 }  // namespace
 
 Mask mask_of(std::string_view function, nb::handle mask, const MaskShape* shape) {
   if (mask.is_none()) return {};
   if (nb::isinstance<Mask>(mask)) return nb::cast<Mask>(mask);
-  if (nb::isinstance<nb::str>(mask))
-    return said_as("Mask", [&] { return parse_mask(utf8_of(mask, {"Mask", "text"})); });
+  if (nb::isinstance<nb::str>(mask)) {
+    const std::string text = utf8_of(mask, {function, "mask"});
+    return expression_of(function, "mask", "Mask", [&] { return parse_mask(text); });
+  }
   if (is_array(mask)) return dense(tensor_of(mask, {function, "mask"}));
   if (PyCallable_Check(mask.ptr()) == 0) refuse_type(function, "mask", "a Mask, a text, an array or a function", mask);
   return dense(tensor_of(evaluated("mask", function, mask, shape), {function, "mask"}));
@@ -95,8 +108,10 @@ Mask mask_of(std::string_view function, nb::handle mask, const MaskShape* shape)
 Bias bias_of(std::string_view function, nb::handle bias, const MaskShape* shape) {
   if (bias.is_none()) return {};
   if (nb::isinstance<Bias>(bias)) return nb::cast<Bias>(bias);
-  if (nb::isinstance<nb::str>(bias))
-    return said_as("Bias", [&] { return parse_bias(utf8_of(bias, {"Bias", "text"})); });
+  if (nb::isinstance<nb::str>(bias)) {
+    const std::string text = utf8_of(bias, {function, "bias"});
+    return expression_of(function, "bias", "Bias", [&] { return parse_bias(text); });
+  }
   if (is_array(bias)) return said_as("Bias", [&] { return dense_bias(tensor_of(bias, {function, "bias"})); });
   if (PyCallable_Check(bias.ptr()) == 0) refuse_type(function, "bias", "a Bias, a text, an array or a function", bias);
   return dense_bias(tensor_of(evaluated("bias", function, bias, shape), {function, "bias"}));

@@ -130,8 +130,8 @@ def test_models_name_their_arguments(gpt):
 
 def test_errors_of_the_engine_have_the_names_of_python(gpt):
     for call, message in [
-        (lambda: attention(mask="foo"), "Mask: column 1: expected a mask"),
-        (lambda: attention(bias="x"), "Bias: column 1: expected a bias"),
+        (lambda: attention(mask="foo"), "attention: mask: column 1: expected a mask"),
+        (lambda: attention(bias="x"), "attention: bias: column 1: expected a bias"),
         (lambda: qkv.Bias.dense(X > 0), "dense: values: expected dtype"),
         (lambda: qkv.Mask.keys([]), "keys: lengths: expected one length or more, got none"),
         (lambda: gpt.trace(ids=[10**6]), "trace: ids: expected ids from 0 to 7999, got 1000000"),

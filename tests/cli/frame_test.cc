@@ -1,10 +1,13 @@
 // What every command shares: help, versions, unknown words, exit codes, standard output that goes away.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "cli/command.h"
+#include "cli/described_options.h"
 #include "qkv/attention.h"
 #include "qkv/files.h"
 #include "qkv/info.h"
@@ -18,6 +21,7 @@ using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 using tests::Environment;
 using tests::Outcome;
@@ -63,13 +67,49 @@ std::string help_row(const std::string& command, const std::string& option) {
   return row;
 }
 
-TEST(Frame, NamesInHelpWhatAnOptionExcludesUnlessThatIsMany) {
-  EXPECT_EQ(help_row("explain", "--worked"),
-            "--worked NAME Replay a worked example; NAME `list` prints their names (not beside many others)");
+TEST(Frame, CountsInHelpWhatAnOptionExcludesWhereThatIsMany) {
+  EXPECT_EQ(
+      help_row("explain", "--worked"),
+      "--worked NAME Replay a worked example; NAME `list` prints their names (not beside 22 others, whose rows name "
+      "it: an example has its own; not beside --model: an example needs no model; not beside --all: an example is "
+      "shown whole; --worked list not beside 7 others, whose rows name it: it names the examples and no more)");
   EXPECT_THAT(help_row("explain", "--example"),
               HasSubstr("(needs --model; not beside --picture: a model reads one of them)"));
-  EXPECT_THAT(help_row("explain", "--seed"),
-              HasSubstr("(not beside --worked: an example has its own; not beside --model: a model has its own)"));
+  EXPECT_THAT(help_row("explain", "--seed"), HasSubstr("(not beside --worked or --model)"));
+}
+
+// A reason that many options share stands in the row of the one that they exclude, once in the help.
+TEST(Frame, SaysAReasonOnceInHelp) {
+  for (const auto& [command, why] :
+       std::vector<std::pair<std::string, std::string>>{{"train", "a run goes on with the settings it began with"},
+                                                        {"train", "no model is trained"},
+                                                        {"explain", "an example has its own"},
+                                                        {"probe", "a model has its own"}}) {
+    std::istringstream words(run_qkv({command, "--help"}).out);
+    std::string help;
+    for (std::string word; words >> word;) help += " " + word;
+    const std::size_t first = help.find(why);
+    ASSERT_NE(first, std::string::npos) << command << ": " << why;
+    EXPECT_EQ(help.find(why, first + 1), std::string::npos) << command << ": " << why;
+  }
+}
+
+// "d_model" is --d-model for who reads help. The letters of a formula and the words of `results` are no fields.
+TEST(Frame, NamesOptionsInHelpNeverFields) {
+  const std::set<std::string> others = {"d_k", "d_v", "present_k", "present_v"};
+  int named = 0;
+  for (const tests::DescribedOption& option : tests::described_options()) {
+    if (option.is_place() || option.name.find('-', 2) == std::string::npos) continue;
+    std::string field = option.name.substr(2);
+    std::ranges::replace(field, '-', '_');
+    if (others.contains(field)) continue;
+    std::vector<std::string> words = option.command_words();
+    words.emplace_back("--help");
+    const std::string help = run_qkv(words).out;
+    EXPECT_THAT(help, Not(ContainsRegex("[^A-Za-z_./]" + field + "[^A-Za-z_.]"))) << option.command;
+    ++named;
+  }
+  EXPECT_GT(named, 60);
 }
 
 TEST(Frame, DescribesEveryOptionAsTheDocumentDoes) {

@@ -262,7 +262,7 @@ TEST(Train, ADivergingRunStopsWithTheStepAndTheTensor) {
   const Outcome outcome = run_qkv(words);
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("; the first tensor that went bad: "), HasSubstr(" in blocks."),
-                                 HasSubstr("run holds the last checkpoint: to begin anew, say with a lower "
+                                 HasSubstr("run\" holds the last checkpoint: to begin anew, say with a lower "
                                            "--learning-rate, name another --out or empty it")));
   // The step after the last one of the log.
   const std::size_t done = log_of(directory / "run/log.jsonl").size();
@@ -324,7 +324,7 @@ TEST(Train, RefusesWhatHasNoMeaning) {
             "both\n");
   EXPECT_THAT(directory.names(), IsEmpty());
   EXPECT_EQ(run_qkv({"train", "previous", "--out", directory / "none", "--resume"}).err,
-            "qkv train: --resume: expected a checkpoint in " + (directory / "none") + ", got none\n");
+            "qkv train: --resume: expected a checkpoint in \"" + (directory / "none") + "\", got none\n");
   const Outcome heads = run_qkv({"train", "previous", "--heads", "3", "--out", directory / "heads"});
   EXPECT_EQ(heads.code, 2);
   EXPECT_THAT(
@@ -345,7 +345,8 @@ TEST(Train, RefusesWhatHasNoMeaning) {
             "qkv train: DATA: expected TASK text, pictures or tokenizer beside it, got copy\n");
   EXPECT_THAT(directory.names(), IsEmpty());
   ASSERT_EQ(run_qkv(small_run(directory / "run", "1")).code, 0);
-  EXPECT_THAT(run_qkv(small_run(directory / "run", "1")).err, HasSubstr("run\", which has one"));
+  EXPECT_THAT(run_qkv(small_run(directory / "run", "1")).err,
+              HasSubstr("--out: expected a directory without a checkpoint, or --resume beside it, got \""));
   EXPECT_THAT(run_qkv({"train", "copy", "--out", directory / "run", "--resume"}).err,
               HasSubstr("TASK: expected previous, which "));
 }

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "api/fields/refuse.h"
 #include "core/block_type.h"
 #include "files/gguf_header.h"
 #include "files/gguf_keys.h"

@@ -32,8 +32,8 @@ void require_length(const TaskInfo& info, const TaskOptions& options) {
   if (!info.length) throw InvalidArgument(kMakeTask, "length", "none for " + info.name, got);
   if (*options.length >= info.length->least && *options.length <= info.length->most) return;
   throw InvalidArgument(kMakeTask, "length",
-                        std::to_string(info.length->least) + " to " + std::to_string(info.length->most) + " " +
-                            info.length->unit + " for " + info.name,
+                        "from " + std::to_string(info.length->least) + " to " + std::to_string(info.length->most) +
+                            " " + info.length->unit + " for " + info.name,
                         got);
 }
 

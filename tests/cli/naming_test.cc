@@ -1,0 +1,169 @@
+// What errors name: what was given, by its option, and what was typed, as it was typed.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "files/temporary_directory.h"
+#include "qkv/files.h"
+
+namespace qkv::naming_test {
+namespace {
+
+using testing::ContainsRegex;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+using testing::StartsWith;
+using tests::Outcome;
+using tests::run_qkv;
+using tests::run_qkv_from;
+using tests::TemporaryDirectory;
+using Words = std::vector<std::string>;
+
+struct Said {
+  Words words;
+  std::string error;
+};
+
+void expect_said(const std::vector<Said>& all) {
+  for (const auto& [words, error] : all) {
+    const Outcome outcome = run_qkv(words);
+    EXPECT_NE(outcome.code, 0) << testing::PrintToString(words);
+    EXPECT_THAT(outcome.out, IsEmpty());
+    EXPECT_THAT(outcome.err, HasSubstr(words[0] + ": " + error)) << testing::PrintToString(words);
+  }
+}
+
+TEST(Naming, LeavesWhatWasTypedAsItIs) {
+  expect_said({
+      {{"explain", "a b", "--query", "`heads`"},
+       "--query: expected one of the tokens, by word or by index: 0 a, 1 b, got \"`heads`\"\n"},
+      {{"explain", "a b", "--query", "a\"`heads`"},
+       "--query: expected one of the tokens, by word or by index: 0 a, 1 b, "
+       "got \"a\"`heads`\"\n"},
+      {{"attend", "--q", "`heads`.npy", "--k", "[[1]]", "--v", "[[1]]"}, "--q: cannot read `heads`.npy: "},
+      {{"train", "copy", "--resume", "--out", "`steps`"}, "--resume: expected a checkpoint in \"`steps`\", got none\n"},
+  });
+  const Outcome target = run_qkv({"attend", "--q", "[[1]]", "--k", "[[1]]", "--v", "[[1]]", "--target", "scale"});
+  EXPECT_THAT(target.err, EndsWith(", got \"scale\", which qkv does not know\n"));
+}
+
+TEST(Naming, SaysOptionsWhereOneFollowsFromAnother) {
+  expect_said({
+      {{"train", "copy", "--heads", "3"},
+       "--heads: expected a divisor of --d-model, 32, since each head has --d-model / --heads of it, got 3\n"},
+      {{"cost", "--layers", "2", "--d-model", "7", "--heads", "2"},
+       "--heads: expected a divisor of --d-model, 7, where --d-k is not given, got 2\n"},
+      {{"cost", "gpt3", "--kv-heads", "7"}, "--kv-heads: expected a divisor of --heads, 96, got 7\n"},
+      {{"explain", "a b", "--kv-heads", "7"}, "--kv-heads: expected a divisor of --heads, 2, got 7\n"},
+  });
+}
+
+TEST(Naming, NamesWhatWasGiven) {
+  expect_said({
+      {{"probe", "--random", "0,2,1,16,16,4", "--stats"},
+       "--random: expected B >= 1 in [B, Hq, Tq, D], got [0, 2, 16, 4]\n"},
+      {{"probe", "--random", "1,2,1,16,16,0", "--stats"},
+       "--random: expected D >= 1 in [B, Hq, Tq, D], got [1, 2, 16, 0]\n"},
+      {{"probe", "--random", "1,1,1,4,4,4", "--row", "0", "--head", "3"},
+       "--head: expected head 0, the only one, got 3\n"},
+  });
+  const Words fetch = {"fetch", "owner/name"};
+  const Outcome unreachable = run_qkv(fetch, {{"HF_ENDPOINT", "http://127.0.0.1:9"}});
+  EXPECT_THAT(unreachable.err, StartsWith("qkv fetch: NAME: cannot look up owner/name at http://127.0.0.1:9: "));
+  const Outcome other = run_qkv({"fetch", "owner/name", "--hub", "http://127.0.0.1:9"});
+  EXPECT_THAT(other.err, StartsWith("qkv fetch: --hub: cannot look up owner/name at http://127.0.0.1:9: "));
+}
+
+#if defined(__has_feature)
+constexpr bool kHasShadowMemory = __has_feature(address_sanitizer);
+#elif defined(__SANITIZE_ADDRESS__)
+constexpr bool kHasShadowMemory = true;
+#else
+constexpr bool kHasShadowMemory = false;
+#endif
+
+TEST(Naming, NamesWhatMemoryEndsFor) {
+  if (kHasShadowMemory) GTEST_SKIP() << "the sanitizer needs more address space than the test gives";
+  constexpr std::uint64_t kMemory = std::uint64_t{1} << 30;
+  const std::string error = "there is not enough memory for ";
+  const Outcome tile =
+      tests::run_qkv_within(kMemory, {"probe", "--random", "1,1,1,20000,20000,4", "--tile", "0:19000,0:19000"});
+  EXPECT_EQ(tile.code, 1);
+  EXPECT_EQ(tile.err, "qkv probe: --tile: " + error + "these numbers of the matrix\n");
+  const Outcome random = tests::run_qkv_within(kMemory, {"probe", "--random", "1,1,1,1000000000,16,64", "--row", "1"});
+  EXPECT_EQ(random.code, 1);
+  EXPECT_EQ(random.err, "qkv probe: --random: " + error + "so many numbers\n");
+}
+
+TEST(Naming, SaysHowAModelOfTheBoxIsGiven) {
+  const TemporaryDirectory directory;
+  expect_said({
+      {{"convert", "gpt", directory / "folder"},
+       "OUT: expected a name that ends in .safetensors, since MODEL is a single file of safetensors, got "},
+      {{"convert", "gpt", directory / "gpt.gguf"},
+       "MODEL: expected a folder with config.json or a GGUF file: from a single file of safetensors alone no GGUF is "
+       "written, got "},
+      {{"info", "gpt"}, "FILE: expected a path (the box's model of this name is "},
+  });
+  EXPECT_EQ(run_qkv({"convert", "gpt", directory / "gpt.safetensors", "--type", "f16"}).code, 0);
+}
+
+TEST(Naming, SaysWhatDoesNotGoTogether) {
+  const Words probe = {"probe", "--random", "1,1,1,4,4,4", "--row", "0"};
+  expect_said({
+      {{"change", "induction", "abc", "--untouched", "--remove", "1.0"},
+       "--untouched: expected it without --remove (nothing is changed), got both\n"},
+      {{"cost", "gpt2", "--no-causal", "--causal"}, "--causal: expected one of --causal and --no-causal, got both\n"},
+      {{"cost", "gpt2", "--causal", "--no-causal"}, "--causal: expected one of --causal and --no-causal, got both\n"},
+      {{"probe", "--random", "1,1,1,4,4,4", "--row", "0", "--quiet"},
+       "--quiet: expected --npy, --npz, --png, --svg or --pdf beside it, got none of them\n"},
+      {{"tokens", "english", "the cats", "--pair", "a"},
+       "--pair: expected none, since this tokenizer reads one text at a time, got a second text\n"},
+      {{"explain", "--worked", "nosuch"}, "--worked: expected one of vectors, products, convex, "},
+      {{"task", "brackets", "--length", "3"},
+       "--length: expected from 8 to 4096 brackets (of an odd number one less) "},
+  });
+  EXPECT_EQ(run_qkv({"cost", "gpt2", "--causal", "--causal", "--json"}).code, 0);
+}
+
+// Of each command with a text that a model reads, or a file of texts.
+TEST(Naming, TakesStandardInputForATextAndAFileOfTexts) {
+  const TemporaryDirectory directory;
+  write_file(directory / "text", std::string_view("abcabc\n"));
+  const std::string file = directory / "text";
+  const std::vector<Words> all = {
+      {"lens", "induction", "-"},
+      {"change", "induction", "-", "--remove", "1.0"},
+      {"change", "induction", "--file", "-", "--remove", "1.0"},
+      {"probe", "--model", "induction", "--row", "1", "--text", "-"},
+      {"probe", "--model", "induction", "--row", "1", "--text-file", "-"},
+      {"explain", "--model", "induction", "-"},
+      {"generate", "induction", "-"},
+      {"tokens", "induction", "-"},
+      {"tokens", "induction", "--file", "-", "--json"},
+      {"check", "induction", "induction", "--text", "-"},
+      {"analyze", "induction", "--text", "-"},
+  };
+  for (const Words& words : all) {
+    Words typed = words;
+    const bool is_file = std::ranges::any_of(words,
+                                             [](const std::string& word) {
+                                               return word == "--file" || word == "--text-file" || word == "check";
+                                             }) ||
+                         words[0] == "analyze";
+    std::ranges::replace(typed, std::string("-"), is_file ? file : "abcabc");
+    const Outcome read = run_qkv_from(file, words);
+    EXPECT_EQ(read.code, 0) << testing::PrintToString(words) << read.err;
+    EXPECT_EQ(read.out, run_qkv(typed).out) << testing::PrintToString(words);
+    EXPECT_THAT(run_qkv({words[0], "--help"}).out, ContainsRegex("- is[ \n]+standard[ \n]+input")) << words[0];
+  }
+}
+
+}  // namespace
+}  // namespace qkv::naming_test
