@@ -7,10 +7,12 @@
 
 namespace qkv::core {
 
-/// "a head from 0 to 3", and of one "head 0, the only one".
+/// "a head from 0 to 3", "an entry from 0 to 3", and of one "head 0, the only one".
 [[nodiscard]] inline std::string numbered(std::string_view what, std::int64_t count) {
   const std::string name(what);
-  return count == 1 ? name + " 0, the only one" : "a " + name + " from 0 to " + std::to_string(count - 1);
+  if (count == 1) return name + " 0, the only one";
+  const bool is_vowel = std::string_view("aeiou").find(name.front()) != std::string_view::npos;
+  return (is_vowel ? "an " : "a ") + name + " from 0 to " + std::to_string(count - 1);
 }
 
 }  // namespace qkv::core

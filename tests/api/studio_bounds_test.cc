@@ -78,7 +78,7 @@ TEST(StudioBounds, OfAMapsMaskLeaveSomethingToDraw) {
   EXPECT_EQ(of_map({{"tk", 0}}), "request: tk: expected a whole number from 1 to 1099511627776, got 0");
   EXPECT_THAT(of_map({{"batch", std::int64_t{1} << 40}, {"heads", std::int64_t{1} << 40}}),
               HasSubstr("request: heads: expected fewer than 2^63 elements"));
-  EXPECT_EQ(of_map({{"batch_entry", 2}, {"batch", 2}}), "request: batch_entry: expected 0 to 1, got 2");
+  EXPECT_EQ(of_map({{"batch_entry", 2}, {"batch", 2}}), "request: batch_entry: expected an entry from 0 to 1, got 2");
 }
 
 TEST(StudioBounds, OfWordsHoldForEachAndForAll) {

@@ -109,7 +109,7 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
       {{"c\377t"},
        "TEXT: expected UTF-8, got the byte 0xFF at position 1 (counted from 0), which no UTF-8 text has there"},
       {{"cat", "--heads", "3"}, "--heads: expected a divisor of --d-model = 8 (or a --d-k of your own), got 3"},
-      {{"cat", "--kv-heads", "3"}, "--kv-heads: expected a divisor of --heads = 2, got 3"},
+      {{"cat", "--kv-heads", "3"}, "--kv-heads: expected a divisor of --heads, 2, got 3"},
       {{"cat", "--dropout", "1"}, "--dropout: expected a number from 0, below 1, got 1"},
       {{"The", "cat", "sat"}, "TEXT: put a text of several words in quotes: qkv explain \"The cat sat\""},
       {{"cat", "--quiet"}, "--quiet: expected --html, --svg or --png beside it, got none of them"},
@@ -553,8 +553,8 @@ TEST(ExplainModel, RefusesWhatHasNoMeaning) {
   };
   EXPECT_EQ(refused({"ab9"}), "qkv explain: TEXT: expected a piece of the vocabulary, got \"9\"\n");
   EXPECT_EQ(refused({}), "qkv explain: TEXT: expected a text, or an example, got none\n");
-  EXPECT_EQ(refused({"ab", "--layer", "1"}), "qkv explain: --layer: expected a layer from 0 to 0, got 1\n");
-  EXPECT_EQ(refused({"ab", "--head", "1.0"}), "qkv explain: --head: expected a layer from 0 to 0, got 1\n");
+  EXPECT_EQ(refused({"ab", "--layer", "1"}), "qkv explain: --layer: expected layer 0, the only one, got 1\n");
+  EXPECT_EQ(refused({"ab", "--head", "1.0"}), "qkv explain: --head: expected layer 0, the only one, got 1\n");
   EXPECT_EQ(refused({"ab", "--head", "0.2"}), "qkv explain: --head: expected a head from 0 to 1, got 2\n");
   EXPECT_EQ(refused({"ab", "--head", "1"}), "qkv explain: --head: expected LAYER.HEAD, such as 1.5, got \"1\"\n");
   EXPECT_EQ(refused({"ab", "--layer", "0", "--head", "1.0"}),

@@ -145,7 +145,7 @@ TEST_F(ProbeCommand, NamesTheOptionsThatAreMissing) {
   EXPECT_EQ(refusal({}), "qkv probe: --q, --random, --planted, --model: expected one of them, got none\n");
   EXPECT_EQ(refusal({"--k", "k.npy", "--stats"}), "qkv probe: --k: expected --q beside it, got none\n");
   EXPECT_EQ(refusal({"--random", "1,2,2,4,4,4", "--map", "4", "--average", "--head", "0,2"}),
-            "qkv probe: --head: expected heads from 0 to 1, got 2\n");
+            "qkv probe: --head: expected a head from 0 to 1, got 2\n");
   EXPECT_EQ(refusal({"--random", "1,2,2,0,4,4", "--row", "1"}),
             "qkv probe: --row: expected a matrix with queries, got one without\n");
 }
@@ -305,7 +305,7 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
   write_two_heads();
   const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
       {{}, "--map, --row, --tile, --top-k, --key-totals, --stats: expected one of them or more, to be shown, got none"},
-      {{"--row", "70"}, "--row: expected 0 to 69, got 70"},
+      {{"--row", "70"}, "--row: expected a query from 0 to 69, got 70"},
       {{"--row", "-1"}, "--row: expected a whole number from 0 to 1099511627776, got -1"},
       {{"--tile", "0:71,0:1"}, "--tile: expected no more than the 70 queries, got 71"},
       {{"--tile", "0:1,0:71"}, "--tile: expected no more than the 70 keys, got 71"},
@@ -314,12 +314,12 @@ TEST_F(ProbeCommand, RefusesWhatHasNoMeaning) {
       {{"--top-k", "71"}, "--top-k: expected 1 or more, and no more than the 70 keys, got 71"},
       {{"--map", "0"}, "--map: expected N or ROWSxCOLUMNS, each 1 or more, got 0"},
       {{"--map", "4xx"}, "--map: expected N or ROWSxCOLUMNS"},
-      {{"--stats", "--head", "2"}, "--head: expected heads from 0 to 1, got 2"},
+      {{"--stats", "--head", "2"}, "--head: expected a head from 0 to 1, got 2"},
       {{"--stats", "--head", "0,1,0"}, "--head: expected each head once, got 0 twice"},
       {{"--map", "4", "--stage", "raw"}, "--stage: expected --row or --tile, whose stage it is (all else is made of"},
       {{"--stats", "--target", "abacus"}, "--target: expected a target that this build holds and this machine runs"},
       {{"--stats", "--head", "x"}, "--head: expected whole numbers, 0 or more, with commas between them, or all"},
-      {{"--stats", "--batch", "1"}, "--batch: expected 0 to 0, got 1"},
+      {{"--stats", "--batch", "1"}, "--batch: expected entry 0, the only one, got 1"},
       {{"--stats", "--reduce", "max"}, "--reduce: expected --map beside it, got none"},
       {{"--map", "4", "--reduce", "sum"}, "--reduce: expected mean or max, got \"sum\""},
       {{"--map", "4", "--color-scale", "lgo"}, "--color-scale: expected log or linear, got \"lgo\"; did you mean log?"},

@@ -103,9 +103,10 @@ TEST(TilePlan, SaysWhatDoesNotFit) {
   constexpr std::int64_t kLong = std::int64_t{1} << 40;
   EXPECT_EQ(error_message([] { TilePlan(all(), {.Tq = kLong, .Tk = kLong}); }),
             "Dims: shape: expected fewer than 2^63 elements, got [1, 1, 1099511627776, 1099511627776]");
-  EXPECT_EQ(error_message([] { TilePlan(all(), {.Tq = kLong, .Tk = 1}); }),
-            "TilePlan: size: expected tiles so large that at most 1073741824 are not skipped, in all heads that "
-            "differ, got 64x1, which leaves more of 17179869184 x 1 tiles in each of 1 heads");
+  EXPECT_EQ(
+      error_message([] { TilePlan(all(), {.Tq = kLong, .Tk = 1}); }),
+      "TilePlan: size: expected larger tiles: a plan keeps at most 1073741824, of all heads that differ, got 64x1, "
+      "which keeps more of the 17179869184 x 1 tiles of 1 heads");
 }
 
 TEST(TilePlan, NamesAPlaceOutsideOfIt) {
