@@ -243,7 +243,7 @@ TEST(Convert, RefusesPlacesThatAreNotFree) {
   static_cast<void>(convert_model(folder.path(), out / "m.gguf", {.overwrite = true}));
   EXPECT_THAT(refusal(out / "m.gguf", out / "m.gguf", {.type = "f16", .overwrite = true}), HasSubstr("another file"));
   EXPECT_EQ(refusal(out / "m.gguf", out / "again.gguf"),
-            "convert_model: type: expected a type, as `out` has the same form as `model`, got none");
+            "convert_model: type: expected a type, since `out` has the form that `model` has, got none");
   EXPECT_THAT(out.names(), ElementsAre("m.gguf"));
 }
 
