@@ -318,7 +318,7 @@ def test_a_word_of_python_has_two_names():
     asked = {"preset": "gpt3", "to": 400, "of": "flops"}
     assert qkv.ask("cost", **asked, **{"from": 200}) == qkv.ask("cost", **asked, first=200)
     assert qkv.ask("cost", **asked, first=200) != qkv.ask("cost", **asked)
-    with pytest.raises(ValueError, match="cost: first: expected it once, got it as `from`, too"):
+    with pytest.raises(ValueError, match="cost: first: expected it once, got it by both of its names"):
         qkv.ask("cost", **asked, first=200, **{"from": 200})
 
 

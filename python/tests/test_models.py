@@ -522,7 +522,7 @@ def test_an_open_model_is_the_same_from_another_folder(tmp_path, monkeypatch):
     qkv.Mask,
 ])  # fmt: skip
 def test_half_a_pair_of_surrogates_is_no_text(ask):
-    with pytest.raises(ValueError, match=r"(prompt|text): expected text that UTF-8 has, got one with half a pair"):
+    with pytest.raises(ValueError, match=r"(prompt|text|mask): expected text that UTF-8 has, got one with half a pair"):
         ask("a\ud800")
 
 

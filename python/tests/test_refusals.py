@@ -317,7 +317,7 @@ def test_a_page_and_python_say_the_same():
             assert error["field"] == field, (question["name"], error)
             name = command or question["name"]
             said = said_by_python(name, {in_python(name, key): value for key, value in request.items()})
-            before = "" if error["column"] else f"{in_python(name, field)}: "
+            before = f"{in_python(name, field)}: "
             assert without_face(said, name) == before + without_face(error["message"], ""), (name, field)
             walked += 1
     assert walked > 100

@@ -67,7 +67,7 @@ def test_a_callback_ends_a_run_which_then_goes_on_bit_for_bit(run, tmp_path):
     with pytest.raises(StopIteration, match="enough"):
         qkv.train("copy", directory=place, callback=stop, **SETTINGS)
     assert len(qkv.TrainingRun(place)) == 2
-    with pytest.raises(ValueError, match="train: directory: expected one without a checkpoint"):
+    with pytest.raises(ValueError, match="train: directory: expected a directory without a checkpoint, or `resume`"):
         qkv.train("copy", directory=place)
     with pytest.raises(ValueError, match="train: dropout: expected"):  # before the directory is looked at
         qkv.train("copy", directory=place, dropout=2.0)

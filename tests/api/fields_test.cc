@@ -408,7 +408,8 @@ TEST(Fields, OfTextAreNotEmpty) {
   const auto said = [](const char* json) {
     return error_message([&] { static_cast<void>(generate_fields().from_json(json)); });
   };
-  EXPECT_EQ(said(R"({"model": "gpt", "text": ""})"), "request: text: expected a value, got \"\"");
+  EXPECT_EQ(said(R"({"model": "gpt", "text": ""})"), "nothing was thrown");  // what begins a text
+  EXPECT_EQ(said(R"({"model": "gpt", "chat": true, "messages": ""})"), "request: messages: expected a value, got \"\"");
   EXPECT_EQ(said(R"({"model": "", "text": "a"})"), "request: model: expected a value, got \"\"");
   EXPECT_EQ(error_message([] {
               static_cast<void>(embed_fields().from_json(R"({"model": "minilm", "texts": ["a"], "prompt": ""})"));

@@ -230,7 +230,7 @@ FieldValues field_values(const AskingFunction& function, const nb::dict& given, 
       if (value.is_none()) return;
       const FieldInfo& field = function.fields[n];
       if (std::ranges::find(values, n, &FieldValues::value_type::first) != values.end()) {
-        throw InvalidArgument(function.name, python_name(field), "it once", "it as `" + field.name + "`, too");
+        throw InvalidArgument(function.name, python_name(field), "it once", "it by both of its names");
       }
       values.emplace_back(n, value_of(function.name, field, value));
     };
