@@ -89,7 +89,7 @@ TEST(Worked, AnUnknownNameListsTheKnown) {
     FAIL();
   } catch (const InvalidArgument& error) {
     EXPECT_EQ(error.argument(), "worked");
-    EXPECT_THAT(error.what(), HasSubstr("lab-toy "));
+    EXPECT_THAT(error.what(), HasSubstr("lab-toy, "));
     EXPECT_THAT(error.what(), HasSubstr("got \"lab-toys\""));
   }
 }
