@@ -47,6 +47,7 @@ Fields<AnalyzeFlags> fields_of_analyze() {
   fields.add(&AnalyzeFlags::csv, {.name = "csv",
                                   .form = "FILE",
                                   .meaning = "Write a line for each head",
+                                  .ending = ".csv",
                                   .file = FileUse::written,
                                   .example = "heads.csv"});
   return fields;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <string_view>
 #include <system_error>
 
 #include "core/shortened.h"
@@ -30,8 +31,12 @@ bool Descriptor::close() {
 
 namespace {
 
+// What is open already is read from where it is: opened anew, a file begins again, and a socket is refused.
+constexpr std::string_view kStandardInput = "/dev/stdin";
+
 // A pipe is open once somebody writes to it; a signal that comes before may stop the call.
 int opened(const std::string& path, int flags) {
+  if (path == kStandardInput) return ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   for (;;) {
     const int number = ::open(path.c_str(), flags);
     if (number >= 0 || errno != EINTR) return number;

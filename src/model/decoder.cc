@@ -42,7 +42,7 @@ Mask padding_of(const DecoderContext& context) {
 bool can_go_on(const BlockCache& block, std::int64_t tokens) {
   for (std::int64_t b = 0; b < block.tokens.B(); ++b) {
     const std::int64_t forgotten = block.tokens.forgotten(b);
-    if (forgotten > 0 && tokens - (*block.window - 1) < forgotten) return false;
+    if (forgotten > 0 && tokens - std::max<std::int64_t>(*block.window - 1, 1) < forgotten) return false;
   }
   return true;
 }

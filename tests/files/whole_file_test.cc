@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -215,6 +217,32 @@ TEST(RemoveUnfinishedFiles, LeavesNothingOfAProcessThatASignalEnds) {
     EXPECT_THAT(directory.names(), ElementsAre("a"));
     fs::remove(directory / "a");
   }
+}
+
+// Opened anew, a file would begin again, and a socket could not be opened.
+TEST(ReadFile, ReadsStandardInputFromWhereItIs) {
+  const TemporaryDirectory directory;
+  write_file(directory / "text", "first second");
+  const int before = ::dup(STDIN_FILENO);
+  const int file = ::open((directory / "text").c_str(), O_RDONLY | O_CLOEXEC);
+  ::lseek(file, 6, SEEK_SET);
+  ::dup2(file, STDIN_FILENO);
+  ::close(file);
+  const std::vector<std::byte> rest = read_file("/dev/stdin");
+  int pair[2] = {-1, -1};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  ASSERT_EQ(::write(pair[0], "told", 4), 4);
+  ::close(pair[0]);
+  ::dup2(pair[1], STDIN_FILENO);
+  ::close(pair[1]);
+  const std::vector<std::byte> told = read_file("/dev/stdin");
+  ::dup2(before, STDIN_FILENO);
+  ::close(before);
+  const auto text = [](const std::vector<std::byte>& bytes) {
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  EXPECT_EQ(text(rest), "second");
+  EXPECT_EQ(text(told), "told");
 }
 
 TEST(RequireWritable, TellsBeforehandWhatWriteFileWouldMeet) {

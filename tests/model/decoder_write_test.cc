@@ -82,11 +82,11 @@ TEST(DecoderWrite, WritesOnWhereItIs) {
   EXPECT_EQ(kept.computed, 18 + 10);
 }
 
-Decoder with_a_window() {
+Decoder with_a_window(std::int64_t window = 5) {
   Generator generator(3);
   DecoderOptions options{.vocabulary = 11, .length = 1000, .layers = 2, .d_model = 16, .heads = 4, .tied = false};
   options.positions = Positions::rotary;
-  options.choices.windows = {5, 0};
+  options.choices.windows = {window, 0};
   return {options, generator};
 }
 
@@ -126,6 +126,21 @@ TEST(DecoderWrite, ReadsAnewWhatAWindowHasForgotten) {
   text[20] = text[20] == 8 ? 6 : 8;
   write();
   EXPECT_EQ(kept.computed, 324 + 302);
+}
+
+// A window of one token needs nothing of what came before; the place of the next token stays.
+TEST(DecoderWrite, GoesOnBehindAWindowOfOneToken) {
+  const Decoder decoder = with_a_window(1);
+  const Tensor text = Generator(5).randint(0, 11, {1, 300});
+  DecoderCache cache = decoder.make_cache(1, 300);
+  static_cast<void>(decoder.forward_cached(text, cache));
+  const std::int64_t forgotten = cache.blocks[0].tokens.forgotten(0);
+  ASSERT_GT(forgotten, 0);
+  EXPECT_EQ(cache.truncate(forgotten), 0);
+  EXPECT_EQ(cache.length, 0);
+  static_cast<void>(decoder.forward_cached(text, cache));
+  EXPECT_EQ(cache.truncate(forgotten + 1), forgotten + 1);
+  EXPECT_EQ(cache.truncate(forgotten), 0);
 }
 
 TEST(DecoderWrite, RefusesWhatDoesNotFit) {

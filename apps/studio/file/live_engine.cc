@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <span>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,8 @@
 namespace qkv::studio {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::array<const char*, 2> kUnchosen = {"bottleneck/vector", "bottleneck/attention"};
 
 std::string packed(std::span<const std::byte> bytes) {
@@ -21,6 +25,12 @@ std::string packed(std::span<const std::byte> bytes) {
 }
 
 std::string packed_model(const std::string& name) { return packed(read_file(box_file(name + ".safetensors"))); }
+
+// Whether a model is shown by its name in the box, or by the path of its file there.
+bool is_of_box(const std::string& shown, const std::string& name) {
+  std::error_code none;
+  return shown == name || fs::equivalent(shown, box_file(name + ".safetensors"), none);
+}
 
 // What a model takes in a page: base85, and its name with quotes, colon and comma.
 std::size_t bytes_in_page(const std::string& name, const std::string& packed) {
@@ -49,11 +59,12 @@ void add_models(LiveEngine& live, const std::set<std::string>& shown, std::size_
   std::vector<std::pair<std::size_t, std::string>> others;
   std::size_t taken = 0;
   for (const std::string& name : trained_model_names()) {
-    if (shown.contains(name)) {
-      const auto opened = studio.model(name);
+    if (const auto as = std::ranges::find_if(shown, [&](const auto& one) { return is_of_box(one, name); });
+        as != shown.end()) {
+      const auto opened = studio.model(*as);
       taken += bytes_in_page(name, live.models[name] = packed(opened->model().file()->bytes()));
     } else {
-      others.emplace_back(read_file(box_file(name + ".safetensors")).size(), name);
+      others.emplace_back(fs::file_size(box_file(name + ".safetensors")), name);
     }
   }
   std::ranges::sort(others);

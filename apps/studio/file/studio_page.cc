@@ -94,7 +94,9 @@ std::string studio_page(StudioPage page, const FillPage& fill) {
   PageFile file{.title = page.title, .starts = page.starts, .live = live_engine()};
   if (file.live) {
     const std::size_t bytes = page_file(built_pages(), file, Frozen(studio)).size() + base85_bytes(frozen.bytes());
-    add_models(*file.live, frozen.values_of("model"), page.most_bytes - std::min(bytes, page.most_bytes), studio);
+    std::set<std::string> shown = frozen.values_of("model");
+    if (opened.model != nullptr) shown.insert(opened.shown.model);
+    add_models(*file.live, shown, page.most_bytes - std::min(bytes, page.most_bytes), studio);
   }
   keep_models(frozen, file);
   return page_file(built_pages(), file, frozen);

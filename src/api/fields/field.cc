@@ -81,8 +81,8 @@ FieldValue list_in(const FieldInfo& field, FieldType type_of_element, std::strin
 
 // Programs go by a file's ending: a PNG that is called .svg would not be opened.
 void require_ending(const FieldInfo& field, std::string_view path) {
-  constexpr std::string_view kEndings[] = {".png",  ".svg",  ".pdf",  ".jpg", ".jpeg", ".gif",        ".bmp",
-                                           ".webp", ".html", ".json", ".npy", ".npz",  ".safetensors"};
+  constexpr std::string_view kEndings[] = {".png",  ".svg",  ".pdf", ".jpg", ".jpeg",        ".gif",  ".bmp", ".webp",
+                                           ".html", ".json", ".npy", ".npz", ".safetensors", ".gguf", ".csv"};
   const std::string ending = core::small_letters(std::filesystem::path(path).extension().string());
   const bool is_other = ending != field.ending && std::ranges::find(kEndings, ending) != std::end(kEndings);
   if (is_other) api_detail::refuse(field.name, "a name that ends in " + field.ending, fmt::format("\"{}\"", path));
