@@ -101,7 +101,7 @@ const Members<GenerateFigures>& members_of(const GenerateFigures* /*type*/) {
           .add_if_there(&F::messages, "messages", "The conversation, the answer the last")
           .add_if_there(&F::notes, "notes", "How it was written, where the model's files say how; fields in backquotes")
           .add_cautions()
-          .add_if_there(&F::cache_bytes, "cache_bytes", "Of the keys and values that were kept");
+          .add_if_there(&F::cache_bytes, "cache_bytes", "Of the keys and values that were kept, at most: layers with a window keep less");
   return kMembers;
 }
 
