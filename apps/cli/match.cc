@@ -52,12 +52,11 @@ void run_match(Asked<MatchFlags>& asked, const Given& /*all*/) {
 
 Fields<Asked<MatchFlags>> fields_of_match() {
   Fields<MatchFlags> own;
-  own.add(&MatchFlags::words,
-          {.name = kWords,
-           .form = "FILE|TEXT",
-           .meaning = "Pictures and what they may show, in any order",
-           .required = true,
-           .example = "shapes.png"});
+  own.add(&MatchFlags::words, {.name = kWords,
+                               .form = "FILE|TEXT",
+                               .meaning = "Pictures and what they may show, in any order",
+                               .required = true,
+                               .example = "shapes.png"});
   own.add(match_fields());
   own.info("numbers").needs.emplace_back("json");
   own.add(&MatchFlags::out, {.name = "out",
