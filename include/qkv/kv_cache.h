@@ -168,6 +168,7 @@ class KvCache {
   void move_into(std::int64_t capacity);
   void copy_sequence(std::size_t n, const KvCache& from, std::size_t from_n);
   void append_from(std::int64_t first, const TensorView& k, const TensorView& v);
+  void require_held(std::string_view function, std::string_view argument, std::int64_t b, std::int64_t tokens) const;
   void require_room(std::int64_t first, std::int64_t count, std::int64_t tokens) const;
   [[nodiscard]] std::int64_t pages_wanted(std::int64_t first, std::int64_t count, std::int64_t tokens) const;
   void make_room(Sequence& sequence, std::int64_t tokens);

@@ -143,6 +143,14 @@ std::int64_t KvCache::pages_wanted(std::int64_t first, std::int64_t count, std::
   return wanted;
 }
 
+void KvCache::require_held(std::string_view function, std::string_view argument, std::int64_t b,
+                           std::int64_t tokens) const {
+  const std::int64_t held = sequence(function, b).length;
+  if (tokens >= 0 && tokens <= held) return;
+  throw InvalidArgument(function, argument, fmt::format("0 to {}, the length of sequence {}", held, b),
+                        std::to_string(tokens));
+}
+
 void KvCache::require_room(std::int64_t first, std::int64_t count, std::int64_t tokens) const {
   for (std::int64_t b = first; b < first + count; ++b) {
     const std::int64_t most = capacity(b);
@@ -205,11 +213,7 @@ void KvCache::append_from(std::int64_t first, const TensorView& k, const TensorV
 }
 
 void KvCache::truncate(std::int64_t b, std::int64_t length) {
-  const std::int64_t held = sequence("KvCache::truncate", b).length;
-  if (length < 0 || length > held) {
-    throw InvalidArgument("KvCache::truncate", "length", fmt::format("0 to {}, the length of sequence {}", held, b),
-                          std::to_string(length));
-  }
+  require_held("KvCache::truncate", "length", b, length);
   Sequence& one = sequences_[static_cast<std::size_t>(b)];
   one.length = length;
   if (length == 0) one.forgotten = 0;
@@ -219,14 +223,10 @@ void KvCache::truncate(std::int64_t b, std::int64_t length) {
 }
 
 void KvCache::forget_first(std::int64_t b, std::int64_t count) {
-  const std::int64_t held = sequence("KvCache::forget_first", b).length;
-  if (count < 0 || count > held) {
-    throw InvalidArgument("KvCache::forget_first", "count", fmt::format("0 to {}, the length of sequence {}", held, b),
-                          std::to_string(count));
-  }
+  require_held("KvCache::forget_first", "count", b, count);
   Sequence& one = sequences_[static_cast<std::size_t>(b)];
   if (kind_ == Kind::contiguous) {
-    store_->move_to_begin(one.pages.front(), count, held - count);
+    store_->move_to_begin(one.pages.front(), count, one.length - count);
   } else {
     const std::int64_t pages = count / store_->page_tokens();
     for (std::int64_t n = 0; n < pages; ++n) store_->drop(one.pages[static_cast<std::size_t>(n)]);

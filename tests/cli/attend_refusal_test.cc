@@ -10,14 +10,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using tests::Outcome;
 
-#if defined(__has_feature)
-constexpr bool kAddressSanitizer = __has_feature(address_sanitizer);
-#elif defined(__SANITIZE_ADDRESS__)
-constexpr bool kAddressSanitizer = true;
-#else
-constexpr bool kAddressSanitizer = false;
-#endif
-
 class AttendRefusal : public tests::Attend {
  protected:
   AttendRefusal() { write_inputs({1, 2, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4}); }
@@ -304,7 +296,7 @@ TEST_F(AttendRefusal, SinksThatAreNotOneNumberForEachHead) {
 }
 
 TEST_F(AttendRefusal, ShapesThatMemoryDoesNotHold) {
-  if (kAddressSanitizer) GTEST_SKIP() << "AddressSanitizer takes more address space than this test leaves";
+  if (tests::kHasShadowMemory) GTEST_SKIP() << "AddressSanitizer takes more address space than this test leaves";
   constexpr std::int64_t kQueries = 1 << 20;
   write_inputs({1, 1, kQueries, 1}, {1, 1, 1, 1}, {1, 1, 1, 4096});
   const Outcome outcome = tests::run_qkv_within(

@@ -80,16 +80,8 @@ TEST(Naming, NamesWhatWasGiven) {
   EXPECT_THAT(other.err, StartsWith("qkv fetch: --hub: cannot look up owner/name at http://127.0.0.1:9: "));
 }
 
-#if defined(__has_feature)
-constexpr bool kHasShadowMemory = __has_feature(address_sanitizer);
-#elif defined(__SANITIZE_ADDRESS__)
-constexpr bool kHasShadowMemory = true;
-#else
-constexpr bool kHasShadowMemory = false;
-#endif
-
 TEST(Naming, NamesWhatMemoryEndsFor) {
-  if (kHasShadowMemory) GTEST_SKIP() << "the sanitizer needs more address space than the test gives";
+  if (tests::kHasShadowMemory) GTEST_SKIP() << "the sanitizer needs more address space than the test gives";
   constexpr std::uint64_t kMemory = std::uint64_t{1} << 30;
   const std::string error = "there is not enough memory for ";
   const Outcome tile =

@@ -155,8 +155,8 @@ void require_at_most_one(const FieldInfo& field, const Present& present) {
 void require_one(const FieldInfo& field, const Present& present) {
   if (field.one_of.empty()) return;
   const Names all = with(field.name, field.one_of);
-  if (there_of(all, present).empty())
-    api_detail::refuse(fmt::format("{}", fmt::join(all, ", ")), "one of them", "none");
+  if (!there_of(all, present).empty()) return;
+  api_detail::refuse(fmt::format("{}", fmt::join(all, ", ")), "one of them", "none");
 }
 
 bool names(const Names& all, const std::string& name) { return std::ranges::find(all, name) != all.end(); }
