@@ -32,7 +32,7 @@ TEST(WrittenFiles, AreNoneThatAreRead) {
   const tests::TemporaryDirectory directory;
   for (const Case& one : kCases) {
     const bool is_page = one.written == "--html" || one.written == "--export";
-    const std::string file = directory / (is_page ? "file.html" : "file.npy");
+    const std::string file = directory / (is_page ? "file.html" : one.written == "--csv" ? "file.csv" : "file.npy");
     write_file(file, "a text");
     std::vector<std::string> words = one.words;
     std::ranges::replace(words, "FILE", file);
