@@ -29,16 +29,7 @@ std::string bare(const std::string& cell) {
   return begin == std::string::npos ? "" : cell.substr(begin, cell.find_last_not_of(" `") + 1 - begin);
 }
 
-}  // namespace
-
-std::vector<std::string> DescribedOption::command_words() const {
-  std::istringstream text(command);
-  std::vector<std::string> words;
-  for (std::string word; text >> word;) words.push_back(word);
-  return words;
-}
-
-std::vector<DescribedOption> described_options() {
+std::vector<DescribedOption> read_options() {
   constexpr std::string_view kTitle = "### `qkv ";
   std::vector<DescribedOption> options;
   std::string command;
@@ -58,6 +49,20 @@ std::vector<DescribedOption> described_options() {
                        .example = bare(cells[6])});
   }
   return options;
+}
+
+}  // namespace
+
+std::vector<std::string> DescribedOption::command_words() const {
+  std::istringstream text(command);
+  std::vector<std::string> words;
+  for (std::string word; text >> word;) words.push_back(word);
+  return words;
+}
+
+const std::vector<DescribedOption>& described_options() {
+  static const std::vector<DescribedOption> kOptions = read_options();
+  return kOptions;
 }
 
 }  // namespace qkv::tests

@@ -20,6 +20,6 @@ struct DescribedOption {
   }
 };
 
-[[nodiscard]] std::vector<DescribedOption> described_options();
+[[nodiscard]] const std::vector<DescribedOption>& described_options();
 
 }  // namespace qkv::tests

@@ -1,9 +1,8 @@
-// What each command is asked, as effects.txt has it, in a folder of files that it may read.
+// What each command is asked, as effects.txt has it.
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,14 +10,14 @@
 #include <string_view>
 #include <vector>
 
-#include "../hub/hub_server.h"
-#include "cli/command.h"
 #include "cli/described_options.h"
-#include "files/temporary_directory.h"
 
 namespace qkv::tests {
 
 using Words = std::vector<std::string>;
+
+/// Words as a shell reads them, of which some stand in double quotes.
+[[nodiscard]] Words words_of(const std::string& text);
 
 struct Effect {
   std::optional<Words> before;
@@ -56,33 +55,5 @@ struct Effects {
 /// Those that it asks, and each as a part of a test's name.
 [[nodiscard]] std::vector<std::string> commands();
 [[nodiscard]] std::string name_of_command(const testing::TestParamInfo<std::string>& command);
-
-struct Reply {
-  int code = 0;
-  std::string out, err;
-  std::map<std::string, std::string> files;
-  bool operator==(const Reply&) const = default;
-};
-
-/// Works in a folder of its own, with a hub.
-class Asked : public testing::Test {
- protected:
-  void SetUp() override;
-  void TearDown() override;
-
-  /// What a request gives, in a fresh copy of the folder; times are left out.
-  Reply reply_of(const std::string& command, const Words& words);
-  /// How many threads it starts.
-  int threads_of(const std::string& command, const Words& words);
-
- private:
-  // In a fresh copy of the folder.
-  Outcome run(const std::string& command, const Words& words, const std::vector<Environment>& extra = {});
-
-  HubServer hub_;
-  std::filesystem::path home_;
-  const TemporaryDirectory directory_;
-  const std::filesystem::path given_ = directory_ / "given", here_ = directory_ / "here";
-};
 
 }  // namespace qkv::tests

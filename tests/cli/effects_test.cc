@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "cli/asked.h"
 #include "cli/command.h"
+#include "cli/without_times.h"
 
 namespace qkv::effects_test {
 namespace {
@@ -84,7 +86,7 @@ Words in_json(Words words) {
 TEST_P(EffectTest, OfEachOptionBesideJson) {
   const Effects effects = read_effects();
   const std::string& command = GetParam();
-  const auto all = described_options();
+  const auto& all = described_options();
   const auto is_json = [&](const DescribedOption& option) {
     return option.command == command && option.name == "--json";
   };
@@ -162,6 +164,19 @@ TEST(Effects, AreOfCommandsAndOptionsThatThereAre) {
   std::set<std::string> asked;
   for (const auto& [command, words] : effects.requests) asked.insert(command);
   EXPECT_EQ(asked, described);
+}
+
+TEST(Effects, AreNoTimes) {
+  const std::vector<std::pair<std::string, std::string>> all = {
+      {"in  12.5 ms, 1,234 tokens/s, 3e-05s; 2 min", "in #, #, #; #"},
+      {"4.0 GB/s of 12 GiB, 100B", " #/s of #, #"},
+      {"7 µs", " #"},
+      {R"({"seconds": 0.5, "in_bytes_all":-3e+07, "steps": 5})", R"({"seconds": #, "in_bytes_all": #, "steps": 5})"},
+      {R"("seconds": null "bytes" 5)", R"("seconds": null "bytes" 5)"},
+      {"8 heads, 5 sets, 1e5, 3 msx, 2e", "8 heads, 5 sets, 1e5, 3 msx, 2e"},
+      {R"(a "quoted" 5 s)", R"(a "quoted" #)"},
+  };
+  for (const auto& [text, kept] : all) EXPECT_EQ(tests::without_times(text), kept);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/asked.h"
 #include "cli/command.h"
 #include "cli/described_options.h"
 #include "cli/effects.h"
