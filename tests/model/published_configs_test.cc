@@ -2,6 +2,7 @@
 // is read, known to change nothing, or named.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -105,6 +106,17 @@ TEST_P(PublishedConfig, NamesAWordThatItDoesNotKnow) {
   EXPECT_EQ(cautions.front().find("text_config.attention_foo") != std::string::npos, has_towers);
 }
 
+// Words of numbers that opening looks at: of others no value changes anything. A network of many layers takes long.
+std::vector<std::string> numbers_asked(const ConfigFile& config) {
+  static_cast<void>(opened(config));
+  const std::vector<std::string> asked = config.asked();
+  std::vector<std::string> numbers;
+  for (const auto& [word, value] : config.json().items()) {
+    if (value.is_number() && std::ranges::find(asked, word) != asked.end()) numbers.push_back(word);
+  }
+  return numbers;
+}
+
 // What opening says; empty if it opens.
 std::string said_of(const Json& json) {
   try {
@@ -116,8 +128,8 @@ std::string said_of(const Json& json) {
 }
 
 TEST_P(PublishedConfig, RefusesWhatIsNoNumberByName) {
-  for (const auto& [word, value] : entry().at("config").items()) {
-    if (!value.is_number() || entry().contains("refused")) continue;
+  if (entry().contains("refused")) return;
+  for (const std::string& word : numbers_asked(config())) {
     Json changed = entry().at("config");
     for (const char* nonsense : {"\"7\"", "true", "[[1]]", "{\"a\": 1}"}) {
       changed[word] = Json::parse(nonsense);
@@ -132,8 +144,9 @@ TEST_P(PublishedConfig, RefusesWhatIsNoNumberByName) {
 // Every size, so large that products of three are beyond 2^63, and none: an error before memory is taken, or a model
 // whose parameters are counted.
 TEST_P(PublishedConfig, TakesNoMemoryForNonsense) {
-  for (const auto& [word, value] : entry().at("config").items()) {
-    if (!value.is_number_integer() || entry().contains("refused")) continue;
+  if (entry().contains("refused")) return;
+  for (const std::string& word : numbers_asked(config())) {
+    if (!entry().at("config").at(word).is_number_integer()) continue;
     for (const std::int64_t size : {std::int64_t{0}, (std::int64_t{1} << 31) - 1, std::int64_t{1} << 31,
                                     std::int64_t{1} << 40, std::numeric_limits<std::int64_t>::max()}) {
       Json changed = entry().at("config");
