@@ -116,11 +116,10 @@ void TensorView::load_row(std::span<const std::int64_t> leading, std::span<doubl
 }
 
 std::vector<double> TensorView::to_vector() const {
-  std::vector<double> result;
-  result.reserve(core::checked_count<double>("TensorView::to_vector", shape_));
-  core::with_type(dtype_, [&]<class T>(T) {
+  std::vector<double> result(core::checked_count<double>("TensorView::to_vector", shape_));
+  core::with_type(dtype_, [&, to = result.data()]<class T>(T) mutable {
     const T* source = static_cast<const T*>(data_);
-    core::for_each_offset(*this, [&](std::int64_t offset) { result.push_back(core::read(source + offset)); });
+    core::for_each_offset(*this, [&](std::int64_t offset) { *to++ = core::read(source + offset); });
   });
   return result;
 }

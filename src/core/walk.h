@@ -21,11 +21,16 @@ template <class T>
 
 template <class Body>
 void walk(const Shape& shape, const Strides& strides, int axis, std::int64_t offset, const Body& body) {
-  if (axis == shape.rank()) {
+  if (axis == shape.rank()) {  // of rank 0
     body(offset);
     return;
   }
-  for (std::int64_t i = 0; i < shape[axis]; ++i) walk(shape, strides, axis + 1, offset + i * strides[axis], body);
+  const std::int64_t size = shape[axis], stride = strides[axis];
+  if (axis + 1 == shape.rank()) {
+    for (std::int64_t i = 0; i < size; ++i) body(offset + i * stride);
+    return;
+  }
+  for (std::int64_t i = 0; i < size; ++i) walk(shape, strides, axis + 1, offset + i * stride, body);
 }
 
 // body(offset) for each element of the view, in row-major order.

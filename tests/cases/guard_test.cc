@@ -35,13 +35,13 @@ class Guards : public testing::TestWithParam<Parameters> {};
 
 void expect_same_in_guarded_memory(const Case& one, Edge edge) {
   const Inputs inputs = Inputs::of(one);
+  const GuardedTensor q(Tensor(inputs.q.view()), edge);
+  const GuardedTensor k(Tensor(inputs.k.view()), edge);
+  const GuardedTensor v(Tensor(inputs.v.view()), edge);
   for (const std::string& target : targets(one.dtype)) {
     AttentionOptions options = inputs.options;
     options.target = target;
     options.threads = 1;
-    const GuardedTensor q(Tensor(inputs.q.view()), edge);
-    const GuardedTensor k(Tensor(inputs.k.view()), edge);
-    const GuardedTensor v(Tensor(inputs.v.view()), edge);
     const GuardedTensor out(one.dtype, {one.B, one.Hq(), one.Tq, one.Dv}, edge);
     const GuardedTensor lse(DType::f32, {one.B, one.Hq(), one.Tq}, edge);
     const std::size_t bytes = attention_scratch_bytes(q.view(), k.view(), v.view(), options);
@@ -58,20 +58,20 @@ void expect_same_in_guarded_memory(const Case& one, Edge edge) {
 void expect_same_gradients_in_guarded_memory(const Case& one, Edge edge) {
   const Inputs inputs = Inputs::of(one);
   const Upstream upstream = Upstream::of(one, inputs);
+  const auto guarded = [&](const Placed& x) { return GuardedTensor(Tensor(x.view()), edge); };
+  const GuardedTensor q = guarded(inputs.q);
+  const GuardedTensor k = guarded(inputs.k);
+  const GuardedTensor v = guarded(inputs.v);
+  const GuardedTensor out = guarded(upstream.out);
+  const GuardedTensor lse = guarded(upstream.lse);
+  const GuardedTensor d_out = guarded(upstream.d_out);
+  const GuardedTensor d_lse = guarded(upstream.d_lse);
+  BackwardOptions backward;
+  if (upstream.has_d_lse) backward.d_lse = d_lse.view();
   for (const std::string& target : targets(one.dtype)) {
     AttentionOptions options = inputs.options;
     options.target = target;
     options.threads = 1;
-    const auto guarded = [&](const Placed& x) { return GuardedTensor(Tensor(x.view()), edge); };
-    const GuardedTensor q = guarded(inputs.q);
-    const GuardedTensor k = guarded(inputs.k);
-    const GuardedTensor v = guarded(inputs.v);
-    const GuardedTensor out = guarded(upstream.out);
-    const GuardedTensor lse = guarded(upstream.lse);
-    const GuardedTensor d_out = guarded(upstream.d_out);
-    const GuardedTensor d_lse = guarded(upstream.d_lse);
-    BackwardOptions backward;
-    if (upstream.has_d_lse) backward.d_lse = d_lse.view();
     const AttentionGradients gradients =
         attention_backward(d_out.view(), q.view(), k.view(), v.view(), out.view(), lse.view(), options, backward);
     const Gradients expected = run_backward_on(target, one, inputs, upstream, 1);
