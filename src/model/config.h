@@ -39,7 +39,8 @@ inline constexpr std::array kImagePoolings = {ImagePooling::mean, ImagePooling::
 inline constexpr std::array kTextPoolings = {TextPooling::mean, TextPooling::last, TextPooling::end,
                                              TextPooling::highest};
 inline constexpr std::array kPairLosses = {PairLoss::softmax, PairLoss::sigmoid};
-inline constexpr std::array kExpertShares = {ExpertShares::of_chosen, ExpertShares::of_all, ExpertShares::in_turn};
+inline constexpr std::array kExpertShares = {ExpertShares::of_chosen, ExpertShares::of_all, ExpertShares::in_turn,
+                                             ExpertShares::sigmoid, ExpertShares::sigmoid_of_chosen};
 inline constexpr std::array kFeedForwards = {FeedForwardKind::plain, FeedForwardKind::gated, FeedForwardKind::limited};
 
 /// Writes each option that it is called with.
@@ -177,12 +178,20 @@ void each_layer_choice(Options& o, const Each& each) {
   each.later("expert_shares", o.choices.experts.shares, usual.experts.shares);
   each.later("router_jitter", o.choices.experts.router_jitter, usual.experts.router_jitter);
   each.later("router_bias", o.choices.experts.router_bias, usual.experts.router_bias);
+  each.later("expert_groups", o.choices.experts.groups, usual.experts.groups);
+  each.later("groups_per_token", o.choices.experts.groups_per_token, usual.experts.groups_per_token);
+  each.later("router_correction", o.choices.experts.correction, usual.experts.correction);
+  each.later("expert_factor", o.choices.experts.factor, usual.experts.factor);
   each.later("shared_d_ff", o.choices.experts.shared_d_ff, usual.experts.shared_d_ff);
   each.later("shared_gate", o.choices.experts.shared_gate, usual.experts.shared_gate);
   each.later("without_experts", o.choices.without_experts, usual.without_experts);
   each.later("out_bias", o.choices.out_bias, usual.out_bias);
   each.later("kv_heads", o.choices.kv_heads, usual.kv_heads);
   each.later("d_k", o.choices.d_k, usual.d_k);
+  each.later("d_v", o.choices.d_v, usual.d_v);
+  each.later("kv_rank", o.choices.latent.kv_rank, usual.latent.kv_rank);
+  each.later("q_rank", o.choices.latent.q_rank, usual.latent.q_rank);
+  each.later("latent_epsilon", o.choices.latent.epsilon, usual.latent.epsilon);
   each.later("qk_norm", o.choices.qk_norm, usual.qk_norm);
   each.later("qk_norm_of_all", o.choices.qk_norm_of_all, usual.qk_norm_of_all);
   each.later("scale", o.choices.scale, usual.scale);

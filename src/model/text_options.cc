@@ -35,6 +35,9 @@ void require_countable(std::string_view model, const TextOptions& options) {
   require_width("heads", options.heads);
   require_width("d_k", head_width(options));
   require_width("d_k", head_width(options) * options.heads);
+  require_width("d_v", options.choices.d_v.value_or(1) * options.heads);
+  require_width("kv_rank", options.choices.latent.kv_rank);
+  require_width("q_rank", options.choices.latent.q_rank.value_or(1));
   if (options.positions == Positions::learned) require_width("length", options.length);
 }
 
@@ -158,6 +161,8 @@ StackOptions stack_options(const TextOptions& options, StackKind kind) {
   stack.block.attention.out_bias = choices.out_bias;
   stack.block.attention.kv_heads = choices.kv_heads;
   stack.block.attention.d_k = choices.d_k;
+  stack.block.attention.d_v = choices.d_v;
+  stack.block.attention.latent = choices.latent;
   stack.block.attention.qk_norm = choices.qk_norm;
   stack.block.attention.qk_norm_of_all = choices.qk_norm_of_all;
   stack.block.attention.qk_norm_kind = choices.norm == NormKind::rms_plus_one ? NormKind::rms_plus_one : NormKind::rms;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -75,9 +76,52 @@ std::optional<Linear> distance_map(const MultiHeadOptions& options, bool is_read
   return Linear({.in = options.d_model, .out = width, .bias = options.bias, .dtype = dtype}, init);
 }
 
+void require_latent(const MultiHeadOptions& options) {
+  if (options.latent == LatentOptions{}) return;
+  nn::require_positive(kAttention, "latent.kv_rank", options.latent.kv_rank);
+  const bool has_others = options.d_context || options.qk_norm || options.relative.span > 0;
+  if (!has_others && options.kv_heads.value_or(options.heads) == options.heads && options.rotary) return;
+  throw InvalidArgument(kAttention, "latent",
+                        "self-attention with rotary, as many key heads as heads, no qk_norm and no relative",
+                        "another");
+}
+
+bool has_latent(const MultiHeadOptions& options) { return options.latent.kv_rank > 0; }
+
+LatentSizes latent_sizes(const MultiHeadOptions& options) {
+  const std::int64_t d_k = options.d_k.value_or(options.d_model / options.heads);
+  return {.d_model = options.d_model,
+          .heads = options.heads,
+          .d_k = d_k,
+          .d_v = options.d_v.value_or(d_k),
+          .turned = options.rotary->dim,
+          .bias = options.bias};
+}
+
+std::optional<LatentQueries> latent_queries(const MultiHeadOptions& options, const Init& init, DType dtype) {
+  if (!options.latent.q_rank) return std::nullopt;
+  return LatentQueries(options.latent, latent_sizes(options), init, dtype);
+}
+
+std::optional<LatentKeys> latent_keys(const MultiHeadOptions& options, const Init& init, DType dtype) {
+  if (!has_latent(options)) return std::nullopt;
+  return LatentKeys(options.latent, latent_sizes(options), init, dtype);
+}
+
+// Of keys or values, `width` numbers of each head.
+std::optional<Linear> own_map(const MultiHeadOptions& options, std::int64_t width, const Init& init, DType dtype) {
+  if (has_latent(options)) return std::nullopt;
+  return Linear({.in = options.d_context.value_or(options.d_model),
+                 .out = options.kv_heads.value_or(options.heads) * width,
+                 .bias = options.bias,
+                 .dtype = dtype},
+                init);
+}
+
 MultiHeadOptions checked(MultiHeadOptions options) {
   require_sizes(options);
   require_relative(options);
+  require_latent(options);
   require_rotary(options, options.d_k.value_or(options.d_model / options.heads));
   return options;
 }
@@ -168,9 +212,15 @@ Variable whole(const KvCache& cache, const Rows& rows_of) {
 MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& options, const Init& init, DType dtype)
     : options_(checked(options)),
       rotary_(options.rotary ? nn::SharedRotary::of(*options.rotary) : nullptr),
-      q_({.in = options.d_model, .out = heads() * d_k(), .bias = options.bias, .dtype = dtype}, init),
-      k_({.in = d_context(), .out = kv_heads() * d_k(), .bias = options.bias, .dtype = dtype}, init),
-      v_({.in = d_context(), .out = kv_heads() * d_v(), .bias = options.bias, .dtype = dtype}, init),
+      q_latent_(latent_queries(options, init, dtype)),
+      q_({.in = options.latent.q_rank.value_or(options.d_model),
+          .out = heads() * d_k(),
+          .bias = options.bias && !has_latent(options),
+          .dtype = dtype},
+         init),
+      k_(own_map(options, d_k(), init, dtype)),
+      v_(own_map(options, d_v(), init, dtype)),
+      latent_(latent_keys(options, init, dtype)),
       q_norm_(head_norm(options, heads(), d_k(), init, dtype)),
       k_norm_(head_norm(options, kv_heads(), d_k(), init, dtype)),
       relative_k_(distance_map(options, options.relative.of_queries, init, dtype)),
@@ -183,22 +233,38 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& options, const In
   if (options.sinks) sinks_ = init.constant({heads()}, 0, dtype);
 }
 
-Variable MultiHeadAttention::projected(Side side, const Variable& x, const std::optional<RotaryTables>& tables) const {
-  const bool is_query = side == Side::queries;
-  const std::optional<Norm>& norm = is_query ? q_norm_ : k_norm_;
-  Variable heads_of = nn::named(is_query ? "q" : "k", [&] {
-    const Variable packed = (is_query ? q_ : k_).forward(x);
-    const std::int64_t count = is_query ? heads() : kv_heads();
-    if (norm && options_.qk_norm_of_all) return split_heads(norm->forward(packed), count);
-    const Variable split = split_heads(packed, count);
-    return norm ? norm->forward(split) : split;
-  });
-  if (!tables) return heads_of;
-  return nn::traced(is_query ? "q_rotated" : "k_rotated", rotary(heads_of, *tables));
+Variable MultiHeadAttention::normed(Side side, const Variable& packed) const {
+  const std::optional<Norm>& norm = side == Side::queries ? q_norm_ : k_norm_;
+  const std::int64_t count = side == Side::queries ? heads() : kv_heads();
+  if (norm && options_.qk_norm_of_all) return split_heads(norm->forward(packed), count);
+  const Variable split = split_heads(packed, count);
+  return norm ? norm->forward(split) : split;
 }
 
-Variable MultiHeadAttention::values_of(const Variable& context) const {
-  return nn::named("v", [&] { return split_heads(v_.forward(context), kv_heads()); });
+Variable MultiHeadAttention::turned(Side side, const Variable& heads_of,
+                                    const std::optional<RotaryTables>& tables) const {
+  if (!tables) return heads_of;
+  const std::int64_t still = latent_ ? d_k() - options_.rotary->dim : 0;
+  const Variable all =
+      still == 0 ? rotary(heads_of, *tables)
+                 : concat({slice(heads_of, 3, 0, still), rotary(slice(heads_of, 3, still, d_k()), *tables)}, 3);
+  return nn::traced(side == Side::queries ? "q_rotated" : "k_rotated", all);
+}
+
+Variable MultiHeadAttention::queries_of(const Variable& x, const std::optional<RotaryTables>& tables) const {
+  const Variable read = q_latent_ ? q_latent_->forward(x) : x;
+  return turned(Side::queries, nn::named("q", [&] { return normed(Side::queries, q_.forward(read)); }), tables);
+}
+
+LatentKeys::KeysAndValues MultiHeadAttention::keys_and_values(const Variable& context,
+                                                              const std::optional<RotaryTables>& tables) const {
+  if (latent_) {
+    const LatentKeys::KeysAndValues read = latent_->forward(context);
+    return {.k = turned(Side::keys, nn::traced("k", read.k), tables), .v = nn::traced("v", read.v)};
+  }
+  const Variable k = nn::named("k", [&] { return normed(Side::keys, k_->forward(context)); });
+  return {.k = turned(Side::keys, k, tables),
+          .v = nn::named("v", [&] { return split_heads(v_->forward(context), kv_heads()); })};
 }
 
 AttentionOptions MultiHeadAttention::own_options(const AttentionOptions& call) const {
@@ -236,7 +302,7 @@ LearnedTerms MultiHeadAttention::learned_terms(const Variable& q, const Variable
     return split_heads(cast((own ? *own : other).forward(read), q.dtype()), heads());
   };
   Variable scores;
-  if (relative.of_queries) scores = scores_of_distances(q, rows(relative_k_, k_, DistanceOrder::falling));
+  if (relative.of_queries) scores = scores_of_distances(q, rows(relative_k_, *k_, DistanceOrder::falling));
   if (relative.of_keys) {
     const Variable of_keys = transpose(scores_of_distances(k, rows(relative_q_, q_, DistanceOrder::rising)), 2, 3);
     scores = scores.empty() ? of_keys : scores + of_keys;
@@ -263,9 +329,8 @@ Variable MultiHeadAttention::attend_over_cache(const Variable& q, const MultiHea
 
 Variable MultiHeadAttention::attend(const Variable& x, const Variable& context, const MultiHeadCall& call,
                                     const std::optional<RotaryTables>& tables) const {
-  const Variable q = projected(Side::queries, x, tables);
-  const Variable k = projected(Side::keys, context, tables);
-  const Variable v = values_of(context);
+  const Variable q = queries_of(x, tables);
+  const auto [k, v] = keys_and_values(context, tables);
   if (call.cache != nullptr) {
     if (q.requires_gradient()) {
       throw InvalidArgument(kAttention, "cache", "none while gradients are recorded", "a cache");
@@ -313,15 +378,14 @@ Variable MultiHeadAttention::forward_remembered(const Variable& x, const MultiHe
   require_sequence("x", options_.d_model, x);
   if (call.cache == nullptr) throw InvalidArgument(kAttention, "cache", "one that read_context() has filled", "none");
   const nn::Tracing tracing(call.trace);
-  const Variable q = projected(Side::queries, x, std::nullopt);
+  const Variable q = queries_of(x, std::nullopt);
   require_unrecorded({&q});
   return tracing.result(attend_over_cache(q, call));
 }
 
 void MultiHeadAttention::read_context(const Variable& context, KvCache& cache) const {
   require_sequence("context", d_context(), context);
-  const Variable k = projected(Side::keys, context, std::nullopt);
-  const Variable v = values_of(context);
+  const auto [k, v] = keys_and_values(context, std::nullopt);
   require_unrecorded({&k, &v});
   cache.append(k.value(), v.value());
 }
@@ -336,9 +400,11 @@ KvFormat MultiHeadAttention::cache_format(DType dtype) const {
 
 Parameters MultiHeadAttention::parameters() const {
   Parameters all;
+  if (q_latent_) all = q_latent_->parameters();
   append(all, "q", q_.parameters());
-  append(all, "k", k_.parameters());
-  append(all, "v", v_.parameters());
+  if (k_) append(all, "k", k_->parameters());
+  if (v_) append(all, "v", v_->parameters());
+  if (latent_) std::ranges::copy(latent_->parameters(), std::back_inserter(all));
   if (q_norm_) append(all, "q_norm", q_norm_->parameters());
   if (k_norm_) append(all, "k_norm", k_norm_->parameters());
   if (relative_k_) append(all, "relative_k", relative_k_->parameters());

@@ -1,6 +1,7 @@
 #include "qkv/nn/experts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -12,6 +13,7 @@
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/embedding.h"
 #include "qkv/autograd/masked_fill.h"
+#include "qkv/autograd/reduce.h"
 #include "qkv/autograd/shape.h"
 #include "qkv/autograd/softmax.h"
 
@@ -19,6 +21,36 @@ namespace qkv {
 namespace {
 
 constexpr std::string_view kExperts = "Experts";
+
+bool is_sigmoid(ExpertShares shares) {
+  return shares == ExpertShares::sigmoid || shares == ExpertShares::sigmoid_of_chosen;
+}
+
+void require_groups(const ExpertOptions& options) {
+  const auto refuse = [](const char* word, const std::string& expected, const std::string& got) {
+    throw InvalidArgument(kExperts, word, expected, got);
+  };
+  const std::int64_t each = options.groups < 1 ? 0 : options.count / options.groups;
+  const std::int64_t least = is_sigmoid(options.shares) && options.groups > 1 ? 2 : 1;
+  if (each < least || options.count % options.groups != 0) {
+    refuse("groups",
+           "a divisor of count, " + std::to_string(options.count) + (least == 2 ? ", that leaves two in each" : ""),
+           std::to_string(options.groups));
+  }
+  if (options.groups > 1 && options.shares == ExpertShares::in_turn) {
+    refuse("groups", "1 with shares in_turn", std::to_string(options.groups));
+  }
+  if (options.groups_per_token < 1 || options.groups_per_token > options.groups) {
+    refuse("groups_per_token", "1 to groups, " + std::to_string(options.groups),
+           std::to_string(options.groups_per_token));
+  }
+  if (options.groups > 1 && options.per_token > options.groups_per_token * each) {
+    refuse("groups_per_token", "groups that have per_token experts, " + std::to_string(options.per_token),
+           std::to_string(options.groups_per_token) + " of " + std::to_string(each));
+  }
+  if (options.correction && !is_sigmoid(options.shares))
+    refuse("correction", "none where shares are no sigmoids", "one");
+}
 
 LinearOptions router_of(const ExpertOptions& options, const FeedForwardOptions& layer) {
   nn::require_positive(kExperts, "count", options.count);
@@ -29,6 +61,7 @@ LinearOptions router_of(const ExpertOptions& options, const FeedForwardOptions& 
   if (!(options.router_jitter >= 0)) {
     throw InvalidArgument(kExperts, "router_jitter", "0 or more", std::to_string(options.router_jitter));
   }
+  require_groups(options);
   return {.in = layer.d_model, .out = options.count, .bias = options.router_bias, .dtype = layer.dtype};
 }
 
@@ -50,22 +83,51 @@ std::optional<Linear> shared_gate_of(const ExpertOptions& options, const FeedFor
   return Linear({.in = layer.d_model, .out = 1, .bias = false, .dtype = layer.dtype}, init);
 }
 
-// True for all but the k largest of each row of E.
-Tensor all_but_largest(const TensorView& scores, std::int64_t k) {
-  const std::vector<double> values = scores.to_vector();
-  const auto E = static_cast<std::size_t>(scores.dim(-1));
-  Tensor hidden(DType::b8, scores.shape());
+// The numbers of the k largest of `values`, of equal ones the first; NaN counts as the largest.
+std::vector<std::size_t> largest(std::span<const double> values, std::int64_t k) {
+  const auto value = [&](std::size_t n) {
+    return std::isnan(values[n]) ? std::numeric_limits<double>::infinity() : values[n];
+  };
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](std::size_t a, std::size_t b) {
+    return value(a) > value(b) || (value(a) == value(b) && a < b);
+  });
+  order.resize(static_cast<std::size_t>(k));
+  return order;
+}
+
+// What counts of the experts of a group: its largest, or its two largest.
+double group_value(std::span<const double> group, std::int64_t counted) {
+  double sum = 0;
+  for (const std::size_t n : largest(group, counted)) sum += group[n];
+  return sum;
+}
+
+// The chosen of one token, by `values` of all experts.
+std::vector<std::size_t> chosen(const ExpertOptions& options, std::span<const double> values) {
+  if (options.groups == options.groups_per_token) return largest(values, options.per_token);
+  const std::size_t each = values.size() / static_cast<std::size_t>(options.groups);
+  std::vector<double> of_groups;
+  for (std::size_t first = 0; first < values.size(); first += each) {
+    of_groups.push_back(group_value(values.subspan(first, each), is_sigmoid(options.shares) ? 2 : 1));
+  }
+  std::vector<double> left(values.size(), -std::numeric_limits<double>::infinity());
+  for (const std::size_t group : largest(of_groups, options.groups_per_token)) {
+    std::ranges::copy(values.subspan(group * each, each), left.begin() + static_cast<std::ptrdiff_t>(group * each));
+  }
+  return largest(left, options.per_token);
+}
+
+// True for all but the chosen of each row of E, by values [..., E].
+Tensor all_but_chosen(const ExpertOptions& options, const TensorView& values) {
+  const std::vector<double> all = values.to_vector();
+  const auto E = static_cast<std::size_t>(options.count);
+  Tensor hidden(DType::b8, values.shape());
   const std::span<bool> flags = hidden.values<bool>();
-  std::vector<std::size_t> order(E);
-  for (std::size_t row = 0; row < values.size(); row += E) {
-    const auto value = [&](std::size_t e) {
-      return std::isnan(values[row + e]) ? std::numeric_limits<double>::infinity() : values[row + e];
-    };
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](std::size_t a, std::size_t b) {
-      return value(a) > value(b) || (value(a) == value(b) && a < b);
-    });
-    for (std::size_t n = 0; n < E; ++n) flags[row + order[n]] = n >= static_cast<std::size_t>(k);
+  std::ranges::fill(flags, true);
+  for (std::size_t row = 0; row < all.size(); row += E) {
+    for (const std::size_t e : chosen(options, std::span(all).subspan(row, E))) flags[row + e] = false;
   }
   return hidden;
 }
@@ -128,13 +190,14 @@ Tensor ids_of(const std::vector<std::int64_t>& ids) { return {ids, {static_cast<
 }  // namespace
 
 std::string_view name_of(ExpertShares shares) noexcept {
-  if (shares == ExpertShares::of_chosen) return "of_chosen";
-  return shares == ExpertShares::of_all ? "of_all" : "in_turn";
+  constexpr std::array<std::string_view, 5> kNames = {"of_chosen", "of_all", "in_turn", "sigmoid", "sigmoid_of_chosen"};
+  return kNames[static_cast<std::size_t>(shares)];
 }
 
 Experts::Experts(const ExpertOptions& options, const FeedForwardOptions& layer, const Init& init)
     : options_(options),
       router_(router_of(options, layer), init),
+      correction_(options.correction ? init.constant({options.count}, 0, layer.dtype) : Variable()),
       experts_(experts_of(options, layer, init)),
       shared_(shared_of(options, layer, init)),
       shared_gate_(shared_gate_of(options, layer, init)) {}
@@ -154,9 +217,19 @@ Variable Experts::shares_in_turn(const Variable& scores) const {
   return all;
 }
 
+Variable Experts::shares_of_sigmoids(const Variable& scores) const {
+  const Variable all = sigmoid(scores);
+  // A correction chooses alone, so that no gradient reaches it.
+  const Variable values = correction_.empty() ? all : all + cast(correction_, all.dtype());
+  const Variable shares = masked_fill(all, all_but_chosen(options_, values.value()), 0);
+  if (options_.shares == ExpertShares::sigmoid) return shares;
+  return shares / sum(shares, {-1}, ReducedAxes::keep);
+}
+
 Variable Experts::shares_of(const Variable& scores) const {
   if (options_.shares == ExpertShares::in_turn) return shares_in_turn(scores);
-  const Tensor others = all_but_largest(scores.value(), options_.per_token);
+  if (is_sigmoid(options_.shares)) return shares_of_sigmoids(scores);
+  const Tensor others = all_but_chosen(options_, scores.value());
   if (options_.shares == ExpertShares::of_all) return masked_fill(softmax(scores), others, 0);
   return softmax(masked_fill(scores, others, -std::numeric_limits<double>::infinity()));
 }
@@ -188,7 +261,8 @@ Variable Experts::shared_part(const Variable& x) const {
 Variable Experts::forward(const Variable& x) const {
   nn::require_width(kExperts, "x", router_.in(), x.shape());
   const Variable scores = nn::named("router", [&] { return router_.forward(x); });
-  const Variable shares = nn::traced("shares", shares_of(scores));
+  const Variable own = shares_of(scores);
+  const Variable shares = nn::traced("shares", options_.factor == 1 ? own : scale(own, options_.factor));
   const std::int64_t N = x.size() / router_.in();
   const Variable out = reshape(mixed(reshape(x, {N, router_.in()}), reshape(shares, {N, options_.count})), x.shape());
   return shared_ ? out + shared_part(x) : out;
@@ -197,6 +271,7 @@ Variable Experts::forward(const Variable& x) const {
 Parameters Experts::parameters() const {
   Parameters all;
   append(all, "router", router_.parameters());
+  if (!correction_.empty()) all.push_back({"correction", correction_});
   for (std::size_t e = 0; e < experts_.size(); ++e) {
     append(all, "experts." + std::to_string(e), experts_[e].parameters());
   }

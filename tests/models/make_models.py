@@ -182,6 +182,9 @@ def save_gradients(model, folder, loss):
     gradients = {name: weight.grad for name, weight in model.named_parameters() if weight.grad is not None}
     if bias is not None:
         gradients["final_logits_bias"] = bias.grad
+    # Buffers that choose experts, through which no gradient goes.
+    choices = {name: buffer for name, buffer in model.named_buffers() if name.endswith("e_score_correction_bias")}
+    gradients |= {name: torch.zeros_like(buffer) for name, buffer in choices.items()}
     save_file(gradients, folder / "gradients" / "model.safetensors")
 
 

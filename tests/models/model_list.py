@@ -14,6 +14,8 @@ from small_models import (
     cohere,
     cohere2,
     deberta,
+    deepseek_v2,
+    deepseek_v3,
     distilbert,
     electra,
     falcon,
@@ -21,6 +23,7 @@ from small_models import (
     gemma2,
     gemma3,
     glm,
+    glm4_moe,
     gpt2,
     gpt2_states,
     gpt_bigcode,
@@ -345,6 +348,24 @@ MODELS = {
         attention_bias=True, lm_head_bias=True, sliding_window=4, rms_norm_eps=1e-3, router_jitter_noise=0.01
     ),
     "phimoe-in-one": lambda: phimoe(hidden_act="gelu", num_local_experts=2, tie_word_embeddings=True),
+    "deepseek_v2": lambda: deepseek_v2(),
+    "deepseek_v2-groups": lambda: deepseek_v2(
+        topk_method="group_limited_greedy", n_group=3, topk_group=2, q_lora_rank=None, routed_scaling_factor=1.7
+    ),
+    "deepseek_v2-biases": lambda: deepseek_v2(attention_bias=True, n_shared_experts=1, v_head_dim=6),
+    "deepseek_v3": lambda: deepseek_v3(),
+    "deepseek_v3-halves": lambda: deepseek_v3(
+        rope_interleave=False, norm_topk_prob=False, q_lora_rank=None, tie_word_embeddings=True, n_shared_experts=2
+    ),
+    "deepseek_v3-yarn": lambda: deepseek_v3(
+        attention_bias=True,
+        rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=32, mscale=1.0, mscale_all_dim=0.707),
+    ),
+    "deepseek_v3-dense": lambda: deepseek_v3(first_k_dense_replace=3, rms_norm_eps=1e-3),
+    "glm4_moe": lambda: glm4_moe(),
+    "glm4_moe-norms": lambda: glm4_moe(
+        use_qk_norm=True, attention_bias=True, n_group=2, topk_group=1, routed_scaling_factor=2.5, first_k_dense_replace=0
+    ),
     "granitemoe": lambda: granitemoe(),
     "granitemoe-biases": lambda: granitemoe(attention_bias=True, tie_word_embeddings=True, num_experts_per_tok=3),
     "qwen3": lambda: qwen3(),

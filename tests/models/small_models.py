@@ -138,6 +138,39 @@ def phimoe(**options):
     return like_llama(t.PhimoeForCausalLM, t.PhimoeConfig, **{**EXPERTS, "router_jitter_noise": 0.3, **options})
 
 
+ROUTED = {
+    "n_routed_experts": 6,
+    "num_experts_per_tok": 2,
+    "moe_intermediate_size": 28,
+    "num_hidden_layers": 3,
+    "first_k_dense_replace": 1,
+    "num_key_value_heads": None,
+}
+LATENT = {**ROUTED, "kv_lora_rank": 20, "q_lora_rank": 14, "qk_nope_head_dim": 6, "qk_rope_head_dim": 4, "v_head_dim": 10}
+
+
+def corrected(model):
+    """Corrections, which begin as 0, by which other experts are chosen than by shares alone."""
+    for name, value in model.named_buffers():
+        if name.endswith("e_score_correction_bias"):
+            torch.nn.init.normal_(value, std=0.3)
+    return model
+
+
+def deepseek_v2(**options):
+    return like_llama(t.DeepseekV2ForCausalLM, t.DeepseekV2Config, **{**LATENT, **options})
+
+
+def deepseek_v3(**options):
+    groups = {"n_group": 3, "topk_group": 2}
+    return corrected(like_llama(t.DeepseekV3ForCausalLM, t.DeepseekV3Config, **{**LATENT, **groups, **options}))
+
+
+def glm4_moe(**options):
+    sizes = {"num_key_value_heads": 2, "head_dim": 8}
+    return corrected(like_llama(t.Glm4MoeForCausalLM, t.Glm4MoeConfig, **{**ROUTED, **sizes, **options}))
+
+
 def granitemoe(**options):
     factors = {"embedding_multiplier": 3.0, "logits_scaling": 1.5, "residual_multiplier": 0.3, "attention_multiplier": 0.2}
     return like_llama(t.GraniteMoeForCausalLM, t.GraniteMoeConfig, **{**factors, **EXPERTS, **options})

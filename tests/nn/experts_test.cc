@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -61,6 +62,17 @@ const std::vector<Case>& cases() {
        true,
        Activation::quick_gelu},
       {"shared", {.count = 5, .per_token = 2, .shared_d_ff = 9}},
+      {"sigmoid", {.count = 5, .per_token = 2, .shares = ExpertShares::sigmoid}},
+      {"corrected",
+       {.count = 6,
+        .per_token = 3,
+        .shares = ExpertShares::sigmoid_of_chosen,
+        .groups = 3,
+        .groups_per_token = 2,
+        .correction = true,
+        .factor = 2.5}},
+      {"groups",
+       {.count = 6, .per_token = 2, .shares = ExpertShares::of_all, .groups = 2, .groups_per_token = 1, .factor = 0.5}},
       {"gated", {.count = 5, .per_token = 2, .d_ff = 7, .shared_d_ff = 9, .shared_gate = true}},
   };
   return kCases;
@@ -109,23 +121,59 @@ Numbers shares_in_turn(const ExpertOptions& experts, Numbers scores) {
   return shares;
 }
 
-Numbers shares_of(const Case& test, const Numbers& scores) {
-  if (test.experts.shares == ExpertShares::in_turn) return shares_in_turn(test.experts, scores);
-  std::vector<std::size_t> order(scores.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
-  const auto k = static_cast<std::size_t>(test.experts.per_token);
-  const bool is_of_chosen = test.experts.shares == ExpertShares::of_chosen;
+bool is_sigmoid(const ExpertOptions& experts) {
+  return experts.shares == ExpertShares::sigmoid || experts.shares == ExpertShares::sigmoid_of_chosen;
+}
+
+// Whether expert e counts: its group is among the best.
+bool is_heard(const ExpertOptions& experts, const Numbers& values, std::size_t e) {
+  const std::size_t each = values.size() / static_cast<std::size_t>(experts.groups);
+  const auto value_of_group = [&](std::size_t group) {
+    Numbers own(values.begin() + static_cast<std::ptrdiff_t>(group * each),
+                values.begin() + static_cast<std::ptrdiff_t>((group + 1) * each));
+    std::ranges::sort(own, std::greater());
+    return is_sigmoid(experts) && experts.groups > 1 ? own[0] + own[1] : own[0];
+  };
+  std::int64_t better = 0;
+  for (std::size_t group = 0; group * each < values.size(); ++group) {
+    if (value_of_group(group) > value_of_group(e / each)) ++better;
+  }
+  return better < experts.groups_per_token;
+}
+
+// The scores by which experts are chosen, and of which they have their shares.
+Numbers shares_of(const ExpertOptions& experts, const Parameters& parameters, const Numbers& scores) {
+  if (experts.shares == ExpertShares::in_turn) return shares_in_turn(experts, scores);
+  Numbers all(scores.size());
+  for (std::size_t e = 0; e < all.size(); ++e) {
+    all[e] = is_sigmoid(experts) ? 1 / (1 + std::exp(-scores[e])) : std::exp(scores[e]);
+  }
+  Numbers values = all;
+  if (experts.correction) {
+    for (std::size_t e = 0; e < all.size(); ++e) {
+      values[e] += value_of(parameters, "correction").at({static_cast<std::int64_t>(e)});
+    }
+  }
+  std::vector<std::size_t> order;
+  for (std::size_t e = 0; e < all.size(); ++e) {
+    if (is_heard(experts, values, e)) order.push_back(e);
+  }
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });
+  order.resize(static_cast<std::size_t>(experts.per_token));
   double sum = 0;
-  for (std::size_t n = 0; n < (is_of_chosen ? k : order.size()); ++n) sum += std::exp(scores[order[n]]);
+  if (experts.shares == ExpertShares::sigmoid) sum = 1;
+  if (experts.shares == ExpertShares::of_all) sum = std::accumulate(all.begin(), all.end(), 0.0);
+  if (sum == 0) {
+    for (const std::size_t e : order) sum += all[e];
+  }
   Numbers shares(scores.size());
-  for (std::size_t n = 0; n < k; ++n) shares[order[n]] = std::exp(scores[order[n]]) / sum;
+  for (const std::size_t e : order) shares[e] = experts.factor * all[e] / sum;
   return shares;
 }
 
 // One token after the other, all experts of each.
 Numbers expected(const Case& test, const Parameters& parameters, const Numbers& x) {
-  const Numbers shares = shares_of(test, through(parameters, "router", x));
+  const Numbers shares = shares_of(test.experts, parameters, through(parameters, "router", x));
   Numbers out(x.size());
   for (std::size_t e = 0; e < shares.size(); ++e) {
     add(out, shares[e], expert(test, parameters, "experts." + std::to_string(e), x));
@@ -169,6 +217,10 @@ TEST_P(AllExperts, HaveTheGradientsOfTheirParameters) {
   constexpr double kStep = 1e-5;
   for (const Parameter& parameter : layer.parameters()) {
     const Tensor before(parameter.value.value());
+    if (parameter.name == "correction") {
+      EXPECT_FALSE(parameter.value.has_gradient()) << "it chooses alone";
+      continue;
+    }
     ASSERT_TRUE(parameter.value.has_gradient()) << parameter.name << ": no token chose it";
     const Numbers gradient = parameter.value.gradient().to_vector();
     Tensor moved = before;
@@ -314,6 +366,18 @@ TEST(Experts, NameWhatDoesNotFit) {
   EXPECT_EQ(message({.count = 4, .per_token = 0}), "Experts: per_token: expected 1 to count, 4, got 0");
   EXPECT_EQ(message({.count = 4, .per_token = 1, .router_jitter = -0.5}),
             "Experts: router_jitter: expected 0 or more, got -0.500000");
+  EXPECT_EQ(message({.count = 4, .per_token = 1, .groups = 3}),
+            "Experts: groups: expected a divisor of count, 4, got 3");
+  EXPECT_EQ(message({.count = 4, .per_token = 1, .shares = ExpertShares::sigmoid, .groups = 4}),
+            "Experts: groups: expected a divisor of count, 4, that leaves two in each, got 4");
+  EXPECT_EQ(message({.count = 4, .per_token = 1, .shares = ExpertShares::in_turn, .groups = 2}),
+            "Experts: groups: expected 1 with shares in_turn, got 2");
+  EXPECT_EQ(message({.count = 4, .per_token = 1, .groups = 2, .groups_per_token = 3}),
+            "Experts: groups_per_token: expected 1 to groups, 2, got 3");
+  EXPECT_EQ(message({.count = 4, .per_token = 3, .groups = 2, .groups_per_token = 1}),
+            "Experts: groups_per_token: expected groups that have per_token experts, 3, got 1 of 2");
+  EXPECT_EQ(message({.count = 4, .per_token = 1, .correction = true}),
+            "Experts: correction: expected none where shares are no sigmoids, got one");
   EXPECT_EQ(message({.count = 4, .per_token = 1, .d_ff = 0}), "FeedForward: d_ff: expected 1 or more, got 0");
   const Experts layer = made({"", {.count = 4, .per_token = 1}});
   EXPECT_EQ(message_of([&] { (void)layer.forward(Variable(normal({2, 5}, 1))); }),

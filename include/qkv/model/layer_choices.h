@@ -25,7 +25,10 @@ struct LayerChoices {
   std::vector<std::int64_t> without_experts = {};
   std::optional<bool> out_bias = std::nullopt;          // of attention's output map; default: as those of q, k and v
   std::optional<std::int64_t> kv_heads = std::nullopt;  // Hk, a divisor of heads; default: heads
-  std::optional<std::int64_t> d_k = std::nullopt;       // D of each head, and Dv; default: d_model / heads
+  std::optional<std::int64_t> d_k = std::nullopt;       // D of each head; default: d_model / heads
+  std::optional<std::int64_t> d_v = std::nullopt;       // Dv of each head; default: that
+  // k and v come from a narrow vector of each token, and the last rotary_dim numbers of each head turn: DeepSeek.
+  LatentOptions latent = {};
   // The epsilon of an RMSNorm of each head's q and k (Qwen 3), which is rms_plus_one if `norm` is (Gemma 3).
   std::optional<double> qk_norm = std::nullopt;
   bool qk_norm_of_all = false;                   // over the heads of a token together (OLMo 2)

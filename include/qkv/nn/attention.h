@@ -7,6 +7,7 @@
 
 #include "qkv/autograd/attention.h"
 #include "qkv/kv_cache.h"
+#include "qkv/nn/latent.h"
 #include "qkv/nn/linear.h"
 #include "qkv/nn/norm.h"
 #include "qkv/nn/position.h"
@@ -38,6 +39,9 @@ struct MultiHeadOptions {
   std::optional<std::int64_t> window = std::nullopt;   // keys that a query sees, with its own: Mistral
   bool sinks = false;                                  // a learned score of each head that no key has: gpt-oss
   RelativeScores relative = {};                        // of distances, added to the scores: DeBERTa
+  LatentOptions latent = {};  // k and v come from a narrow vector of each token, and rotary turns the last numbers of a
+                              // head instead of the first: DeepSeek. As many key heads as heads; `bias` is of the maps
+                              // to the narrow vectors.
 };
 
 /// Options of one call. A scale or softcap in `attention` replaces that of the layer; a mask is combined with the
@@ -57,12 +61,14 @@ struct MultiHeadCall {
 
 /// Parameters: q.*, k.*, v.*, q_norm.weight and k_norm.weight if it has qk_norm, relative_k.* and relative_q.* as far
 /// as distances have maps of their own, out.*, and sinks [Hq], which start at 0 and are those of calls that have none.
-/// Head h owns the rows from h * D on. A trace sees q, k, v as projected and normed, [B, H, T, D]; q_rotated and
+/// Those of LatentQueries, q.* and those of LatentKeys in place of the first three where there are such. Head h owns
+/// the rows from h * D on. A trace sees q, k, v as projected and normed, [B, H, T, D]; q_rotated and
 /// k_rotated; scores of distances as `relative`, [B, H, T, T]; heads [B, Hq, Tq, Dv], concat [B, Tq, Hq * Dv], out; and
 /// the attention itself under the name of the layer.
 class MultiHeadAttention {
  public:
-  /// q, k, v and out in this order, each as Linear draws. Throws InvalidArgument naming the option at fault.
+  /// q, k, v and out in this order, each as Linear draws; narrow vectors before what is made of them. Throws
+  /// InvalidArgument naming the option at fault.
   MultiHeadAttention(const MultiHeadOptions& options, const Init& init, DType dtype = DType::f32);
 
   /// Self-attention: x [B, T, d_model] -> the same shape and dtype. With a cache, nothing may be recorded. Throws
@@ -91,8 +97,11 @@ class MultiHeadAttention {
  private:
   enum class Side : std::uint8_t { queries, keys };
 
-  [[nodiscard]] Variable projected(Side side, const Variable& x, const std::optional<RotaryTables>& tables) const;
-  [[nodiscard]] Variable values_of(const Variable& context) const;
+  [[nodiscard]] Variable normed(Side side, const Variable& packed) const;
+  [[nodiscard]] Variable turned(Side side, const Variable& heads_of, const std::optional<RotaryTables>& tables) const;
+  [[nodiscard]] Variable queries_of(const Variable& x, const std::optional<RotaryTables>& tables) const;
+  [[nodiscard]] LatentKeys::KeysAndValues keys_and_values(const Variable& context,
+                                                          const std::optional<RotaryTables>& tables) const;
   [[nodiscard]] Variable attend(const Variable& x, const Variable& context, const MultiHeadCall& call,
                                 const std::optional<RotaryTables>& tables) const;
   [[nodiscard]] LearnedTerms learned_terms(const Variable& q, const Variable& k, const MultiHeadCall& call) const;
@@ -104,9 +113,11 @@ class MultiHeadAttention {
 
   MultiHeadOptions options_;
   std::shared_ptr<nn::SharedRotary> rotary_;  // null without rotary
+  std::optional<LatentQueries> q_latent_;
   Linear q_;
-  Linear k_;
-  Linear v_;
+  std::optional<Linear> k_;  // or latent_
+  std::optional<Linear> v_;
+  std::optional<LatentKeys> latent_;
   std::optional<Norm> q_norm_;
   std::optional<Norm> k_norm_;
   std::optional<Linear> relative_k_;

@@ -20,8 +20,12 @@ enum class ExpertShares : std::uint8_t {
   // that lies more than 2 * router_jitter times the larger of it and its own size below does not count. SparseMixer
   // (Liu et al. 2024, arXiv 2409.12136) as it is after training, of Phi 3.5 MoE.
   in_turn,
+  // The sigmoid of each score, by itself or divided by the sum of the chosen's: DeepSeek-V3 (DeepSeek-AI 2024, section
+  // 2.1.2) without and with norm_topk_prob.
+  sigmoid,
+  sigmoid_of_chosen,
 };
-/// "of_chosen", "of_all" or "in_turn".
+/// "of_chosen", "of_all", "in_turn", "sigmoid" or "sigmoid_of_chosen".
 [[nodiscard]] std::string_view name_of(ExpertShares shares) noexcept;
 
 /// The choice, and what differs between an expert and a feed-forward layer by itself.
@@ -32,6 +36,12 @@ struct ExpertOptions {
   ExpertShares shares = ExpertShares::of_chosen;
   double router_jitter = 0;  // of shares in_turn, 0 or more
   bool router_bias = false;
+  // Experts stand in this many groups of as many each, of which first the best `groups_per_token` are chosen, by their
+  // largest share, or with sigmoids by the sum of their two largest: DeepSeek-V2 and V3. Not with shares in_turn.
+  std::int64_t groups = 1;
+  std::int64_t groups_per_token = 1;
+  bool correction = false;  // a number of each expert that is added to its sigmoid for the choice alone: DeepSeek-V3
+  double factor = 1;        // of all shares
   // Of an expert that every token has beside the chosen ones; default: there is none. With a gate it is multiplied by
   // sigmoid(shared_gate(x)): Qwen 1.5 MoE.
   std::optional<std::int64_t> shared_d_ff = std::nullopt;
@@ -45,15 +55,16 @@ struct ExpertOptions {
 /// counts as the largest. Each expert computes the tokens that chose it, in one product for each of its maps, and is
 /// not read where none did.
 ///
-/// Parameters: router.*, experts.<e>.* and, if there is a shared expert, shared.* and shared_gate.weight. A trace sees
-/// `router`, the scores [..., E]; `shares` [..., E], 0 for experts that were not chosen; of the experts that compute,
-/// `experts.<e>` [n, d_model] and its parts, of its n tokens in their order; `shared`, its parts, and `shared_gate`
+/// Parameters: router.*, correction [E], which starts at 0 and gets no gradient, if there is one, experts.<e>.* and, if
+/// there is a shared expert, shared.* and shared_gate.weight. A trace sees `router`, the scores [..., E]; `shares`
+/// [..., E], 0 for experts that were not chosen; of the experts that compute, `experts.<e>` [n, d_model] and its parts,
+/// of its n tokens in their order; `shared`, its parts, and `shared_gate`
 /// [..., 1]. Edited shares choose, too: an expert computes the tokens whose share of it is not 0.
 class Experts {
  public:
   /// Draws the router, each expert and the shared one in this order, as Linear and FeedForward do. Throws
-  /// InvalidArgument naming count, per_token, router_jitter, or the option of `layer`, which has the sizes and kind of
-  /// the experts.
+  /// InvalidArgument naming count, per_token, router_jitter, groups, groups_per_token, correction, or the option of
+  /// `layer`, which has the sizes and kind of the experts.
   Experts(const ExpertOptions& options, const FeedForwardOptions& layer, const Init& init);
 
   /// x [..., d_model] -> the same shape and dtype. Allocates scores and shares [..., E], for each token four rows of
@@ -66,11 +77,13 @@ class Experts {
  private:
   [[nodiscard]] Variable shares_of(const Variable& scores) const;
   [[nodiscard]] Variable shares_in_turn(const Variable& scores) const;
+  [[nodiscard]] Variable shares_of_sigmoids(const Variable& scores) const;
   [[nodiscard]] Variable mixed(const Variable& x, const Variable& shares) const;
   [[nodiscard]] Variable shared_part(const Variable& x) const;
 
   ExpertOptions options_;
   Linear router_;
+  Variable correction_;  // [E]; empty without
   std::vector<FeedForward> experts_;
   std::optional<FeedForward> shared_;
   std::optional<Linear> shared_gate_;

@@ -180,6 +180,9 @@ constexpr IgnoredWord kCohere2[] = {{"order_of_interleaved_layers", R"("local_at
                                     {"use_parallel_embedding"},
                                     {"use_qk_norm", "false"}};
 constexpr IgnoredWord kPhimoeTraining[] = {{"input_jitter_noise"}};
+constexpr IgnoredWord kDeepseekTraining[] = {
+    {"aux_loss_alpha"}, {"seq_aux"}, {"ep_size"}, {"num_nextn_predict_layers"}, {"num_mtp_layers"}};
+constexpr IgnoredWord kLatentWidths[] = {{"head_dim"}, {"qk_head_dim"}};
 constexpr IgnoredWord kGptOss[] = {{"experts_per_token"}, {"initial_context_length"}};
 constexpr IgnoredWord kDebertaPooler[] = {{"pooler_dropout"}, {"pooler_hidden_act"}, {"pooler_hidden_size"}};
 constexpr IgnoredWord kDebertaHead[] = {{"legacy"}};
@@ -277,6 +280,11 @@ constexpr IgnoredWords kIgnored[] = {
     {"cohere2", "what its first program called its form", kCohere2},
     {"qwen3_moe", "its windows are those of all layers", kWindowLayers},
     {"phimoe", "training alone", kPhimoeTraining},
+    {"deepseek_v2", "training alone, and layers that say tokens further on", kDeepseekTraining},
+    {"deepseek_v3", "training alone, and layers that say tokens further on", kDeepseekTraining},
+    {"glm4_moe", "training alone, and layers that say tokens further on", kDeepseekTraining},
+    {"deepseek_v2", "qk_nope_head_dim and qk_rope_head_dim count", kLatentWidths},
+    {"deepseek_v3", "qk_nope_head_dim and qk_rope_head_dim count", kLatentWidths},
     {"gpt_oss", "num_experts_per_tok and the rotary options count", kGptOss},
     {"smollm3", "use_sliding_window and layer_types count", kWindowLayers},
 };

@@ -34,19 +34,17 @@ struct Neighbour {
 };
 
 constexpr std::string_view kState = "layers keep a state in place of attention";
-constexpr std::string_view kLatent = "keys and values come from a shared narrow vector (latent attention)";
 constexpr Neighbour kNeighbours[] = {
     {"blenderbot", "mbart", "embeddings have no norm"},
     {"codegen", "gptj", "q, k and v are mixed in one map"},
     {"dbrx", "mixtral", "q, k and v are one map, whose results are clipped"},
     {"deberta", "deberta-v2", "q, k and v are one map, with biases of its own"},
-    {"deepseek_v2", "llama", kLatent},
-    {"deepseek_v3", "llama", kLatent},
+    {"deepseek_v32", "deepseek_v3", "queries choose the keys that they see"},
+    {"deepseek_v4", "deepseek_v3", "queries choose the keys that they see"},
     {"dinov2", "clip", "network is a tower of images alone, whose sublayers are scaled"},
     {"exaone", "llama", "weights have other names"},
     {"gemma3", "gemma3_text", "network has a tower of images before it; the text_config alone is of gemma3_text"},
     {"gemma3n", "gemma3_text", "layers mix several streams"},
-    {"glm4_moe", "glm4", "shares of experts are sigmoids with a correction"},
     {"granitemoehybrid", "granitemoe", kState},
     {"granitemoeshared", "granitemoe", "layers have an expert that every token has"},
     {"internlm2", "llama", "q, k and v are one map"},
@@ -74,14 +72,14 @@ const Family& family_of(const ConfigFile& config) {
   const std::string type = config.text("model_type");
   std::string names;
   for (const Family* family :
-       {&albert(),      &bart(),       &bert(),       &bloom(),      &camembert(),   &clip(),    &cohere(),
-        &cohere2(),     &deberta_v2(), &distilbert(), &electra(),    &falcon(),      &gemma(),   &gemma2(),
-        &gemma3_text(), &glm(),        &glm4(),       &gpt2(),       &gpt_bigcode(), &gpt_neo(), &gpt_neox(),
-        &gpt_oss(),     &gptj(),       &granite(),    &granitemoe(), &llama(),       &marian(),  &mbart(),
-        &mistral(),     &mixtral(),    &modernbert(), &mpnet(),      &mpt(),         &mt5(),     &nomic_bert(),
-        &olmo2(),       &olmoe(),      &opt(),        &phi(),        &phi3(),        &phimoe(),  &qwen2(),
-        &qwen2_moe(),   &qwen3(),      &qwen3_moe(),  &roberta(),    &siglip(),      &smollm3(), &stablelm(),
-        &starcoder2(),  &t5(),         &xlm_roberta()}) {
+       {&albert(),      &bart(),       &bert(),        &bloom(),       &camembert(),  &clip(),       &cohere(),
+        &cohere2(),     &deberta_v2(), &deepseek_v2(), &deepseek_v3(), &distilbert(), &electra(),    &falcon(),
+        &gemma(),       &gemma2(),     &gemma3_text(), &glm(),         &glm4(),       &glm4_moe(),   &gpt2(),
+        &gpt_bigcode(), &gpt_neo(),    &gpt_neox(),    &gpt_oss(),     &gptj(),       &granite(),    &granitemoe(),
+        &llama(),       &marian(),     &mbart(),       &mistral(),     &mixtral(),    &modernbert(), &mpnet(),
+        &mpt(),         &mt5(),        &nomic_bert(),  &olmo2(),       &olmoe(),      &opt(),        &phi(),
+        &phi3(),        &phimoe(),     &qwen2(),       &qwen2_moe(),   &qwen3(),      &qwen3_moe(),  &roberta(),
+        &siglip(),      &smollm3(),    &stablelm(),    &starcoder2(),  &t5(),         &xlm_roberta()}) {
     if (family->type == type) return *family;
     names += (names.empty() ? "" : ", ") + std::string(family->type);
   }

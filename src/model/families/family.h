@@ -63,6 +63,8 @@ struct Family {
 [[nodiscard]] const Family& cohere();
 [[nodiscard]] const Family& cohere2();
 [[nodiscard]] const Family& deberta_v2();
+[[nodiscard]] const Family& deepseek_v2();
+[[nodiscard]] const Family& deepseek_v3();
 [[nodiscard]] const Family& distilbert();
 [[nodiscard]] const Family& electra();
 [[nodiscard]] const Family& falcon();
@@ -71,6 +73,7 @@ struct Family {
 [[nodiscard]] const Family& gemma3_text();
 [[nodiscard]] const Family& glm();
 [[nodiscard]] const Family& glm4();
+[[nodiscard]] const Family& glm4_moe();
 [[nodiscard]] const Family& gpt2();
 [[nodiscard]] const Family& gpt_bigcode();
 [[nodiscard]] const Family& gpt_neo();

@@ -71,6 +71,8 @@ ConfigFile read_turns(const ConfigFile& config, std::int64_t longest, LayerChoic
 
 }  // namespace
 
+ConfigFile rotary_object(const ConfigFile& config) { return config.object_or_none(rotary_word(config)); }
+
 // `transformers` reads it for scaled frequencies alone, where these families then have no use for it.
 void ignore_turned_part(const ConfigFile& rope, const RotaryScaling& scaling) {
   const bool is_default = std::holds_alternative<std::monostate>(scaling);

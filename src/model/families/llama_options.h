@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "model/families/config_file.h"
@@ -17,6 +18,9 @@ namespace qkv::families {
                                 Model::Network (*network)(const ConfigFile&, const Init&, DType));
 [[nodiscard]] Family llama_like(std::string_view type, Model::Network (*network)(const ConfigFile&, const Init&, DType),
                                 std::span<const WeightName> names);
+
+/// Names of experts' weights where those of all are in one: `experts.gate_up_proj` and `experts.down_proj`.
+[[nodiscard]] std::span<const WeightName> experts_in_one();
 
 /// The sizes of a decoder with rotary positions by Llama's words, and whether its scores are products with the table:
 /// `tied` where the config does not say. All else as DecoderOptions has it.
@@ -73,6 +77,9 @@ void read_rotary_of_types(const ConfigFile& config, std::int64_t longest, LayerC
                           const TypedRotary& words);
 /// Adds a remark for a partial_rotary_factor that is not used; refuses it beside scaled frequencies.
 void ignore_turned_part(const ConfigFile& rope, const RotaryScaling& scaling);
+
+/// The object of rotary options that counts: `rope_scaling` if it has words, else `rope_parameters`.
+[[nodiscard]] ConfigFile rotary_object(const ConfigFile& config);
 
 /// The scaling of an object of rotary options, `rope_parameters` or `rope_scaling`.
 [[nodiscard]] RotaryScaling scaling_in(const ConfigFile& rope, const RotaryLengths& lengths);

@@ -307,6 +307,8 @@ Model::Network phimoe_network(const ConfigFile& config, const Init& init, DType 
 
 }  // namespace
 
+std::span<const WeightName> experts_in_one() { return kExpertsInOne; }
+
 const Family& gpt_oss() {
   static const std::vector<WeightName> kNames = names_with({kGptOssExperts});
   static const Family kFamily = llama_like("gpt_oss", gpt_oss_network, kNames);
