@@ -86,7 +86,7 @@ void read_latent(const ConfigFile& config, DecoderOptions& options) {
 // Words for experts that the three have alike, and what their programs take for those that are not there.
 struct RoutedUsual {
   std::int64_t count = 0;
-  std::int64_t per_token = 0;
+  std::int64_t per_token = 0;  // 0: the config must say
   std::int64_t d_ff = 0;
   std::int64_t shared = 1;
   std::int64_t without = 0;  // layers before the first with experts
@@ -96,7 +96,8 @@ struct RoutedUsual {
 void read_routed(const ConfigFile& config, DecoderOptions& options, const RoutedUsual& usual) {
   ExpertOptions& experts = options.choices.experts;
   experts.count = config.integer("n_routed_experts", usual.count);
-  experts.per_token = config.integer("num_experts_per_tok", usual.per_token);
+  experts.per_token = usual.per_token == 0 ? config.integer("num_experts_per_tok")
+                                           : config.integer("num_experts_per_tok", usual.per_token);
   if (experts.count < 1) config.refuse("n_routed_experts", "1 or more");
   if (experts.per_token < 1 || experts.per_token > experts.count) {
     config.refuse("num_experts_per_tok", "1 to " + std::to_string(experts.count) + ", the experts that there are");
@@ -155,7 +156,7 @@ Model::Network deepseek_v2_network(const ConfigFile& file, const Init& init, DTy
   config.require("mlp_bias", false);
   DecoderOptions options = deepseek_options(config);
   options.choices.rotary_layout = RotaryLayout::interleaved;
-  read_routed(config, options, {.count = 64, .per_token = 6, .d_ff = 1407, .shared = 2});
+  read_routed(config, options, {.count = 64, .d_ff = 1407, .shared = 2});
   ExpertOptions& experts = options.choices.experts;
   experts.shares = ExpertShares::of_all;
   const std::string method = config.text("topk_method", "greedy");
@@ -188,6 +189,7 @@ Model::Network glm4_moe_network(const ConfigFile& file, const Init& init, DType 
   options.choices.out_bias = false;
   options.choices.epsilon = config.number("rms_norm_eps", 1e-5);
   options.choices.kv_heads = kv_heads_in(config, options.heads, kKvHeads);
+  if (!options.choices.d_k && options.heads > 0) options.choices.d_k = options.d_model / options.heads;
   const bool has_norms = config.flag("use_qk_norm", false);
   if (has_norms) options.choices.qk_norm = options.choices.epsilon;
   read_partial_rotary(config, options, kTurned);
