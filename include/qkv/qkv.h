@@ -147,6 +147,7 @@
 #include "qkv/nn/experts.h"
 #include "qkv/nn/feed_forward.h"
 #include "qkv/nn/init.h"
+#include "qkv/nn/latent.h"
 #include "qkv/nn/linear.h"
 #include "qkv/nn/norm.h"
 #include "qkv/nn/parameters.h"
