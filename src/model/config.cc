@@ -17,7 +17,7 @@ std::string digits_of(double number) {
   return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};
 }
 
-std::string joined(std::string_view name, std::initializer_list<double> numbers) {
+std::string joined(std::string_view name, const std::vector<double>& numbers) {
   std::string text(name);
   for (const double number : numbers) text += " " + digits_of(number);
   return text;
@@ -34,6 +34,12 @@ std::string Write::text_of(const RotaryScaling& scaling) {
       [](const NtkScaling& s) { return joined("ntk", {s.factor}); },
       [](const Llama3Scaling& s) {
         return joined("llama3", {s.factor, s.low_freq_factor, s.high_freq_factor, static_cast<double>(s.original_max)});
+      },
+      [](const LongRopeScaling& s) {
+        std::vector<double> numbers = {static_cast<double>(s.original_max), s.shorter_magnitude, s.longer_magnitude};
+        numbers.insert(numbers.end(), s.shorter.begin(), s.shorter.end());
+        numbers.insert(numbers.end(), s.longer.begin(), s.longer.end());
+        return joined("longrope", numbers);
       },
       [](const YarnScaling& s) {
         const std::string numbers = joined("yarn", {s.factor, static_cast<double>(s.original_max), s.beta_fast,
@@ -84,6 +90,13 @@ void Read::operator()(const char* word, RotaryScaling& scaling) const {
     scaling = NtkScaling{n[0]};
   } else if (is("llama3", 4)) {
     scaling = Llama3Scaling{n[0], n[1], n[2], static_cast<std::int64_t>(n[3])};
+  } else if (name == "longrope" && n.size() >= 5 && n.size() % 2 == 1) {
+    const auto middle = n.begin() + 3 + static_cast<std::ptrdiff_t>((n.size() - 3) / 2);
+    scaling = LongRopeScaling{.shorter = {n.begin() + 3, middle},
+                              .longer = {middle, n.end()},
+                              .original_max = static_cast<std::int64_t>(n[0]),
+                              .shorter_magnitude = n[1],
+                              .longer_magnitude = n[2]};
   } else if (is("yarn", 5) || (is("yarn", 6) && n[5] == 0)) {
     scaling = YarnScaling{.factor = n[0],
                           .original_max = static_cast<std::int64_t>(n[1]),
@@ -92,7 +105,7 @@ void Read::operator()(const char* word, RotaryScaling& scaling) const {
                           .attention_factor = n[4],
                           .truncate = n.size() == 5};
   } else {
-    throw InvalidArgument(function_, word, "none, or linear, ntk, yarn or llama3 with their numbers",
+    throw InvalidArgument(function_, word, "none, or linear, ntk, yarn, llama3 or longrope with their numbers",
                           "\"" + text(word) + "\"");
   }
 }

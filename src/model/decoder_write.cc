@@ -77,6 +77,14 @@ std::vector<std::int64_t> ids_in(const TensorView& ids) {
 
 }  // namespace
 
+// Whether what was read of a text turns otherwise once the text has `tokens` tokens.
+bool Decoder::is_turned_anew(std::int64_t before, std::int64_t tokens) const noexcept {
+  const auto differs = [&](const RotaryScaling& scaling) {
+    return is_turned_as_long(scaling, before) != is_turned_as_long(scaling, tokens);
+  };
+  return before > 0 && (differs(options_.choices.rotary_scaling) || differs(options_.choices.local_rotary_scaling));
+}
+
 NewTokens Decoder::generate(const TensorView& prompt, const GenerateOptions& options) const {
   require_context(prompt, nullptr);
   require_prompt(prompt, options);
@@ -86,15 +94,17 @@ NewTokens Decoder::generate(const TensorView& prompt, const GenerateOptions& opt
   const EqualRows equal = equal_rows(prompt);
   const std::int64_t first_capacity = std::min(window, prompt.dim(1) + kFirstTokens);
   DecoderCache cache = make_cache(std::ssize(equal.different), first_capacity, cache_dtype(options));
-  Tensor text(DType::i64, {prompt.dim(0), 0});  // its last tokens, where some go out of the window
+  const bool is_read_anew = window < whole || is_turned_anew(1, whole);
+  Tensor text(DType::i64, {prompt.dim(0), 0});  // its last tokens, where they are read anew
   const auto read = [&](const TensorView& ids, const TensorView& last) {
     const std::int64_t tokens = cache.length + ids.dim(1);
-    if (tokens > window) cache.truncate(0);
+    const bool is_anew = tokens > window || is_turned_anew(cache.length, tokens);
+    if (is_anew) cache.truncate(0);
     cache.make_room(std::min(tokens, window), window);
-    return forward_cached(tokens > window ? last : ids, cache, call);
+    return forward_cached(is_anew ? last : ids, cache, call);
   };
   const auto next = [&](const TensorView& ids) {
-    if (window < whole) text = last_tokens_of(text, ids, window);
+    if (is_read_anew) text = last_tokens_of(text, ids, window);
     const bool is_shared = cache.length == 0 && std::ssize(equal.different) < prompt.dim(0);
     if (!is_shared) return read(ids, text);
     const Variable scores = read(rows_of(ids, equal.different), rows_of(text, equal.different));
@@ -103,7 +113,7 @@ NewTokens Decoder::generate(const TensorView& prompt, const GenerateOptions& opt
   };
   const auto keep = [&](std::span<const std::int64_t> rows) {
     cache = cache.fork(rows);
-    if (window < whole) text = rows_of(text, rows);
+    if (is_read_anew) text = rows_of(text, rows);
   };
   return qkv::generate(prompt, options, next, keep);
 }
@@ -128,11 +138,20 @@ NewTokens Decoder::write_on(const TensorView& prompt, KeptText& kept, const Gene
   const std::vector<std::int64_t> tokens = ids_in(prompt);
   const auto differs = std::ranges::mismatch(tokens, kept.tokens).in1 - tokens.begin();
   std::int64_t known = std::min<std::int64_t>(differs, prompt.dim(1) - 1);
+  if (is_turned_anew(cache.length, prompt.dim(1))) known = 0;
   // What a call that was stopped has left in some of the layers goes, too.
   known = cache.truncate(known);
   kept.tokens.resize(static_cast<std::size_t>(known));
-  const auto next = [&](const TensorView& ids) {
-    const TensorView unread = ids.slice(1, std::exchange(known, 0), ids.dim(1));
+  const auto next = [&](const TensorView& new_ids) {
+    Tensor whole_text;
+    TensorView unread = new_ids.slice(1, std::exchange(known, 0), new_ids.dim(1));
+    if (is_turned_anew(cache.length, cache.length + unread.dim(1))) {
+      cache.truncate(0);
+      const Tensor before(kept.tokens, {1, std::ssize(kept.tokens)});
+      kept.tokens.clear();
+      whole_text = last_tokens_of(before, unread, before.dim(1) + unread.dim(1));
+      unread = whole_text;
+    }
     cache.make_room(cache.length + unread.dim(1), window);
     Variable scores = forward_cached(unread, cache, {.dtype = options.dtype, .scores = Scores::last});
     const std::vector<std::int64_t> now = ids_in(unread);

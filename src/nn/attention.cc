@@ -344,11 +344,26 @@ Variable MultiHeadAttention::attend(const Variable& x, const Variable& context, 
   return joined(nn::traced_attention(q, k, v, own_options(call.attention), learned_terms(q, k, call)));
 }
 
+// Keys that a cache holds have turned as those of its text so far.
+void MultiHeadAttention::require_one_turn(const KvCache& cache, std::int64_t T) const {
+  for (std::int64_t b = 0; b < cache.B(); ++b) {
+    const std::int64_t before = position_after(cache, b);
+    const RotaryScaling& scaling = options_.rotary->scaling;
+    if (before == 0 || is_turned_as_long(scaling, before) == is_turned_as_long(scaling, before + T)) continue;
+    throw InvalidArgument(kAttention, "cache",
+                          "none where a text grows beyond " +
+                              std::to_string(std::get<LongRopeScaling>(scaling).original_max) +
+                              " tokens, since all of it turns otherwise then",
+                          "one of " + std::to_string(before) + " tokens");
+  }
+}
+
 std::optional<RotaryTables> MultiHeadAttention::tables_of(const Variable& x, const MultiHeadCall& call) const {
   if (!options_.rotary) {
     if (!call.positions) return std::nullopt;
     throw InvalidArgument(kAttention, "positions", "none without rotary", call.positions->shape().to_string());
   }
+  if (call.cache != nullptr) require_one_turn(*call.cache, x.dim(1));
   if (call.positions) {
     require_positions(*call.positions, x);
     return rotary_tables(*options_.rotary, *call.positions);

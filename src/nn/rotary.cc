@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "core/exact_math.h"
 #include "nn/require.h"
@@ -27,18 +29,18 @@ std::vector<double> plain_frequencies(std::int64_t dim, double base) {
   return frequencies;
 }
 
-std::vector<double> scaled(const RotaryOptions& options, std::monostate /*none*/) {
+std::vector<double> scaled(const RotaryOptions& options, std::monostate /*none*/, std::int64_t /*tokens*/) {
   return plain_frequencies(options.dim, options.base);
 }
 
-std::vector<double> scaled(const RotaryOptions& options, const LinearScaling& scaling) {
+std::vector<double> scaled(const RotaryOptions& options, const LinearScaling& scaling, std::int64_t /*tokens*/) {
   nn::require_positive("LinearScaling", "factor", scaling.factor);
   std::vector<double> frequencies = plain_frequencies(options.dim, options.base);
   for (double& frequency : frequencies) frequency /= scaling.factor;
   return frequencies;
 }
 
-std::vector<double> scaled(const RotaryOptions& options, const NtkScaling& scaling) {
+std::vector<double> scaled(const RotaryOptions& options, const NtkScaling& scaling, std::int64_t /*tokens*/) {
   nn::require_positive("NtkScaling", "factor", scaling.factor);
   if (options.dim == 2) throw InvalidArgument("NtkScaling", "dim", "more than 2", "2");
   const auto dim = static_cast<double>(options.dim);
@@ -74,7 +76,7 @@ double pair_of(double turns, const RotaryOptions& options, const YarnScaling& sc
   return static_cast<double>(options.dim) * core::log(wavelength) / (2 * core::log(options.base));
 }
 
-std::vector<double> scaled(const RotaryOptions& options, const YarnScaling& scaling) {
+std::vector<double> scaled(const RotaryOptions& options, const YarnScaling& scaling, std::int64_t /*tokens*/) {
   require_yarn(options, scaling);
   const double fast = pair_of(scaling.beta_fast, options, scaling);
   const double slow = pair_of(scaling.beta_slow, options, scaling);
@@ -90,7 +92,7 @@ std::vector<double> scaled(const RotaryOptions& options, const YarnScaling& scal
   return frequencies;
 }
 
-std::vector<double> scaled(const RotaryOptions& options, const Llama3Scaling& scaling) {
+std::vector<double> scaled(const RotaryOptions& options, const Llama3Scaling& scaling, std::int64_t /*tokens*/) {
   constexpr std::string_view kName = "Llama3Scaling";
   nn::require_positive(kName, "factor", scaling.factor);
   nn::require_positive(kName, "low_freq_factor", scaling.low_freq_factor);
@@ -109,17 +111,49 @@ std::vector<double> scaled(const RotaryOptions& options, const Llama3Scaling& sc
   return frequencies;
 }
 
+void require_longrope(const RotaryOptions& options, const LongRopeScaling& scaling) {
+  constexpr std::string_view kName = "LongRopeScaling";
+  nn::require_positive(kName, "original_max", scaling.original_max);
+  nn::require_positive(kName, "shorter_magnitude", scaling.shorter_magnitude);
+  nn::require_positive(kName, "longer_magnitude", scaling.longer_magnitude);
+  const auto require_factors = [&](const char* name, const std::vector<double>& factors) {
+    const bool fits = std::ssize(factors) == options.dim / 2 &&
+                      std::ranges::all_of(factors, [](double factor) { return factor > 0 && std::isfinite(factor); });
+    if (fits) return;
+    throw InvalidArgument(kName, name, fmt::format("{} numbers above 0, one for each pair that turns", options.dim / 2),
+                          fmt::format("{}", fmt::join(factors, " ")));
+  };
+  require_factors("shorter", scaling.shorter);
+  require_factors("longer", scaling.longer);
+}
+
+std::vector<double> scaled(const RotaryOptions& options, const LongRopeScaling& scaling, std::int64_t tokens) {
+  require_longrope(options, scaling);
+  const std::vector<double>& factors = is_turned_as_long(scaling, tokens) ? scaling.longer : scaling.shorter;
+  std::vector<double> frequencies = plain_frequencies(options.dim, options.base);
+  for (std::size_t i = 0; i < frequencies.size(); ++i) frequencies[i] /= factors[i];
+  return frequencies;
+}
+
 double yarn_magnitude(double factor, double mscale) { return 0.1 * mscale * core::log(factor) + 1.0; }
 
 }  // namespace
 
-std::vector<double> rotary_frequencies(const RotaryOptions& options) {
-  require_dim(options.dim);
-  nn::require_positive(kOptions, "base", options.base);
-  return std::visit([&](const auto& scaling) { return scaled(options, scaling); }, options.scaling);
+bool is_turned_as_long(const RotaryScaling& scaling, std::int64_t tokens) noexcept {
+  const auto* const longrope = std::get_if<LongRopeScaling>(&scaling);
+  return longrope != nullptr && tokens > longrope->original_max;
 }
 
-double rotary_magnitude(const RotaryOptions& options) {
+std::vector<double> rotary_frequencies(const RotaryOptions& options, std::int64_t tokens) {
+  require_dim(options.dim);
+  nn::require_positive(kOptions, "base", options.base);
+  return std::visit([&](const auto& scaling) { return scaled(options, scaling, tokens); }, options.scaling);
+}
+
+double rotary_magnitude(const RotaryOptions& options, std::int64_t tokens) {
+  if (const auto* longrope = std::get_if<LongRopeScaling>(&options.scaling)) {
+    return is_turned_as_long(options.scaling, tokens) ? longrope->longer_magnitude : longrope->shorter_magnitude;
+  }
   const auto* yarn = std::get_if<YarnScaling>(&options.scaling);
   if (yarn == nullptr) return 1.0;
   require_yarn(options, *yarn);
@@ -130,31 +164,47 @@ double rotary_magnitude(const RotaryOptions& options) {
   return yarn_magnitude(yarn->factor, 1.0);
 }
 
-RotaryTables rotary_tables(const RotaryOptions& options, const TensorView& positions, DType dtype) {
-  const std::vector<double> frequencies = rotary_frequencies(options);
-  const double magnitude = rotary_magnitude(options);
-  nn::require_integers("rotary_tables", "positions", positions.dtype());
+namespace {
+
+// [T] or [B, T] positions of a text of so many tokens.
+RotaryTables tables_at(const RotaryOptions& options, const std::vector<double>& positions, const Shape& shape,
+                       DType dtype, std::int64_t tokens) {
+  const std::vector<double> frequencies = rotary_frequencies(options, tokens);
+  const double magnitude = rotary_magnitude(options, tokens);
   nn::require_floating("rotary_tables", "dtype", dtype);
-  if (positions.rank() != 1 && positions.rank() != 2) {
-    throw InvalidArgument("rotary_tables", "positions", "[T] or [B, T]", positions.shape().to_string());
-  }
   std::vector<double> cos;
   std::vector<double> sin;
-  for (const double position : positions.to_vector()) {
+  for (const double position : positions) {
     for (const double frequency : frequencies) {
       cos.push_back(core::cos(position * frequency) * magnitude);
       sin.push_back(core::sin(position * frequency) * magnitude);
     }
   }
-  const Shape shape = positions.shape().inserted(positions.rank(), options.dim / 2);
-  return {.cos = Tensor(cos, shape).to(dtype), .sin = Tensor(sin, shape).to(dtype), .layout = options.layout};
+  const Shape all = shape.inserted(shape.rank(), options.dim / 2);
+  return {.cos = Tensor(cos, all).to(dtype), .sin = Tensor(sin, all).to(dtype), .layout = options.layout};
+}
+
+}  // namespace
+
+RotaryTables rotary_tables(const RotaryOptions& options, const TensorView& positions, DType dtype) {
+  nn::require_integers("rotary_tables", "positions", positions.dtype());
+  if (positions.rank() != 1 && positions.rank() != 2) {
+    throw InvalidArgument("rotary_tables", "positions", "[T] or [B, T]", positions.shape().to_string());
+  }
+  const std::vector<double> all = positions.to_vector();
+  const double last = all.empty() ? -1 : *std::ranges::max_element(all);
+  return tables_at(options, all, positions.shape(), dtype, static_cast<std::int64_t>(last) + 1);
 }
 
 RotaryTables rotary_tables(const RotaryOptions& options, std::int64_t T, DType dtype) {
+  return rotary_tables(options, T, dtype, T);
+}
+
+RotaryTables rotary_tables(const RotaryOptions& options, std::int64_t T, DType dtype, std::int64_t tokens) {
   if (T < 0) throw InvalidArgument("rotary_tables", "T", "0 or more", fmt::format("{}", T));
-  std::vector<std::int64_t> positions(static_cast<std::size_t>(T));
-  for (std::size_t t = 0; t < positions.size(); ++t) positions[t] = static_cast<std::int64_t>(t);
-  return rotary_tables(options, Tensor(positions, {T}), dtype);
+  std::vector<double> positions(static_cast<std::size_t>(T));
+  std::iota(positions.begin(), positions.end(), 0.0);
+  return tables_at(options, positions, {T}, dtype, tokens);
 }
 
 }  // namespace qkv

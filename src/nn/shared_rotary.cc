@@ -25,10 +25,11 @@ RotaryTables SharedRotary::tables(std::int64_t begin, std::int64_t end, DType dt
   constexpr std::int64_t kLeast = 64;
   const DType held = dtype == DType::f64 ? DType::f64 : DType::f32;
   const std::scoped_lock lock(mutex_);
-  RotaryTables& whole = whole_[held == DType::f64 ? 1 : 0];
+  const bool is_long = is_turned_as_long(options_.scaling, end);
+  RotaryTables& whole = whole_[is_long ? 1 : 0][held == DType::f64 ? 1 : 0];
   if (whole.cos.empty() || whole.cos.dim(0) < end) {
     const auto positions = std::bit_ceil(static_cast<std::uint64_t>(std::max(end, kLeast)));
-    whole = rotary_tables(options_, static_cast<std::int64_t>(positions), held);
+    whole = rotary_tables(options_, static_cast<std::int64_t>(positions), held, end);
   }
   return {.cos = whole.cos.slice(0, begin, end), .sin = whole.sin.slice(0, begin, end), .layout = whole.layout};
 }

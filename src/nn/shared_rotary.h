@@ -18,14 +18,15 @@ class SharedRotary {
 
   explicit SharedRotary(const RotaryOptions& options) : options_(options) {}
 
-  /// Positions begin … end-1, [end - begin, dim / 2], which share the elements of the tables; f64 for f64, else f32.
+  /// Positions begin … end-1 of a text that ends there, [end - begin, dim / 2], which share the elements of the tables;
+  /// f64 for f64, else f32.
   [[nodiscard]] RotaryTables tables(std::int64_t begin, std::int64_t end, DType dtype);
   [[nodiscard]] const RotaryOptions& options() const noexcept { return options_; }
 
  private:
   RotaryOptions options_;
   std::mutex mutex_;
-  std::array<RotaryTables, 2> whole_;  // f32, f64
+  std::array<std::array<RotaryTables, 2>, 2> whole_;  // of short and of long texts, f32 and f64
 };
 
 }  // namespace qkv::nn

@@ -143,6 +143,41 @@ TEST(DecoderWrite, GoesOnBehindAWindowOfOneToken) {
   EXPECT_EQ(cache.truncate(forgotten), 0);
 }
 
+// Of more than 12 tokens all turn otherwise.
+Decoder turned_anew() {
+  Generator generator(3);
+  DecoderOptions options{.vocabulary = 11, .length = 1000, .layers = 2, .d_model = 16, .heads = 4, .tied = false};
+  options.positions = Positions::rotary;
+  options.choices.rotary_scaling = LongRopeScaling{
+      .shorter = {1, 1.5}, .longer = {0.3, 0.1}, .original_max = 12, .shorter_magnitude = 1.1, .longer_magnitude = 1.6};
+  return {options, generator};
+}
+
+TEST(DecoderWrite, ReadsAnewATextThatGrowsLong) {
+  const Decoder decoder = turned_anew();
+  const Tensor prompt = Generator(5).randint(0, 11, {3, 9});
+  EXPECT_EQ(decoder.generate(prompt, {.most = 8}), read_anew(decoder, prompt, {.most = 8}));
+  KeptText kept;
+  const std::vector<double> drawn = Generator(6).randint(0, 11, {20}).to_vector();
+  // Across the border in one call, beyond it, and back.
+  for (const std::int64_t length : {9, 14, 10, 12, 20, 3}) {
+    const Tensor text(std::vector<std::int64_t>(drawn.begin(), drawn.begin() + length), {1, length});
+    EXPECT_EQ(decoder.write_on(text, kept, {.most = 4}).front(), read_anew(decoder, text, {.most = 4}).front())
+        << length;
+  }
+}
+
+TEST(DecoderWrite, RefusesACacheOfATextThatGrowsLong) {
+  const Decoder decoder = turned_anew();
+  DecoderCache cache = decoder.make_cache(1, 20);
+  static_cast<void>(decoder.forward_cached(Generator(5).randint(0, 11, {1, 12}), cache));
+  EXPECT_EQ(error_message([&] {
+              static_cast<void>(decoder.forward_cached(Tensor(std::vector<std::int64_t>{1}, {1, 1}), cache));
+            }),
+            "MultiHeadAttention: cache: expected none where a text grows beyond 12 tokens, since all of it turns "
+            "otherwise then, got one of 12 tokens");
+}
+
 TEST(DecoderWrite, RefusesWhatDoesNotFit) {
   const Decoder decoder = small();
   KeptText kept;

@@ -209,10 +209,12 @@ TEST(Folder, NamesWhatItsConfigLacksOrHasNoMeaningFor) {
   const auto with = [](const std::string& more) {
     return Folder(std::string(kConfig, std::string_view(kConfig).size() - 1) + ", " + more + "}", weights()).error();
   };
-  EXPECT_THAT(with(R"("rope_scaling": {"rope_type": "longrope"})"),
-              HasSubstr("config.json: rope_scaling: rope_type: expected default, linear, dynamic, llama3 or yarn, got "
-                        "\"longrope\""));
-  EXPECT_THAT(with(R"("rope_scaling": {"type": "su", "factor": 2})"),
+  EXPECT_THAT(with(R"("rope_scaling": {"rope_type": "mrope"})"),
+              HasSubstr("config.json: rope_scaling: rope_type: expected default, linear, dynamic, llama3, longrope or "
+                        "yarn, got \"mrope\""));
+  EXPECT_THAT(with(R"("rope_scaling": {"rope_type": "longrope", "long_factor": [1, 2]})"),
+              HasSubstr("config.json: rope_scaling: short_factor: expected a list of numbers, got nothing"));
+  EXPECT_THAT(with(R"("rope_scaling": {"type": "ntk", "factor": 2})"),
               HasSubstr("rope_scaling: type: expected default"));
   EXPECT_THAT(with(R"("rope_scaling": {"type": "linear", "factor": "2"})"),
               HasSubstr("rope_scaling: factor: expected a number, got \"2\""));
@@ -244,8 +246,8 @@ TEST(Folder, NamesWhatNoGemmaHas) {
   EXPECT_THAT(gemma("gemma3_text", R"("rope_parameters": {"full_attention": 3})"),
               HasSubstr("config.json: rope_parameters: full_attention: expected an object, got 3"));
   EXPECT_THAT(gemma("gemma3_text", R"("rope_parameters": {"full_attention": {}, "sliding_attention":
-                {"rope_type": "longrope"}})"),
-              HasSubstr("sliding_attention: rope_type: expected default, linear, dynamic, llama3 or yarn"));
+                {"rope_type": "mrope"}})"),
+              HasSubstr("sliding_attention: rope_type: expected default, linear, dynamic, llama3, longrope or yarn"));
   EXPECT_THAT(gemma("gemma2", R"("sliding_window": null)"), HasSubstr("sliding_window: expected a whole number"));
   EXPECT_THAT(gemma("gemma2", R"("query_pre_attn_scalar": -1)"),
               HasSubstr("config.json: query_pre_attn_scalar: expected more than 0, got -1"));

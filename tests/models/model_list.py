@@ -65,6 +65,9 @@ from small_models import (
     t5_untied,
 )
 
+# Of the four pairs of numbers of a head that turn in texts of either length.
+FACTORS = {"short_factor": [1.0, 1.1, 1.3, 1.6], "long_factor": [1.0, 1.8, 3.5, 7.0]}
+
 MODELS = {
     "bert": lambda: bert(),
     "bert-states": lambda: bert(t.BertModel, hidden_act="relu", layer_norm_eps=1e-3),
@@ -266,6 +269,13 @@ MODELS = {
     "phi": lambda: phi(),
     "phi-heads": lambda: phi(num_key_value_heads=6, hidden_act="relu", layer_norm_eps=1e-3, partial_rotary_factor=0.25),
     "phi-linear": lambda: phi(rope_parameters=rope("linear", factor=4.0) | {"partial_rotary_factor": 0.5}),
+    "phi3-longrope": lambda: phi3(
+        original_max_position_embeddings=20, rope_parameters=rope("longrope", partial_rotary_factor=1.0, **FACTORS)
+    ),
+    "phi3-longrope-long": lambda: phi3(
+        original_max_position_embeddings=8,
+        rope_parameters=rope("longrope", partial_rotary_factor=1.0, attention_factor=1.2, **FACTORS),
+    ),
     "phi3": lambda: phi3(),
     "phi3-window": lambda: phi3(sliding_window=4, tie_word_embeddings=True, num_key_value_heads=6),
     "phi3-part": lambda: phi3(partial_rotary_factor=0.5, rms_norm_eps=1e-3),
@@ -344,6 +354,9 @@ MODELS = {
     "gpt_oss-bf16": lambda: gpt_oss().to(torch.bfloat16),
     "gpt_oss-mxfp4": lambda: gpt_oss(hidden_size=64, intermediate_size=96).to(torch.bfloat16),
     "phimoe": lambda: phimoe(),
+    "phimoe-longrope": lambda: phimoe(
+        rope_parameters=rope("longrope", original_max_position_embeddings=100, short_mscale=1.1, long_mscale=1.3, **FACTORS)
+    ),
     "phimoe-biases": lambda: phimoe(
         attention_bias=True, lm_head_bias=True, sliding_window=4, rms_norm_eps=1e-3, router_jitter_noise=0.01
     ),

@@ -1,5 +1,6 @@
 #include "oracle/rotary.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>  // before rapidcheck's, which expects it
 #include <rapidcheck/gtest.h>
 
@@ -165,6 +166,27 @@ std::string scaling_message(const RotaryScaling& scaling, std::int64_t dim = 4, 
   return message_of([&] { (void)rotary_frequencies({.dim = dim, .base = base, .scaling = scaling}); });
 }
 
+// Each frequency by its own factor, of all tokens of a text otherwise once it is long.
+TEST(RotaryFrequencies, OfLongTextsHaveFactorsOfTheirOwn) {
+  const RotaryOptions options{
+      .dim = 4,
+      .base = 100,
+      .scaling = LongRopeScaling{
+          .shorter = {1, 2}, .longer = {4, 5}, .original_max = 3, .shorter_magnitude = 1.5, .longer_magnitude = 0.5}};
+  EXPECT_THAT(rotary_frequencies(options, 3), testing::ElementsAre(1, testing::DoubleNear(0.05, 1e-15)));
+  EXPECT_THAT(rotary_frequencies(options, 4), testing::ElementsAre(0.25, testing::DoubleNear(0.02, 1e-15)));
+  EXPECT_EQ(rotary_tables(options, 3).cos.at({0, 0}), 1.5);
+  const RotaryTables four = rotary_tables(options, 4);
+  EXPECT_EQ(four.cos.at({0, 0}), 0.5);
+  EXPECT_NEAR(four.sin.at({2, 0}), 0.5 * std::sin(0.5), 1e-15);
+  const std::vector<std::int64_t> places = {3, 0};
+  EXPECT_NEAR(rotary_tables(options, Tensor(places, {2})).sin.at({0, 1}), 0.5 * std::sin(0.06), 1e-15);
+  SharedRotary shared(options);
+  EXPECT_EQ(shared.tables(0, 3, DType::f64).cos.at({0, 0}), 1.5);
+  EXPECT_EQ(shared.tables(3, 4, DType::f64).cos.at({0, 0}), four.cos.at({3, 0}));
+  EXPECT_EQ(shared.tables(1, 2, DType::f64).cos.at({0, 0}), 1.5 * std::cos(1.0));
+}
+
 TEST(Rotary, NamesScalingsThatCannotBe) {
   EXPECT_EQ(scaling_message(LinearScaling{.factor = 0}), "LinearScaling: factor: expected a positive number, got 0");
   EXPECT_EQ(scaling_message(NtkScaling{.factor = -2}), "NtkScaling: factor: expected a positive number, got -2");
@@ -185,6 +207,12 @@ TEST(Rotary, NamesScalingsThatCannotBe) {
             "Llama3Scaling: high_freq_factor: expected more than 4, got 4");
   EXPECT_EQ(scaling_message(Llama3Scaling{.original_max = 0}),
             "Llama3Scaling: original_max: expected 1 or more, got 0");
+  EXPECT_EQ(scaling_message(LongRopeScaling{.shorter = {1, 2}, .longer = {1, 2}}),
+            "LongRopeScaling: original_max: expected 1 or more, got 0");
+  EXPECT_EQ(scaling_message(LongRopeScaling{.shorter = {1, 2}, .longer = {1}, .original_max = 8}),
+            "LongRopeScaling: longer: expected 2 numbers above 0, one for each pair that turns, got 1");
+  EXPECT_EQ(scaling_message(LongRopeScaling{.shorter = {1, 0}, .longer = {1, 2}, .original_max = 8}),
+            "LongRopeScaling: shorter: expected 2 numbers above 0, one for each pair that turns, got 1 0");
 }
 
 }  // namespace

@@ -118,15 +118,16 @@ class Decoder {
                                         std::optional<DType> dtype = std::nullopt) const;
   /// What generate() keeps keys and values in: options.cache_dtype, or what it computes in.
   [[nodiscard]] DType cache_dtype(const GenerateOptions& options) const;
-  /// Bytes of the keys and values of so many tokens in a dtype, with the scales of i8; of layers with a window, at most.
+  /// Bytes of the keys and values of so many tokens in a dtype, with the scales of i8; of layers with a window, at
+  /// most.
   [[nodiscard]] std::int64_t cache_bytes(std::int64_t tokens, DType dtype) const;
   /// ids [B, T], the tokens after those of the cache, which takes them in -> scores of call.scores. Nothing is
   /// recorded.
   [[nodiscard]] Variable forward_cached(const TensorView& ids, DecoderCache& cache, const ModelCall& call = {}) const;
   /// What generate() writes after prompt [B, T], over a cache in options.cache_dtype: a token costs one token's work,
   /// and equal prompts are read once. A text that is longer than options.window is read anew for each token, from the
-  /// first of its last `window` tokens. Throws InvalidArgument naming scores if there is a token to write and no output
-  /// map.
+  /// first of its last `window` tokens; one that grows beyond what LongRoPE calls short is read anew once. Throws
+  /// InvalidArgument naming scores if there is a token to write and no output map.
   [[nodiscard]] NewTokens generate(const TensorView& prompt, const GenerateOptions& options) const;
   /// The same after one text [1, T], of which `kept` may hold a beginning: only the tokens behind that are computed,
   /// the last one always. `kept` then holds the text and what was written, but for the last token. Throws
@@ -147,6 +148,7 @@ class Decoder {
   [[nodiscard]] const DecoderOptions& options() const noexcept { return options_; }
 
  private:
+  [[nodiscard]] bool is_turned_anew(std::int64_t before, std::int64_t tokens) const noexcept;
   Decoder(const DecoderOptions& options, TokenInput input, const Init& init);
   [[nodiscard]] Variable states(const TensorView& ids, const DecoderContext* context, const ModelCall& call) const;
   [[nodiscard]] Variable run(const TensorView& ids, const DecoderContext* context, const ModelCall& call) const;

@@ -109,6 +109,7 @@ class MultiHeadAttention {
   [[nodiscard]] Variable joined(const Variable& heads) const;
   [[nodiscard]] AttentionOptions own_options(const AttentionOptions& call) const;
   [[nodiscard]] LearnedTerms own_terms(const MultiHeadCall& call) const;
+  void require_one_turn(const KvCache& cache, std::int64_t T) const;
   [[nodiscard]] std::optional<RotaryTables> tables_of(const Variable& x, const MultiHeadCall& call) const;
 
   MultiHeadOptions options_;

@@ -58,7 +58,20 @@ struct Llama3Scaling {
   bool operator==(const Llama3Scaling&) const = default;
 };
 
-using RotaryScaling = std::variant<std::monostate, LinearScaling, NtkScaling, YarnScaling, Llama3Scaling>;
+/// LongRoPE (Ding et al. 2024): each frequency is divided by a factor of its own, of one list for texts of up to
+/// `original_max` tokens and of another for longer ones, of which every token then turns otherwise.
+struct LongRopeScaling {
+  std::vector<double> shorter = {};  // [dim / 2], > 0
+  std::vector<double> longer = {};   // likewise
+  std::int64_t original_max = 0;     // tokens, > 0
+  double shorter_magnitude = 1;      // cos and sin times this, > 0
+  double longer_magnitude = 1;
+
+  bool operator==(const LongRopeScaling&) const = default;
+};
+
+using RotaryScaling =
+    std::variant<std::monostate, LinearScaling, NtkScaling, YarnScaling, Llama3Scaling, LongRopeScaling>;
 
 struct RotaryOptions {
   std::int64_t dim = 0;   // even; the first `dim` elements of each head are rotated
@@ -70,17 +83,24 @@ struct RotaryOptions {
 };
 
 /// The dim / 2 angles per position, after scaling; without scaling base^(-2i / dim) (Su et al. 2021, section 3.2.2).
-/// Throws InvalidArgument naming dim, base or the scaling's parameter.
-[[nodiscard]] std::vector<double> rotary_frequencies(const RotaryOptions& options);
+/// `tokens` of the text, which LongRoPE alone asks for. Throws InvalidArgument naming dim, base or the scaling's
+/// parameter.
+[[nodiscard]] std::vector<double> rotary_frequencies(const RotaryOptions& options, std::int64_t tokens = 0);
 
-/// The factor of cos and sin: YaRN's attention factor, else 1.
-[[nodiscard]] double rotary_magnitude(const RotaryOptions& options);
+/// The factor of cos and sin: YaRN's attention factor, LongRoPE's magnitude, else 1.
+[[nodiscard]] double rotary_magnitude(const RotaryOptions& options, std::int64_t tokens = 0);
 
-/// Tables at integer `positions` [T] or [B, T], any values, negative ones too. Throws InvalidArgument as
-/// rotary_frequencies does, or naming positions or dtype.
+/// Whether a text of so many tokens turns otherwise than short ones: LongRoPE.
+[[nodiscard]] bool is_turned_as_long(const RotaryScaling& scaling, std::int64_t tokens) noexcept;
+
+/// Tables at integer `positions` [T] or [B, T], any values, negative ones too, of a text that ends with the largest of
+/// them. Throws InvalidArgument as rotary_frequencies does, or naming positions or dtype.
 [[nodiscard]] RotaryTables rotary_tables(const RotaryOptions& options, const TensorView& positions,
                                          DType dtype = DType::f64);
 /// Positions 0 … T-1.
 [[nodiscard]] RotaryTables rotary_tables(const RotaryOptions& options, std::int64_t T, DType dtype = DType::f64);
+/// The same of a text of `tokens` tokens.
+[[nodiscard]] RotaryTables rotary_tables(const RotaryOptions& options, std::int64_t T, DType dtype,
+                                         std::int64_t tokens);
 
 }  // namespace qkv

@@ -1,5 +1,6 @@
 #include "model/families/llama_options.h"
 
+#include <cmath>
 #include <variant>
 
 #include "model/families/family.h"
@@ -36,6 +37,21 @@ RotaryScaling yarn_in(const ConfigFile& rope, const RotaryLengths& lengths) {
     scaling.mscale_all_dim = mscale_all_dim;
   }
   return scaling;
+}
+
+// As `transformers`: `factor` is the ratio of the lengths where it is not there. Phi MoE has the magnitudes themselves.
+RotaryScaling longrope_in(const ConfigFile& rope, const RotaryLengths& lengths) {
+  const std::int64_t original = lengths.original_in(rope);
+  if (original < 2) rope.refuse(kOriginal, "2 or more");
+  const double ratio = static_cast<double>(lengths.longest) / static_cast<double>(original);
+  const double factor = rope.number("factor", ratio);
+  const double usual = factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(static_cast<double>(original)));
+  const double magnitude = rope.has("attention_factor") ? rope.number("attention_factor") : usual;
+  return LongRopeScaling{.shorter = rope.numbers("short_factor"),
+                         .longer = rope.numbers("long_factor"),
+                         .original_max = original,
+                         .shorter_magnitude = rope.number("short_mscale", magnitude),
+                         .longer_magnitude = rope.number("long_mscale", magnitude)};
 }
 
 // Frequencies change beyond max_position_embeddings alone.
@@ -94,13 +110,14 @@ RotaryScaling scaling_in(const ConfigFile& rope, const RotaryLengths& lengths) {
   if (type == "linear") return LinearScaling{rope.number("factor")};
   if (type == "dynamic") return dynamic_in(rope, word, lengths);
   if (type == "yarn") return yarn_in(rope, lengths);
+  if (type == "longrope" || type == "su") return longrope_in(rope, lengths);
   if (type == "llama3") {
     return Llama3Scaling{.factor = rope.number("factor"),
                          .low_freq_factor = rope.number("low_freq_factor"),
                          .high_freq_factor = rope.number("high_freq_factor"),
                          .original_max = lengths.original_in(rope)};
   }
-  rope.refuse(word, "default, linear, dynamic, llama3 or yarn");
+  rope.refuse(word, "default, linear, dynamic, llama3, longrope or yarn");
 }
 
 void read_rotary(const ConfigFile& config, DecoderOptions& options, double base) {

@@ -64,6 +64,9 @@ void add_rotary(WordsOf& words, const LayerChoices& choices, std::int64_t width)
                           words.number("rope.scaling.factor", scaling.factor);
                         },
                         [&](const YarnScaling& scaling) { add_yarn(words, scaling); },
+                        [](const LongRopeScaling&) {
+                          throw Error("rotary positions: expected a scaling that GGUF has words for, got longrope");
+                        },
                         [&](const Llama3Scaling& scaling) {
                           words.tensor("rope_freqs.weight", slower_by(width, choices.rotary_base, scaling));
                         }},
