@@ -5,6 +5,11 @@ import { signal } from "@preact/signals";
 
 export type Fields = Readonly<Record<string, string>>;
 
+/** A whole number from 0; null of anything else. */
+export function wholeNumber(text: string | undefined): number | null {
+  return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : null;
+}
+
 export interface Address {
   page: string;
   fields: Fields;

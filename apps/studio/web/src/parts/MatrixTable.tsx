@@ -10,6 +10,7 @@ import { sizeOf, valueAt, type Tensor } from "../engine/tensor";
 import { Prose } from "./Prose";
 import { NumberField, scrubbing } from "./NumberField";
 import { nameOf } from "./links";
+import { placeAfter } from "./one_cell";
 import "./matrix.css";
 
 export interface Before {
@@ -63,15 +64,15 @@ export function MatrixTable(props: MatrixTableProps) {
   }, [editing.value]);
 
   const focus = (row: number, column: number) => {
-    const next = [clamp(row, size.rows), clamp(column, size.columns)] as const;
+    const next = [Math.min(row, size.rows - 1), Math.min(column, size.columns - 1)] as const;
     active.value = next;
     table.current?.querySelector<HTMLElement>(`[data-at="${next[0]},${next[1]}"]`)?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (editing.value !== null || event.ctrlKey || event.metaKey) return;
     const [row, column] = active.value;
-    const to = arrowTarget(event.key, row, column, size);
-    if (to) focus(...to);
+    const to = event.key.startsWith("Page") ? null : placeAfter(event.key, { row, column }, size.rows, size.columns);
+    if (to) focus(to.row, to.column);
     else if (props.edit && (event.key === "Enter" || /^[0-9.−-]$/.test(event.key))) {
       editing.value = event.key === "Enter" ? "" : event.key;
     } else if (event.key === "Enter") {
@@ -162,22 +163,6 @@ function Refused({ id, columns, problem }: { id: string; columns: number; proble
       </td>
     </tr>
   );
-}
-
-function clamp(at: number, count: number): number {
-  return Math.min(Math.max(at, 0), count - 1);
-}
-
-function arrowTarget(key: string, row: number, column: number, size: { rows: number; columns: number }) {
-  const targets: Record<string, readonly [number, number]> = {
-    ArrowLeft: [row, column - 1],
-    ArrowRight: [row, column + 1],
-    ArrowUp: [row - 1, column],
-    ArrowDown: [row + 1, column],
-    Home: [row, 0],
-    End: [row, size.columns - 1],
-  };
-  return targets[key] ?? null;
 }
 
 interface CellProps extends MatrixTableProps {

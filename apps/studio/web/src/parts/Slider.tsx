@@ -1,7 +1,7 @@
 // A labelled slider, and a field for a whole number. Both say "drag" while they move and "done" when they are let go.
 
 import { useSignal } from "@preact/signals";
-import type { Change } from "../app/address";
+import { wholeNumber, type Change } from "../app/address";
 import "./slider.css";
 
 export interface SliderProps {
@@ -49,16 +49,14 @@ export interface CountFieldProps {
   onChange: (text: string | null, how: Change) => void;
 }
 
-const whole = /^\d{1,12}$/;
-
 /** An empty field stands for the default. */
 export function CountField({ label, value, meaning, problem, onChange }: CountFieldProps) {
   const draft = useSignal<string | null>(null);
   const typed = draft.value?.trim() ?? "";
-  const isBad = typed !== "" && !whole.test(typed);
+  const isBad = typed !== "" && wholeNumber(typed) === null;
   const take = (text: string, how: Change) => {
     if (text.trim() === "") onChange(null, how);
-    else if (whole.test(text.trim())) onChange(text.trim(), how);
+    else if (wholeNumber(text.trim()) !== null) onChange(text.trim(), how);
   };
   return (
     <label class={`count-field ${isBad || problem ? "wrong-count" : ""}`} title={meaning}>

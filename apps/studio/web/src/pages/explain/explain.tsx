@@ -1,11 +1,12 @@
 // Explain: everything from words to the output in the order in which it is made, to be read from top to bottom.
 
-import type { ReadonlySignal, Signal } from "@preact/signals";
 import { computed, effect } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { address, change } from "../../app/address";
+import { byText } from "../../app/by_text";
 import { lastReply } from "../../app/last_reply";
-import type { Page, PageProps, Takings } from "../../app/page";
+import type { Page, PageProps } from "../../app/page";
+import { useTakings } from "../../app/use_takings";
 import { asked } from "../../engine/asked";
 import type { EngineError, EngineGone } from "../../engine/errors";
 import type { ExplainedPart, ExplainReply, ExplainRequest, MatchRequest } from "../../engine/messages";
@@ -51,7 +52,7 @@ function ExplainPage({ engine, takings }: PageProps) {
   useEffect(() => state.close, [state]);
   const reply = state.reply.value;
   const { waiting, error, gone } = state.asked();
-  useTakings(takings, reply, state.command);
+  useTakings(takings, () => reply ? { name: "explained", command: state.command() } : undefined, [reply]);
   const step = address.value.fields["step"];
   useEffect(() => {
     if (reply && step) document.getElementById(anchorOf(step))?.scrollIntoView();
@@ -63,12 +64,6 @@ function ExplainPage({ engine, takings }: PageProps) {
       {reply ? <Whole reply={reply} step={step} /> : !error.value && <p class="first-wait">Computing every step …</p>}
     </div>
   );
-}
-
-/** A request by its text, so that what does not concern it asks nothing anew. */
-function byText<R>(made: () => R | null): ReadonlySignal<R | null> {
-  const text = computed(() => JSON.stringify(made()));
-  return computed(() => JSON.parse(text.value) as R | null);
 }
 
 function Problem({ error, gone }: { error: EngineError | null; gone: EngineGone | null }) {
@@ -137,11 +132,4 @@ function Whole({ reply, step }: { reply: ExplainReply; step: string | undefined 
 function goTo(name: string): void {
   change({ step: name }, "quiet");
   document.getElementById(anchorOf(name))?.scrollIntoView();
-}
-
-function useTakings(takings: Signal<Takings | null>, reply: ExplainReply | null, command: () => string): void {
-  useEffect(() => {
-    if (reply) takings.value = { name: "explained", command: command() };
-  }, [reply]);
-  useEffect(() => () => void (takings.value = null), []);
 }

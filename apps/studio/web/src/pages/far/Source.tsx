@@ -9,7 +9,8 @@ import { HeadPicker } from "../../parts/HeadPicker";
 import { ModelChoice } from "../../parts/ModelChoice";
 import { Settled } from "../../parts/Settled";
 import { Slider } from "../../parts/Slider";
-import { fileName, headName, maskOf, modelChanges, modelOf, ofMatrix, ofText, textOf, tokensOf, tokenSteps } from "./state";
+import { headName } from "../heads/state";
+import { fileName, maskOf, modelChanges, modelOf, ofMatrix, ofText, textOf, tokensOf, tokenSteps } from "./state";
 import type { Desk } from "./desk";
 
 export function Source({ desk, about }: { desk: Desk; about: AboutReply }) {

@@ -3,6 +3,7 @@
 
 import { computed, effect, signal, untracked, type ReadonlySignal, type Signal } from "@preact/signals";
 import { address, change, move, type Change } from "../../app/address";
+import { byText } from "../../app/by_text";
 import { lastReply } from "../../app/last_reply";
 import { orFirst } from "../../app/models";
 import { reducedMotion } from "../../app/theme";
@@ -275,10 +276,4 @@ function rowRequest(here: Opened | null, query: number | null, key: number | nul
 
 function isSame(changes: Changes, fields: Readonly<Record<string, string>>): boolean {
   return Object.entries(changes).every(([name, value]) => (fields[name] ?? null) === value);
-}
-
-/** A computed object that only changes when its text does. */
-function byText<T>(of: () => T | null): ReadonlySignal<T | null> {
-  const text = computed(() => JSON.stringify(of()));
-  return computed(() => JSON.parse(text.value) as T | null);
 }

@@ -7,6 +7,7 @@ import { address } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
 import { ground } from "../../app/theme";
+import { useTakings } from "../../app/use_takings";
 import { grouped } from "../../drawing/amounts";
 import { Cautions } from "../../parts/Cautions";
 import { headKeys } from "../../parts/HeadPicker";
@@ -20,7 +21,8 @@ import { showAll, Toolbar, zoomBy, type Fields } from "./Toolbar";
 import { SampledChip, WalkLine } from "./WalkLine";
 import { openDesk, type Desk, type Opened } from "./desk";
 import { paintScene, wordsOf } from "./paint";
-import { fileName, headName, probeCommand } from "./state";
+import { headName } from "../heads/state";
+import { fileName, probeCommand } from "./state";
 import { arrayOfSeen, csvOfSeen, type Seen } from "./table";
 import { centreOf, panned } from "./view";
 import "./aside.css";
@@ -33,7 +35,7 @@ function FarPage({ engine, takings }: PageProps) {
   const fields: Fields = { find: useSignal<HTMLInputElement | null>(null), go: useSignal<HTMLInputElement | null>(null) };
   useEffect(() => desk.close, [desk]);
   useFarKeys(desk, fields);
-  useTakings(desk, takings);
+  useFarTakings(desk, takings);
   const about = desk.about.reply.value;
   const here = desk.opened.value;
   const waiting = desk.open.waiting.value;
@@ -191,23 +193,23 @@ function useFarKeys(desk: Desk, fields: Fields): void {
   }, [desk]);
 }
 
-function useTakings(desk: Desk, takings: Signal<Takings | null>): void {
+function useFarTakings(desk: Desk, takings: Signal<Takings | null>): void {
   const here = desk.opened.value;
   const about = desk.about.reply.value;
   const query = desk.query.value;
   const mark = address.value.fields["file"];
   const file = mark === undefined ? null : fileName(mark);
-  useEffect(() => {
-    if (!here || !about) return;
+  const taken = () => {
+    if (!here || !about) return undefined;
     const command = probeCommand(here.request, about, file, query);
-    takings.value = {
+    return {
       name: "far",
       ...(command === undefined ? {} : { command }),
       png: () => pngOf(desk, here),
       table: { name: "weights", csv: () => csvOfSeen(seenOf(desk, here)), array: () => arrayOfSeen(seenOf(desk, here)) },
     };
-  }, [here, about, query, file]);
-  useEffect(() => () => void (takings.value = null), []);
+  };
+  useTakings(takings, taken, [here, about, query, file]);
 }
 
 function seenOf(desk: Desk, here: Opened): Seen {

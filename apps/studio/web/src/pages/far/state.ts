@@ -1,10 +1,10 @@
 // What the address says of the page Far: whose matrix, which place of it, and what is chosen there.
 
-import type { Fields } from "../../app/address";
+import { wholeNumber, type Fields } from "../../app/address";
 import { grouped } from "../../drawing/amounts";
 import type { Extent, Size, Spot, View } from "../../drawing/tiles";
 import type { AboutReply, FarOpenRequest, FarReply } from "../../engine/messages";
-import type { Site } from "../heads/state";
+import { headName, parsedHead, type HeadAt, type Site } from "../heads/state";
 import { centred, centreOf, wholeScale, wholeView } from "./view";
 
 export type Changes = Record<string, string | null>;
@@ -18,12 +18,6 @@ export const usualMask = "causal";
 export const modelOfFiles = "gpt";
 
 export type Shown = "largest" | "mean";
-
-const whole = /^\d{1,9}$/;
-
-export function count(text: string | undefined): number | null {
-  return text !== undefined && whole.test(text) ? Number(text) : null;
-}
 
 /** The model of the address; else that of the command, or one for its file; empty for the text that is made up. */
 export function modelOf(fields: Fields, about: AboutReply): string {
@@ -61,25 +55,12 @@ export function textOf(fields: Fields, about: AboutReply, model: string, opened:
 
 const plainText = "The cat sat down because it was tired.";
 
-const named = /^([a-z_]+)\.(\d{1,4})\.(\d{1,4})$/;
-
-export interface HeadAt {
-  site: string;
-  layer: number;
-  head: number;
-}
-
 export function headOf(fields: Fields): HeadAt {
-  const [, site = "", layer = "0", head = "0"] = named.exec(fields["head"] ?? "") ?? [];
-  return { site, layer: Number(layer), head: Number(head) };
-}
-
-export function headName({ site, layer, head }: HeadAt): string {
-  return `${site}.${layer}.${head}`;
+  return parsedHead(fields["head"]) ?? { site: "", layer: 0, head: 0 };
 }
 
 export function tokensOf(fields: Fields, usual = usualTokens): number {
-  return count(fields["tokens"]) ?? usual;
+  return wholeNumber(fields["tokens"]) ?? usual;
 }
 
 export function maskOf(fields: Fields, about: AboutReply): string {
@@ -90,7 +71,7 @@ export function maskOf(fields: Fields, about: AboutReply): string {
 export function farRequest(fields: Fields, about: AboutReply, opened: OpenedFile | null, usual = usualTokens): FarOpenRequest | null {
   const model = modelOf(fields, about);
   if (model === "" && about.probe !== "") return { head: headOf(fields).head };
-  if (model === "") return { tokens: tokensOf(fields, usual), mask: maskOf(fields, about), seed: count(fields["seed"]) ?? 1 };
+  if (model === "") return { tokens: tokensOf(fields, usual), mask: maskOf(fields, about), seed: wholeNumber(fields["seed"]) ?? 1 };
   const text = textOf(fields, about, model, opened);
   if (text === null) return null;
   const { site, layer, head } = headOf(fields);
@@ -100,13 +81,13 @@ export function farRequest(fields: Fields, about: AboutReply, opened: OpenedFile
 /** The chosen query: the address's; else, of a text that is made up, the first with a needle. */
 export function queryOf(fields: Fields, reply: FarReply): number | null {
   if (fields["q"] === "none") return null;
-  const query = count(fields["q"]);
+  const query = wholeNumber(fields["q"]);
   if (query !== null) return query < reply.queries ? query : null;
   return reply.needles[0]?.query ?? null;
 }
 
 export function keyOf(fields: Fields, reply: FarReply): number | null {
-  const key = count(fields["k"]);
+  const key = wholeNumber(fields["k"]);
   return key !== null && key < reply.keys ? key : null;
 }
 
@@ -119,7 +100,7 @@ const pair = /^(\d{1,9}),(\d{1,9})$/;
 /** "at=100000,99120&span=512": the place in the middle, and how many keys the picture is wide. */
 export function viewOf(fields: Fields, extent: Extent, size: Size): View {
   const [, query, key] = pair.exec(fields["at"] ?? "") ?? [];
-  const span = count(fields["span"]);
+  const span = wholeNumber(fields["span"]);
   if (query === undefined || key === undefined || !span) return wholeView(extent, size);
   return centred({ query: Number(query) + 0.5, key: Number(key) + 0.5 }, size.width / span, size);
 }
@@ -148,7 +129,7 @@ export function ranged(what: string, from: number, to: number): string {
 /** A query, or a query and a key: "100000", "100,000 99,120", "100000,99120". */
 export function typedPlace(text: string): { query: number; key: number | null } | null {
   const parts = text.trim().split(/\s*[;x×]\s*|\s+/).flatMap((part) => (/^\d{1,3}(,\d{3})+$/.test(part) ? [part.replaceAll(",", "")] : part.split(",").filter((one) => one !== "")));
-  if (parts.length < 1 || parts.length > 2 || !parts.every((part) => whole.test(part))) return null;
+  if (parts.length < 1 || parts.length > 2 || parts.some((part) => wholeNumber(part) === null)) return null;
   return { query: Number(parts[0]), key: parts[1] === undefined ? null : Number(parts[1]) };
 }
 

@@ -2,6 +2,7 @@
 
 import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { address, change, move, type Change, type Fields } from "../../app/address";
+import { byText } from "../../app/by_text";
 import { lastReply } from "../../app/last_reply";
 import { asked, type Asked } from "../../engine/asked";
 import type { Engine } from "../../engine/engine";
@@ -166,10 +167,4 @@ function fits({ query, key }: Cell, site: HeadsSite | null): boolean {
 // The same pair in another head: that is how heads are compared.
 function keptCell(cell: Cell | null): Changes {
   return cell ? cellChanges(cell) : {};
-}
-
-/** A computed object that only changes when its text does: what asks for it is not asked again for an equal one. */
-function byText<T>(of: () => T | null): ReadonlySignal<T | null> {
-  const text = computed(() => JSON.stringify(of()));
-  return computed(() => JSON.parse(text.value) as T | null);
 }

@@ -7,6 +7,7 @@ import { address } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
 import { ground, narrow } from "../../app/theme";
+import { useTakings } from "../../app/use_takings";
 import type { AboutExample, AboutReply, HeadReply, HeadsReply, HeadsRequest, HeadsSite } from "../../engine/messages";
 import { Cautions } from "../../parts/Cautions";
 import { headMap, saidOf, summaryOf } from "../../parts/head_map";
@@ -36,7 +37,7 @@ function HeadsPage({ engine, takings }: PageProps) {
   const zoom = useSignal(1);
   useEffect(() => desk.close, [desk]);
   useHeadsKeys(desk, zoom);
-  useTakings(desk, takings);
+  useHeadsTakings(desk, takings);
   const about = desk.about.reply.value;
   const reading = desk.reading.value;
   const all = desk.heads.reply.value;
@@ -241,19 +242,19 @@ function useHeadsKeys(desk: Desk, zoom: Signal<number>): void {
 
 const nothing = { width: 1, height: 1, title: "", marks: [] };
 
-function useTakings(desk: Desk, takings: Signal<Takings | null>): void {
+function useHeadsTakings(desk: Desk, takings: Signal<Takings | null>): void {
   const head = desk.head.reply.value;
   const read = desk.heads.answered.value;
   const view = viewOf(address.value.fields, desk.site.value);
-  useEffect(() => {
-    if (!head || !read) return;
+  const taken = () => {
+    if (!head || !read) return undefined;
     const command = explainCommand(read);
-    takings.value = {
+    return {
       name: view === "all" ? "heads" : "head",
       ...(command === null ? {} : { command }),
       drawing: () => headsDrawing(desk, ground.value) ?? nothing,
       table: { name: "weights", csv: () => csvOf(head.queries, head.keys, head.weights), array: () => head.weights },
     };
-  }, [head, read, view]);
-  useEffect(() => () => void (takings.value = null), []);
+  };
+  useTakings(takings, taken, [head, read, view]);
 }

@@ -1,6 +1,6 @@
 // What the address says of the page Heads: which model reads what, which of its heads is looked at, and how.
 
-import type { Fields } from "../../app/address";
+import { wholeNumber, type Fields } from "../../app/address";
 import { orFirst } from "../../app/models";
 import type { AboutExample, AboutReply, HeadRequest, HeadsReply, HeadsRequest, HeadsSite, PairRequest } from "../../engine/messages";
 
@@ -32,12 +32,6 @@ const firstModel = "english";
 /** For a model that qkv does not bring along. */
 const firstText = "The cat sat down because it was tired";
 
-const wholeNumber = /^\d{1,6}$/;
-
-function count(text: string | undefined): number | null {
-  return text !== undefined && wholeNumber.test(text) ? Number(text) : null;
-}
-
 export function modelOf(fields: Fields, about: AboutReply): string {
   return fields["model"] ?? (about.model || orFirst(firstModel, about));
 }
@@ -49,7 +43,7 @@ export function examplesOf(about: AboutReply, model: string): AboutExample[] {
 /** What the model reads: a text, or a held-out example of its task. */
 export function readingOf(fields: Fields, about: AboutReply): HeadsRequest {
   const model = modelOf(fields, about);
-  const example = count(fields["example"]);
+  const example = wholeNumber(fields["example"]);
   const second = fields["context"] ? { second: fields["context"] } : {};
   if (fields["text"] !== undefined) return { model, text: fields["text"], ...second };
   if (example !== null) return { model, example };
@@ -106,8 +100,8 @@ export function chosenHead(fields: Fields, example: AboutExample | null, reply: 
 
 /** The pair that is locked: the address's, or where the example has something to see. */
 export function lockedCell(fields: Fields, example: AboutExample | null, at: HeadAt, site: HeadsSite): Cell | null {
-  const query = count(fields["q"]);
-  const key = count(fields["k"]);
+  const query = wholeNumber(fields["q"]);
+  const key = wholeNumber(fields["k"]);
   if (query !== null && key !== null) return query < site.queries.length && key < site.keys.length ? { query, key } : null;
   const isExamples = example !== null && headName(example) === headName(at);
   return isExamples && fields["q"] === undefined ? { query: example.query, key: example.key } : null;

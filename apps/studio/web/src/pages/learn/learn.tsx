@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { address, change } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
+import { useTakings } from "../../app/use_takings";
 import { lineChart } from "../../drawing/line_chart";
 import type { LearnReply } from "../../engine/messages";
 import { headKeys } from "../../parts/HeadPicker";
@@ -41,7 +42,7 @@ function RunPage({ engine, takings }: PageProps) {
   const desk = useMemo(() => openDesk(engine), [engine]);
   useEffect(() => desk.close, [desk]);
   useLearnKeys(desk);
-  useTakings(desk, takings);
+  useRunTakings(desk, takings);
   const reply = desk.run.value;
   const train = reply && engine.answers("train", {}) && <NewRun engine={engine} reply={reply} />;
   return (
@@ -109,18 +110,18 @@ function csvOf(reply: LearnReply): string {
   return ["step,loss,gradient_norm,learning_rate", ...lines].join("\n") + "\n";
 }
 
-function useTakings(desk: Desk, takings: Signal<Takings | null>): void {
+function useRunTakings(desk: Desk, takings: Signal<Takings | null>): void {
   const reply = desk.run.value;
   const step = desk.chosen.value.step;
-  useEffect(() => {
+  const taken = () => {
     const mark = step === null ? {} : { at: { x: step, name: `step ${step}` } };
-    takings.value = reply?.run
+    return reply?.run
       ? {
           name: `learn-${reply.run.task}`,
           drawing: () => lineChart({ ...lossChart(reply), width: 720, height: 240, ...mark }),
           table: { name: "loss", csv: () => csvOf(reply) },
         }
       : null;
-    return () => (takings.value = null);
-  }, [reply, step]);
+  };
+  useTakings(takings, taken, [reply, step]);
 }

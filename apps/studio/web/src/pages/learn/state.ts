@@ -1,6 +1,6 @@
 // What the address says of the page: which run, which of its models, which example and head.
 
-import type { Fields } from "../../app/address";
+import { wholeNumber, type Fields } from "../../app/address";
 import type { LearnModel, LearnReply } from "../../engine/messages";
 import type { Head } from "../../parts/HeadPicker";
 
@@ -13,20 +13,16 @@ export interface Chosen extends Head {
   site: string;
 }
 
-function whole(text: string | undefined): number | null {
-  return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : null;
-}
-
 export function chosenOf(fields: Fields): Chosen {
   const [site = "", layer, head] = (fields["head"] ?? "").split(".");
   return {
     run: fields["run"] ?? "",
-    step: whole(fields["step"]),
-    example: whole(fields["example"]) ?? 0,
+    step: wholeNumber(fields["step"]),
+    example: wholeNumber(fields["example"]) ?? 0,
     text: fields["text"] ?? "",
     site,
-    layer: whole(layer) ?? 0,
-    head: whole(head) ?? 0,
+    layer: wholeNumber(layer) ?? 0,
+    head: wholeNumber(head) ?? 0,
   };
 }
 

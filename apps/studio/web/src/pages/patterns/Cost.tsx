@@ -1,9 +1,10 @@
 // What attention costs: every figure with its arithmetic, the T × T matrix against tiles, lines over the length.
 
-import { useComputed, useSignal, type Signal } from "@preact/signals";
+import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { address, change, type Change } from "../../app/address";
+import { address, change, type Change, type Fields } from "../../app/address";
 import type { PageProps, Takings } from "../../app/page";
+import { useTakings } from "../../app/use_takings";
 import { grouped } from "../../drawing/amounts";
 import { quoted } from "../../drawing/csv";
 import { lineChart } from "../../drawing/line_chart";
@@ -21,9 +22,7 @@ import {
   costRequest,
   counted,
   counts,
-  dtypes,
   itemOf,
-  numberOf,
   pointOf,
   presetChanges,
   presetOf,
@@ -40,7 +39,8 @@ export function CostPage({ engine, takings }: PageProps) {
   useEffect(() => cost.stop, [cost]);
   const reply = cost.reply.value;
   const of = cost.answered.value?.of ?? "memory";
-  useTakings(reply, of, takings);
+  const { fields } = address.value;
+  useTakings(takings, () => reply ? costTakings(reply, of, fields) : undefined, [reply, of, fields]);
   return (
     <div class={`part ${cost.waiting.value ? "waiting" : ""}`} aria-busy={cost.waiting.value}>
       <Problems asked={cost} inTheirPlace={reply ? counts : []} />
@@ -62,6 +62,8 @@ export function CostPage({ engine, takings }: PageProps) {
 
 type AskedCost = ReturnType<typeof asked<"cost">>;
 
+const fieldOf = (name: string) => described.cost?.find((one) => one.name === name);
+
 const front: readonly Count[] = ["layers", "d_model", "heads", "kv_heads", "tokens", "batch"];
 
 function Model({ cost, reply }: { cost: AskedCost; reply: CostReply }) {
@@ -71,8 +73,8 @@ function Model({ cost, reply }: { cost: AskedCost; reply: CostReply }) {
     <CountField
       key={name}
       label={counted[name]}
-      value={fields[name] ?? numberOf(model, name)}
-      meaning={described.cost?.find((one) => one.name === name)?.meaning ?? ""}
+      value={fields[name] ?? model[name]}
+      meaning={fieldOf(name)?.meaning ?? ""}
       problem={problemOf(cost, name)}
       onChange={(text, how) => change({ [name]: text }, how)}
     />
@@ -121,7 +123,7 @@ function Model({ cost, reply }: { cost: AskedCost; reply: CostReply }) {
               change({ dtype: event.currentTarget.value === "f32" ? null : event.currentTarget.value })
             }
           >
-            {dtypes.map((dtype) => (
+            {fieldOf("dtype")?.words?.map((dtype) => (
               <option key={dtype}>{dtype}</option>
             ))}
           </select>
@@ -199,18 +201,13 @@ function LinesSaid({ reply, of }: { reply: CostReply; of: Subject }) {
   );
 }
 
-function useTakings(reply: CostReply | null, of: Subject, takings: Signal<Takings | null>): void {
-  const { fields } = address.value;
-  useEffect(() => {
-    if (!reply) return;
-    takings.value = {
-      name: `cost-${reply.model.name}`,
-      command: costCommand(fields),
-      drawing: () => lineChart({ ...costChart(of, reply), width: 760, height: 420, names: "ends" }),
-      table: { name: "figures", csv: () => figuresCsv(reply) },
-    };
-  }, [reply, of, fields]);
-  useEffect(() => () => void (takings.value = null), []);
+function costTakings(reply: CostReply, of: Subject, fields: Fields): Takings {
+  return {
+    name: `cost-${reply.model.name}`,
+    command: costCommand(fields),
+    drawing: () => lineChart({ ...costChart(of, reply), width: 760, height: 420, names: "ends" }),
+    table: { name: "figures", csv: () => figuresCsv(reply) },
+  };
 }
 
 function figuresCsv(reply: CostReply): string {

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { address, change } from "../../app/address";
 import type { PageProps, Takings } from "../../app/page";
 import { ground } from "../../app/theme";
+import { useTakings } from "../../app/use_takings";
 import { cellFrom, cellText, type Cell } from "../../drawing/grid";
 import { asked } from "../../engine/asked";
 import type { MaskWordShown } from "../../engine/messages";
@@ -49,7 +50,7 @@ export function MaskPage({ engine, takings }: PageProps) {
   const answer = map.reply.value;
   const reply = useMemo(() => answer && drawnMask(answer), [answer]);
   const words = useWords(engine, map, given.value ?? "");
-  useTakings(reply, given.value ?? "", takings);
+  useTakings(takings, () => reply ? maskTakings(reply, maskCommand(fields, given.value ?? "")) : undefined, [reply, fields]);
   const error = map.error.value;
   const ofMask = error && (!reply || !ownFields.includes(error.field)) ? error : null; // its field is not there yet
   return (
@@ -177,16 +178,11 @@ function Sizes({ map, reply, given }: { map: DeskProps["map"]; reply: DrawnMask;
   );
 }
 
-function useTakings(reply: DrawnMask | null, given: string, takings: Signal<Takings | null>): void {
-  const { fields } = address.value;
-  useEffect(() => {
-    if (!reply) return;
-    takings.value = {
-      name: "mask",
-      command: maskCommand(fields, given),
-      drawing: () => maskPicture(reply, 720, ground.value).drawing,
-      table: { name: "share", csv: () => csvOf(reply.share), array: () => reply.share },
-    };
-  }, [reply, fields]);
-  useEffect(() => () => void (takings.value = null), []);
+function maskTakings(reply: DrawnMask, command: string): Takings {
+  return {
+    name: "mask",
+    command,
+    drawing: () => maskPicture(reply, 720, ground.value).drawing,
+    table: { name: "share", csv: () => csvOf(reply.share), array: () => reply.share },
+  };
 }

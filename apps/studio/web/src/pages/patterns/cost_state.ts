@@ -1,36 +1,36 @@
 // What the address says of a model's cost, as the question it stands for; and what of the reply the page shows where.
 
-import type { Fields } from "../../app/address";
+import { wholeNumber, type Fields } from "../../app/address";
 import { bytes, flops, grouped } from "../../drawing/amounts";
 import type { Chart, ChartLine } from "../../drawing/line_chart";
 import type { Paint } from "../../drawing/marks";
-import type { CostItemShown, CostModelShown, CostReply, CostRequest } from "../../engine/messages";
+import type { CostItemShown, CostReply, CostRequest } from "../../engine/messages";
 
 export const firstPreset = "gpt3";
 
-export const counts = [
-  "layers",
-  "d_model",
-  "heads",
-  "kv_heads",
-  "d_k",
-  "d_v",
-  "d_ff",
-  "vocab",
-  "decoder_layers",
-  "tokens",
-  "batch",
-  "tile",
-] as const;
-export type Count = (typeof counts)[number];
+export const counted = {
+  layers: "layers",
+  d_model: "d model",
+  heads: "heads",
+  kv_heads: "kv heads",
+  d_k: "d k",
+  d_v: "d v",
+  d_ff: "d ff",
+  vocab: "vocabulary",
+  decoder_layers: "decoder layers",
+  tokens: "tokens",
+  batch: "batch",
+  tile: "tile",
+} as const;
+export type Count = keyof typeof counted;
+export const counts = Object.keys(counted) as Count[];
 
-export const dtypes = ["f64", "f32", "f16", "bf16"] as const;
 export const subjects = [
   { of: "memory", name: "Memory" },
   { of: "flops", name: "FLOPs" },
   { of: "traffic", name: "Traffic" },
 ] as const;
-export type Subject = (typeof subjects)[number]["of"];
+export type Subject = NonNullable<CostRequest["of"]>;
 
 export function presetOf(fields: Fields): string {
   return fields["preset"] ?? firstPreset;
@@ -43,8 +43,8 @@ export function subjectOf(fields: Fields): Subject {
 export function costRequest(fields: Fields): CostRequest {
   const request: Record<string, string | number | boolean> = { preset: presetOf(fields), of: subjectOf(fields) };
   for (const name of counts) {
-    const text = fields[name];
-    if (text !== undefined && /^\d{1,12}$/.test(text)) request[name] = Number(text);
+    const number = wholeNumber(fields[name]);
+    if (number !== null) request[name] = number;
   }
   for (const name of ["causal", "gated"])
     if (fields[name] === "0" || fields[name] === "1") request[name] = fields[name] === "1";
@@ -119,23 +119,4 @@ export function pointOf(reply: CostReply): number {
   const xs = reply.lines[0]?.x ?? [];
   const own = Math.log(Math.max(reply.model.tokens, 1));
   return xs.reduce((best, x, n) => (Math.abs(Math.log(x) - own) < Math.abs(Math.log(xs[best]!) - own) ? n : best), 0);
-}
-
-export const counted: Readonly<Record<Count, string>> = {
-  layers: "layers",
-  d_model: "d model",
-  heads: "heads",
-  kv_heads: "kv heads",
-  d_k: "d k",
-  d_v: "d v",
-  d_ff: "d ff",
-  vocab: "vocabulary",
-  decoder_layers: "decoder layers",
-  tokens: "tokens",
-  batch: "batch",
-  tile: "tile",
-};
-
-export function numberOf(model: CostModelShown, name: Count): number {
-  return model[name];
 }

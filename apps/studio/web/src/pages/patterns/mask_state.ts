@@ -1,6 +1,6 @@
 // What the address says of the mask, as the question it stands for; and the text of the expression under the reader's hand.
 
-import type { Fields } from "../../app/address";
+import { wholeNumber, type Fields } from "../../app/address";
 import type { MaskRequest, MaskWordShown } from "../../engine/messages";
 import type { DrawnMask } from "./mask_cells";
 
@@ -22,23 +22,19 @@ export interface Shape {
 
 export function shapeOf(fields: Fields, given: string): Shape {
   const plain = given ? plainLength : firstLength;
-  return { tq: countOf(fields["tq"]) ?? plain, tk: countOf(fields["tk"]) ?? plain };
-}
-
-function countOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : undefined;
+  return { tq: wholeNumber(fields["tq"]) ?? plain, tk: wholeNumber(fields["tk"]) ?? plain };
 }
 
 export function maskRequest(fields: Fields, given: string): MaskRequest {
-  const request: Record<string, string | number | boolean | undefined> = {
+  const request: Record<string, string | number | boolean | null | undefined> = {
     mask: maskText(fields, given),
     ...shapeOf(fields, given),
     map: true,
     cells: mostCells,
   };
-  for (const name of ["batch", "heads", "head", "batch_entry"]) request[name] = countOf(fields[name]);
+  for (const name of ["batch", "heads", "head", "batch_entry"]) request[name] = wholeNumber(fields[name]);
   request["tile"] = fields["tile"];
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as MaskRequest;
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => value != null)) as MaskRequest;
 }
 
 /** What `qkv mask` takes to print the same. */

@@ -18,84 +18,32 @@ export interface Column {
   says?: (head: RolesHead) => string;
 }
 
+type Figure = "removal" | "gradient" | "induction" | "entropy" | "evenness" | "distance" | "duplicate" | "similarity";
+
+function figure(id: Figure, how: Omit<Column, "id" | "value" | "bar"> & { bar?: true }): Column {
+  return { bar: false, ...how, id, value: (head) => head[id] };
+}
+
 const numbers: readonly Column[] = [
-  {
-    id: "removal",
-    title: "removal",
-    meaning: "How much worse the model guesses without the head: its mean loss then, less its loss as it is, in nats.",
-    room: "narrow",
-    decimals: 3,
-    bar: true,
-    value: (head) => head.removal,
-  },
-  {
-    id: "gradient",
-    title: "gradient",
-    meaning:
-      "How much the loss would move for a small change of the head: mean absolute sum of gradient × output.",
-    room: "wide",
-    decimals: 4,
-    bar: false,
-    value: (head) => head.gradient,
-  },
-  {
-    id: "induction",
-    title: "repeats",
-    meaning: "On random tokens that come twice: the weight on the token that followed the same one before.",
-    room: "medium",
-    decimals: 2,
-    bar: true,
-    value: (head) => head.induction,
-  },
-  {
-    id: "entropy",
-    title: "entropy",
-    meaning: "How spread out its weights are, in nats: 0 where each token reads one other.",
-    room: "medium",
-    decimals: 2,
-    bar: false,
-    value: (head) => head.entropy,
-  },
-  {
-    id: "evenness",
-    title: "even",
-    meaning: "Entropy over the largest possible: 1 where a token reads all others alike.",
-    room: "wide",
-    decimals: 2,
-    bar: false,
-    value: (head) => head.evenness,
-  },
-  {
-    id: "distance",
-    title: "distance",
-    meaning: "How far it reads: the mean distance of query and key, in tokens.",
-    room: "medium",
-    decimals: 1,
-    bar: false,
-    value: (head) => head.distance,
-  },
+  figure("removal", { title: "removal", room: "narrow", decimals: 3, bar: true,
+    meaning: "How much worse the model guesses without the head: its mean loss then, less its loss as it is, in nats." }),
+  figure("gradient", { title: "gradient", room: "wide", decimals: 4,
+    meaning: "How much the loss would move for a small change of the head: mean absolute sum of gradient × output." }),
+  figure("induction", { title: "repeats", room: "medium", decimals: 2, bar: true,
+    meaning: "On random tokens that come twice: the weight on the token that followed the same one before." }),
+  figure("entropy", { title: "entropy", room: "medium", decimals: 2,
+    meaning: "How spread out its weights are, in nats: 0 where each token reads one other." }),
+  figure("evenness", { title: "even", room: "wide", decimals: 2,
+    meaning: "Entropy over the largest possible: 1 where a token reads all others alike." }),
+  figure("distance", { title: "distance", room: "medium", decimals: 1,
+    meaning: "How far it reads: the mean distance of query and key, in tokens." }),
 ];
 
 const rare: readonly Column[] = [
-  {
-    id: "duplicate",
-    title: "repeats, same",
-    meaning: "On random tokens that come twice: the weight on the same token before.",
-    room: "more",
-    decimals: 2,
-    bar: false,
-    value: (head) => head.duplicate,
-  },
-  {
-    id: "similarity",
-    title: "similar",
-    meaning:
-      "Whether it reads words of like meaning: rank correlation of weights with the embeddings’ cosines.",
-    room: "more",
-    decimals: 2,
-    bar: false,
-    value: (head) => head.similarity,
-  },
+  figure("duplicate", { title: "repeats, same", room: "more", decimals: 2,
+    meaning: "On random tokens that come twice: the weight on the same token before." }),
+  figure("similarity", { title: "similar", room: "more", decimals: 2,
+    meaning: "Whether it reads words of like meaning: rank correlation of weights with the embeddings’ cosines." }),
   {
     id: "nearest-distance",
     title: "like",

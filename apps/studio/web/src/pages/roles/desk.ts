@@ -2,6 +2,7 @@
 
 import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { address, change, type Change as How } from "../../app/address";
+import { byText } from "../../app/by_text";
 import { lastReply } from "../../app/last_reply";
 import { asked, type Asked } from "../../engine/asked";
 import type { Engine } from "../../engine/engine";
@@ -40,12 +41,6 @@ export interface Desk {
   choose: (head: HeadAt) => void;
   toggle: (change: Change) => void;
   close: () => void;
-}
-
-/** A request by its text, so that what does not concern it asks nothing anew. */
-function byText<R>(made: () => R | null): ReadonlySignal<R | null> {
-  const text = computed(() => JSON.stringify(made()));
-  return computed(() => JSON.parse(text.value) as R | null);
 }
 
 export function openDesk(engine: Engine): Desk {

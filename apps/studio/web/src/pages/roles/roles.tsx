@@ -6,6 +6,7 @@ import { address } from "../../app/address";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
 import { ground } from "../../app/theme";
+import { useTakings } from "../../app/use_takings";
 import { Cautions } from "../../parts/Cautions";
 import { ModelBar } from "../heads/ModelBar";
 import { BeforeAfter, Glance } from "./BeforeAfter";
@@ -28,7 +29,7 @@ function RolesPage({ engine, takings }: PageProps) {
   const desk = useMemo(() => openDesk(engine), [engine]);
   useEffect(() => desk.close, [desk]);
   useRoleKeys(desk);
-  useTakings(desk, takings);
+  useRolesTakings(desk, takings);
   const about = desk.about.value;
   const gone = desk.changed.gone.value ?? desk.roles.gone.value;
   return (
@@ -67,16 +68,16 @@ function useRoleKeys(desk: Desk): void {
   }, [desk]);
 }
 
-function useTakings(desk: Desk, takings: Signal<Takings | null>): void {
+function useRolesTakings(desk: Desk, takings: Signal<Takings | null>): void {
   const roles = desk.roles.reply.value;
   const head = desk.head.reply.value;
   const changed = desk.changed.reply.value;
   const { fields } = address.value;
-  useEffect(() => {
+  const made = () => {
     const taken: Takings = { name: "roles", command: commandOf(desk.inputs.value, fields) };
     if (changed) taken.drawing = () => rolesDrawing(desk, ground.value);
     if (roles) taken.table = { name: "heads", csv: () => csvOf(roles) };
-    takings.value = taken;
-  }, [roles, head, changed, fields]);
-  useEffect(() => () => void (takings.value = null), []);
+    return taken;
+  };
+  useTakings(takings, made, [roles, head, changed, fields]);
 }

@@ -5,7 +5,7 @@ import { plainNumber } from "../../drawing/numbers";
 import type { BenchRequest, ChangeRequest, NumberRequest } from "../../engine/messages";
 import { rowOf, sizeOf, type Tensor } from "../../engine/tensor";
 import { parsedName } from "../../parts/links";
-import { bracketed, identity, readMatrix, withCell, withoutRow, withRows } from "./matrix_text";
+import { bracketed, identity, withCell, withoutRow, withRows } from "./matrix_text";
 
 /** The chapter's figure. */
 export const defaults = {
@@ -294,10 +294,6 @@ export function explainCommand(fields: Fields, made: Readonly<Record<"Q" | "K" |
     if (fields[name]) parts.push(`--${name}`, quoted(fields[name]));
   parts.push("--query", String(queryOf(fields)));
   return parts.join(" ");
-}
-
-export function rowsIn(text: string): number {
-  return readMatrix(text).length;
 }
 
 export function isPinnable(name: string | undefined): name is string {

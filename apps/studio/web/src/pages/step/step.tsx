@@ -7,6 +7,7 @@ import { startOf } from "../../app/starts";
 import { useKeys } from "../../app/keys";
 import type { Page, PageProps, Takings } from "../../app/page";
 import { ground } from "../../app/theme";
+import { useTakings } from "../../app/use_takings";
 import type { Drawing } from "../../drawing/marks";
 import type { BenchReply } from "../../engine/messages";
 import { Cautions } from "../../parts/Cautions";
@@ -50,7 +51,7 @@ function StepPage({ engine, takings }: PageProps) {
   useEffect(() => bench.close, [bench]);
   useLinks(root, bench.pin);
   useStepKeys(bench);
-  useTakings(bench, takings);
+  useStepTakings(bench, takings);
 
   const reply = bench.asked.reply.value;
   return (
@@ -146,17 +147,17 @@ function made(reply: BenchReply): Record<"Q" | "K" | "V", string> {
   return { Q: text("q"), K: text("k"), V: text("v") };
 }
 
-function useTakings(bench: Bench, takings: Signal<Takings | null>): void {
+function useStepTakings(bench: Bench, takings: Signal<Takings | null>): void {
   const reply = bench.asked.reply.value;
   const pin = pinned.value;
   const { fields } = address.value;
-  useEffect(() => {
-    if (!reply) return;
+  const takingsNow = () => {
+    if (!reply) return undefined;
     const matrix = matrixOf(reply, parsedName(pin ?? "")?.matrix ?? "weights");
     const taken: Takings = { name: "attention", drawing: (): Drawing => stepDrawing(bench, reply, ground.value) };
     taken.command = explainCommand(fields, usesX(fields) ? made(reply) : null);
     if (matrix) taken.table = { name: matrix.name, csv: () => csvOf(matrix), array: () => matrix.values };
-    takings.value = taken;
-  }, [reply, pin, fields]);
-  useEffect(() => () => void (takings.value = null), []);
+    return taken;
+  };
+  useTakings(takings, takingsNow, [reply, pin, fields]);
 }

@@ -6,6 +6,7 @@ import { address, change, type Fields } from "../../../app/address";
 import { useKeys } from "../../../app/keys";
 import type { PageProps, Takings } from "../../../app/page";
 import { ground } from "../../../app/theme";
+import { useTakings } from "../../../app/use_takings";
 import { asked } from "../../../engine/asked";
 import { fields as described, type BottleneckLengthsReply, type BottleneckReply } from "../../../engine/messages";
 import { LineChart } from "../../../parts/LineChart";
@@ -95,7 +96,13 @@ function Shown({ reply, lengths, takings }: ShownProps) {
   const last = 2 * reply.letters.length;
   const player = usePlayer(last, last, stageTime);
   const look = (width: number): Look => ({ reply, at: player.at.value, width, ground: ground.value });
-  useTakings(reply, player, takings);
+  const taken = (): Takings => ({
+    name: "bottleneck",
+    command: "qkv bench bottleneck",
+    drawing: () => vectorDrawing({ reply, at: player.at.value, width: 720, ground: ground.value }),
+    table: { name: "answers", csv: () => csvOf(reply) },
+  });
+  useTakings(takings, taken, [reply]);
   usePlayKeys(player);
   return (
     <>
@@ -184,16 +191,4 @@ function usePlayKeys(player: Player): void {
 function csvOf(reply: BottleneckReply): string {
   const rows = reply.letters.map((letter, t) => [letter, reply.vector.letters[t], reply.attention.letters[t]].join(","));
   return ["read,one_vector,attention", ...rows].join("\n") + "\n";
-}
-
-function useTakings(reply: BottleneckReply, player: Player, takings: Signal<Takings | null>): void {
-  useEffect(() => {
-    takings.value = {
-      name: "bottleneck",
-      command: "qkv bench bottleneck",
-      drawing: () => vectorDrawing({ reply, at: player.at.value, width: 720, ground: ground.value }),
-      table: { name: "answers", csv: () => csvOf(reply) },
-    };
-    return () => void (takings.value = null);
-  }, [reply]);
 }

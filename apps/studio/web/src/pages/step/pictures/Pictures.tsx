@@ -1,8 +1,8 @@
 // What a step is made of, as small pictures; folded until one is asked for.
 
-import { computed } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { address, change, withFields } from "../../../app/address";
+import { byText } from "../../../app/by_text";
 import { asked } from "../../../engine/asked";
 import type { BenchReply, PicturesReply, PicturesRequest } from "../../../engine/messages";
 import type { Bench } from "../bench";
@@ -23,8 +23,6 @@ export const all = [
   { id: "asks", title: "self and cross", steps: ["query"] },
 ] as const;
 
-export type PictureId = (typeof all)[number]["id"];
-
 /** Whether the pictures of a changed address will be answered; of what will not, nothing is offered. */
 export type CanDraw = (changes: Record<string, string | null>) => boolean;
 
@@ -38,10 +36,7 @@ export function picturesRequest(fields: Readonly<Record<string, string>>): Pictu
 }
 
 export function Pictures({ bench, reply }: { bench: Bench; reply: BenchReply }) {
-  const own = useMemo(() => {
-    const text = computed(() => JSON.stringify(picturesRequest(address.value.fields)));
-    return asked(bench.engine, "pictures", computed(() => JSON.parse(text.value) as PicturesRequest | null));
-  }, [bench]);
+  const own = useMemo(() => asked(bench.engine, "pictures", byText(() => picturesRequest(address.value.fields))), [bench]);
   useEffect(() => own.stop, [own]);
   const { fields } = address.value;
   const can: CanDraw = (changes) => {
