@@ -6,6 +6,7 @@
 
 #include "autograd/elementwise.h"
 #include "autograd/node.h"
+#include "core/listed.h"
 #include "kernels/elements.h"
 
 namespace qkv {
@@ -32,9 +33,7 @@ TensorView permuted(const TensorView& x, const std::vector<int>& axes) {
 }
 
 std::string list_of(const std::vector<int>& axes) {
-  std::string text;
-  for (const int axis : axes) text += (text.empty() ? "" : ", ") + std::to_string(axis);
-  return "[" + text + "]";
+  return "[" + core::joined(axes, [](int axis) { return std::to_string(axis); }) + "]";
 }
 
 Variable permuted_by(std::string_view operation, const Variable& x, const std::vector<int>& axes) {

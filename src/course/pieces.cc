@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/ascii.h"
+#include "core/listed.h"
 #include "core/number_text.h"
 #include "explain/plain.h"
 #include "explain/target.h"
@@ -116,11 +117,9 @@ std::string text_of(double value, int decimals) {
 
 std::string text_of(const TensorView& values, int decimals) {
   if (values.rank() == 0) return text_of(values.to_vector().front(), decimals);
-  std::string text = "[";
-  for (std::int64_t i = 0; i < values.dim(0); ++i) {
-    text += (i == 0 ? "" : ", ") + text_of(values.select(0, i), decimals);
-  }
-  return text + "]";
+  std::vector<std::string> texts;
+  for (std::int64_t i = 0; i < values.dim(0); ++i) texts.push_back(text_of(values.select(0, i), decimals));
+  return "[" + core::joined(texts) + "]";
 }
 
 int decimals_of(std::string_view printed) {

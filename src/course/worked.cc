@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/listed.h"
 #include "course/seeds.h"
 #include "qkv/error.h"
 
@@ -51,11 +52,8 @@ Worked run_worked(std::string_view name) {
   const auto found =
       std::find_if(entries().begin(), entries().end(), [&](const auto& entry) { return entry.example.name == name; });
   if (found == entries().end()) {
-    std::string expected = "one of ";
-    for (const WorkedExample& example : worked_examples()) {
-      expected += (expected.ends_with(' ') ? "" : ", ") + example.name;
-    }
-    throw InvalidArgument("run_worked", "worked", expected, "\"" + std::string(name) + "\"");
+    throw InvalidArgument("run_worked", "worked", "one of " + core::joined(worked_examples(), &WorkedExample::name),
+                          "\"" + std::string(name) + "\"");
   }
   Worked worked{found->example, {}, {}};
   found->compute(worked);

@@ -16,12 +16,6 @@ namespace {
   throw FileError(source, std::string(name) + ": " + what);
 }
 
-std::string listed(const std::vector<SafetensorsEntry>& entries) {
-  std::vector<std::string> names;
-  for (const SafetensorsEntry& entry : entries) names.push_back(entry.name);
-  return core::listed(names, 20);
-}
-
 void require_tensor_names(std::span<const NamedView> tensors) {
   std::set<std::string> seen;
   for (const NamedView& tensor : tensors) {
@@ -73,7 +67,8 @@ Tensor Safetensors::load(std::string_view name) const {
   const SafetensorsEntry* entry = entry_named(entries_, name);
   if (entry == nullptr) {
     fail_tensor(source_, "TensorNotFound",
-                "there is no tensor \"" + std::string(name) + "\"; it holds " + listed(entries_));
+                "there is no tensor \"" + std::string(name) + "\"; it holds " +
+                    core::listed(entries_, 20, &SafetensorsEntry::name));
   }
   const files::SafetensorsType* type = files::find_safetensors_type(entry->dtype);
   if (type == nullptr || !type->dtype) {

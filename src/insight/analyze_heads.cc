@@ -29,17 +29,17 @@ struct MeasuredSite {
 std::vector<MeasuredSite> sites_to_measure(const Model& model, std::span<const HeadText> texts,
                                            const HeadOptions& options) {
   std::vector<MeasuredSite> sites;
-  std::string known;
-  for (const insight::OwnSite& own : insight::sites_of(model)) {
-    if (!insight::runs_site(model, texts.front(), own.site)) continue;
-    known += (known.empty() ? "" : ", ") + std::string(name_of(own.site));
+  std::vector<insight::OwnSite> known = insight::sites_of(model);
+  std::erase_if(known, [&](const auto& own) { return !insight::runs_site(model, texts.front(), own.site); });
+  for (const insight::OwnSite& own : known) {
     const bool is_wanted = std::ranges::find(options.sites, own.site) != options.sites.end();
     if (is_wanted) sites.push_back({.scope = own.scope, .site = own.site});
   }
   if (sites.empty()) {
     std::string wanted;
     for (const AttentionSite site : options.sites) wanted += (wanted.empty() ? "" : ",") + std::string(name_of(site));
-    throw InvalidArgument("analyze_heads", "sites", "one that the model has: " + known, "\"" + wanted + "\"");
+    throw InvalidArgument("analyze_heads", "sites", "one that the model has: " + insight::names_of_sites(known),
+                          "\"" + wanted + "\"");
   }
   return sites;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/listed.h"
 #include "insight/report_text.h"
 #include "qkv/insight/change.h"
 
@@ -17,8 +18,7 @@ constexpr std::size_t kMostPlaces = 24;  // of a table; of a longer text those t
 constexpr int kTokenColumn = 16;
 
 std::string listed_interventions(const ChangeQuestion& question) {
-  std::string all;
-  for (const Intervention& each : question.interventions) all += (all.empty() ? "" : ", ") + to_string(each);
+  const std::string all = core::joined(question.interventions, [](const auto& each) { return to_string(each); });
   return all.empty() ? "nothing changed" : all;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/listed.h"
 #include "core/number_text.h"
 #include "qkv/error.h"
 
@@ -13,10 +14,10 @@ namespace {
 constexpr std::size_t kTokensInMessage = 40;
 
 std::string listed_tokens(const std::vector<std::string>& tokens) {
-  std::string list;
-  for (std::size_t i = 0; i < std::min(tokens.size(), kTokensInMessage); ++i) {
-    list += fmt::format("{}{} {}", i == 0 ? "" : ", ", i, tokens[i]);
-  }
+  const auto first = std::span(tokens).first(std::min(tokens.size(), kTokensInMessage));
+  std::size_t i = 0;
+  const std::string list =
+      core::joined(first, [&](const std::string& token) { return fmt::format("{} {}", i++, token); });
   return tokens.size() > kTokensInMessage ? list + ", …" : list;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/listed.h"
 #include "insight/classes.h"
 #include "qkv/insight/report.h"
 
@@ -46,11 +47,9 @@ std::string shares_table(const SiteHeads& site) {
 }
 
 std::string classes_line(const SiteHeads& site) {
-  std::string text;
-  for (const std::string& word : insight::classes_of(site)) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", insight::heads_of_class(site, word), word);
-  }
-  return text;
+  return core::joined(insight::classes_of(site), [&](const std::string& word) {
+    return fmt::format("{} {}", insight::heads_of_class(site, word), word);
+  });
 }
 
 std::string importance_line(const HeadAnalysis& analysis) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/listed.h"
 #include "core/nearest_word.h"
 #include "core/numbered.h"
 #include "core/said_of.h"
@@ -42,17 +43,16 @@ std::string_view leaf_of(const SetNumber& number, bool rotated) {
 
 // Of "the keys that a query sees".
 std::string seen_keys(const std::vector<double>& scores) {
-  std::string all;
+  std::vector<std::string> all;
   const auto sees = [&](std::size_t j) { return scores[j] != -std::numeric_limits<double>::infinity(); };
   for (std::size_t j = 0; j < scores.size(); ++j) {
     if (!sees(j)) continue;
     std::size_t end = j;
     while (end + 1 < scores.size() && sees(end + 1)) ++end;
-    all += fmt::format("{}{}", all.empty() ? "" : ", ", j);
-    if (end > j) all += fmt::format(" to {}", end);
+    all.push_back(end > j ? fmt::format("{} to {}", j, end) : fmt::format("{}", j));
     j = end;
   }
-  return all.empty() ? "none" : all;
+  return all.empty() ? "none" : core::joined(all);
 }
 
 }  // namespace
@@ -70,16 +70,15 @@ Intervener::Intervener(const Model& model, const HeadText& text, const HeadText*
       other_run_(std::vector<std::string>{}) {}
 
 SiteScope Intervener::scope_of(const char* kind, const HeadsAt& at) const {
-  std::string names;
-  for (const auto& [site, scope] : insight::sites_of(model_)) {
-    names += (names.empty() ? "" : ", ") + std::string(name_of(site));
-    if (site != at.site) continue;
-    if (at.layer && *at.layer >= scope.layers) {
-      refuse_change(kind, core::numbered("layer", scope.layers), fmt::format("{}", *at.layer));
-    }
-    return scope;
+  const std::vector<insight::OwnSite> sites = insight::sites_of(model_);
+  const auto own = std::ranges::find(sites, at.site, &insight::OwnSite::site);
+  if (own == sites.end()) {
+    refuse_change(kind, "a site that the model has: " + insight::names_of_sites(sites), std::string(name_of(at.site)));
   }
-  refuse_change(kind, "a site that the model has: " + names, std::string(name_of(at.site)));
+  if (at.layer && *at.layer >= own->scope.layers) {
+    refuse_change(kind, core::numbered("layer", own->scope.layers), fmt::format("{}", *at.layer));
+  }
+  return own->scope;
 }
 
 void Intervener::turn_to(const HeadText& text) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/listed.h"
 #include "qkv/error.h"
 
 namespace qkv {
@@ -95,9 +96,8 @@ std::size_t text_pattern_named(std::string_view word) {
   const auto all = text_patterns();
   const auto found = std::ranges::find(all, word, &TextPattern::word);
   if (found != all.end()) return static_cast<std::size_t>(found - all.begin());
-  std::string words;
-  for (const TextPattern& pattern : all) words += (words.empty() ? "" : ", ") + std::string(pattern.word);
-  throw InvalidArgument("text_pattern_named", "word", "one of " + words, "\"" + std::string(word) + "\"");
+  throw InvalidArgument("text_pattern_named", "word", "one of " + core::joined(all, &TextPattern::word),
+                        "\"" + std::string(word) + "\"");
 }
 
 }  // namespace qkv

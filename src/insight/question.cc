@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/listed.h"
 #include "core/said_of.h"
 #include "insight/asked_text.h"
 #include "insight/find_token.h"
@@ -74,8 +75,7 @@ std::int32_t token_named(const TextModel& trained, const char* argument, const s
     return vocabulary.encode(without_marks(text), {.special = SpecialTokens::without}).ids;
   });
   if (ids.size() == 1) return ids.front();
-  std::string parts;
-  for (const std::int32_t id : ids) parts += (parts.empty() ? "" : ", ") + shown_token(vocabulary, id);
+  const std::string parts = core::joined(ids, [&](std::int32_t id) { return shown_token(vocabulary, id); });
   refuse_question(argument, "one token of the model",
                   fmt::format("\"{}\", which is {}{}", text, ids.size(), parts.empty() ? "" : ": " + parts));
 }

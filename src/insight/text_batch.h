@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/listed.h"
 #include "qkv/insight/heads.h"
 
 namespace qkv::insight {
@@ -33,6 +34,11 @@ struct OwnSite {
   SiteScope scope;
 };
 [[nodiscard]] std::vector<OwnSite> sites_of(const Model& model);
+
+/// "cross, tokens" of what has a `site`, for messages.
+[[nodiscard]] std::string names_of_sites(const auto& sites) {
+  return core::joined(sites, [](const auto& one) { return name_of(one.site); });
+}
 
 /// Whether such a text makes the site run: of two towers, text or image may stand alone.
 [[nodiscard]] bool runs_site(const Model& model, const HeadText& text, AttentionSite site);

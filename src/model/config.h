@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/listed.h"
 #include "core/number_text.h"
 #include "qkv/model/encoder.h"
 #include "qkv/model/layer_choices.h"
@@ -139,12 +140,9 @@ class Read {
   /// The one of `values` whose name_of() stands under `word`.
   template <class Enum, std::size_t N>
   [[nodiscard]] Enum one_of(const char* word, const std::array<Enum, N>& values) const {
-    std::string names;
-    for (const Enum value : values) {
-      if (text(word) == name_of(value)) return value;
-      names += (names.empty() ? "" : ", ") + std::string(name_of(value));
-    }
-    throw InvalidArgument(function_, word, "one of " + names, "\"" + text(word) + "\"");
+    const auto* const found = std::ranges::find(values, text(word), core::NameOf());
+    if (found != values.end()) return *found;
+    throw InvalidArgument(function_, word, "one of " + core::joined(values, core::NameOf()), "\"" + text(word) + "\"");
   }
 
   const char* function_;

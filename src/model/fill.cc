@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "core/listed.h"
 #include "qkv/error.h"
 
 namespace qkv {
@@ -14,16 +15,15 @@ constexpr const char* kFillGaps = "fill_gaps";
 // The first few pieces in angle brackets that mean no end of a text.
 std::string gaps_of(const Tokenizer& tokenizer) {
   constexpr std::array<std::string_view, 4> kOthers = {"<pad>", "<s>", "</s>", "<unknown>"};
-  constexpr int kShown = 4;
-  std::string names;
-  int count = 0;
-  for (std::int32_t id = 0; id < tokenizer.size() && count < kShown; ++id) {
+  constexpr std::size_t kShown = 4;
+  std::vector<std::string> names;
+  for (std::int32_t id = 0; id < tokenizer.size() && names.size() < kShown; ++id) {
     const std::string& piece = tokenizer.piece(id);
     const bool is_gap = piece.starts_with('<') && piece.ends_with('>') &&
                         std::ranges::find(kOthers, std::string_view(piece)) == kOthers.end();
-    if (is_gap) names += (count++ == 0 ? "" : ", ") + piece;
+    if (is_gap) names.push_back(piece);
   }
-  return names;
+  return core::joined(names);
 }
 
 }  // namespace

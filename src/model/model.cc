@@ -1,9 +1,11 @@
 #include "qkv/model/model.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <utility>
 
+#include "core/listed.h"
 #include "model/kinds/captioner.h"
 #include "model/kinds/decoder.h"
 #include "model/kinds/encoder.h"
@@ -77,12 +79,10 @@ std::vector<std::string> model_kind_names() {
 }
 
 ModelKind model_kind_named(std::string_view name) {
-  std::string names;
-  for (std::size_t n = 0; n < kKinds; ++n) {
-    if (name == kTraits[n].name) return static_cast<ModelKind>(n);
-    names += (names.empty() ? "" : ", ") + std::string(kTraits[n].name);
-  }
-  throw InvalidArgument("model_kind_named", "model", "one of " + names, "\"" + std::string(name) + "\"");
+  const auto* const found = std::ranges::find(kTraits, name, &KindTraits::name);
+  if (found != kTraits.end()) return static_cast<ModelKind>(found - kTraits.begin());
+  throw InvalidArgument("model_kind_named", "model", "one of " + core::joined(kTraits, &KindTraits::name),
+                        "\"" + std::string(name) + "\"");
 }
 
 Model::Model(Network network, ModelTokenizers tokenizers)
@@ -128,12 +128,8 @@ std::string Model::quantised_words() const {
   for (const Parameter& parameter : parameters()) {
     if (const QuantisedTensor* blocks = parameter.value.quantised()) types.insert(blocks->type_name());
   }
-  std::string names;
-  for (const std::string_view type : types) {
-    const bool is_last = type == *types.rbegin();
-    names += (names.empty() ? "" : is_last ? " and " : ", ") + std::string(type);
-  }
-  return names.empty() ? "" : "weights of " + names + " as in the file, activations in 8 bits";
+  if (types.empty()) return "";
+  return "weights of " + core::joined(types, std::identity(), " and ") + " as in the file, activations in 8 bits";
 }
 
 std::int64_t Model::parameter_count() const {

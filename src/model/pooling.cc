@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/listed.h"
 #include "qkv/error.h"
 #include "qkv/model/embed.h"
 
@@ -108,8 +109,7 @@ std::vector<double> vector_of_states(const TensorView& states, const EmbedOption
 const std::string& prompt_named(const EmbedOptions& options, const std::string& name) {
   const auto found = options.prompts.find(name);
   if (found != options.prompts.end()) return found->second;
-  std::string names;
-  for (const auto& [known, prompt] : options.prompts) names += (names.empty() ? "" : ", ") + known;
+  const std::string names = core::joined(options.prompts, [](const auto& prompt) { return prompt.first; });
   throw InvalidArgument("embed_texts", "prompt_name",
                         names.empty() ? "none: the folder has no prompts" : "one of " + names, "\"" + name + "\"");
 }

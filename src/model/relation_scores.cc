@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/listed.h"
 #include "model/test_batches.h"
 #include "qkv/nn/trace.h"
 
@@ -16,9 +17,8 @@ constexpr const char* kScorePattern = "score_pattern";
 std::size_t index_of(const std::vector<Relation>& relations, std::string_view name) {
   const auto found = std::ranges::find(relations, name, &Relation::name);
   if (found != relations.end()) return static_cast<std::size_t>(found - relations.begin());
-  std::string names;
-  for (const Relation& relation : relations) names += (names.empty() ? "" : ", ") + relation.name;
-  throw InvalidArgument(kScorePattern, "relation", "one of the task's: " + names, "\"" + std::string(name) + "\"");
+  throw InvalidArgument(kScorePattern, "relation", "one of the task's: " + core::joined(relations, &Relation::name),
+                        "\"" + std::string(name) + "\"");
 }
 
 Shape expected_shape(const Examples& from, const Example& example, AttentionSite site) {

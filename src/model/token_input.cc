@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/listed.h"
 #include "nn/tracing.h"
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/dropout.h"
@@ -132,12 +133,10 @@ std::string_view name_of(Positions positions) noexcept {
 }
 
 Positions positions_named(std::string_view name) {
-  std::string names;
-  for (const Positions positions : kPositions) {
-    if (name == name_of(positions)) return positions;
-    names += (names.empty() ? "" : ", ") + std::string(name_of(positions));
-  }
-  throw InvalidArgument("positions_named", "positions", "one of " + names, "\"" + std::string(name) + "\"");
+  const auto* const found = std::ranges::find(kPositions, name, core::NameOf());
+  if (found != kPositions.end()) return *found;
+  throw InvalidArgument("positions_named", "positions", "one of " + core::joined(kPositions, core::NameOf()),
+                        "\"" + std::string(name) + "\"");
 }
 
 std::string_view name_of(SelfAttention self_attention) noexcept {

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "core/listed.h"
 #include "qkv/autograd/arithmetic.h"
 
 namespace qkv {
@@ -22,12 +23,10 @@ std::string_view name_of(Activation activation) noexcept {
 }
 
 Activation activation_named(std::string_view name) {
-  std::string names;
-  for (const Activation activation : kActivations) {
-    if (name == name_of(activation)) return activation;
-    names += (names.empty() ? "" : ", ") + std::string(name_of(activation));
-  }
-  throw InvalidArgument("activation_named", "name", "one of " + names, "\"" + std::string(name) + "\"");
+  const auto* const found = std::ranges::find(kActivations, name, core::NameOf());
+  if (found != kActivations.end()) return *found;
+  throw InvalidArgument("activation_named", "name", "one of " + core::joined(kActivations, core::NameOf()),
+                        "\"" + std::string(name) + "\"");
 }
 
 Variable activate(Activation activation, const Variable& x) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/listed.h"
 #include "nn/trace_record.h"
 
 namespace qkv {
@@ -109,9 +110,8 @@ using trace_detail::Ordered;
 
 constexpr const char* kTrace = "Trace";
 
-std::string listed(const Trace& trace) {
-  std::string all;
-  for (const std::string& name : trace.names()) all += (all.empty() ? "" : ", ") + name;
+std::string kept_names(const Trace& trace) {
+  const std::string all = core::joined(trace.names());
   return all.empty() ? "one of none: nothing was kept" : "one of " + all;
 }
 
@@ -188,13 +188,13 @@ Tensor Trace::operator[](std::string_view name) const {
   if (const Kept* found = record_->kept.find(name)) return Tensor(found->value.value());
   const auto [attention, stage] = matrix_named(record_->attentions, name);
   if (attention != nullptr) return matrix_of(*attention, probe(attention->name), stage);
-  throw InvalidArgument(kTrace, "name", listed(*this), "\"" + std::string(name) + "\"");
+  throw InvalidArgument(kTrace, "name", kept_names(*this), "\"" + std::string(name) + "\"");
 }
 
 Tensor Trace::gradient(std::string_view name) const {
   const Kept* found = record_->kept.find(name);
   if (found == nullptr) {
-    throw InvalidArgument(kTrace, "name", listed(*this), "\"" + std::string(name) + "\"");
+    throw InvalidArgument(kTrace, "name", kept_names(*this), "\"" + std::string(name) + "\"");
   }
   if (found->gradient.empty()) {
     throw InvalidArgument(kTrace, "name", "a value that backward() gave a gradient", "\"" + std::string(name) + "\"");

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/listed.h"
 #include "picture/ansi.h"
 #include "picture/veiled.h"
 #include "qkv/picture/image.h"
@@ -69,10 +70,11 @@ std::string legend_of(const Gallery& gallery) {
       for (std::int64_t column = 0; column < pixels.width; ++column) used += letter_of(pixels.at(row, column));
     }
   }
-  std::string legend;
+  std::vector<std::string_view> letters;
   for (const std::string_view name : kLetterNames) {
-    if (used.find(name.front()) != std::string::npos) legend += (legend.empty() ? "" : ", ") + std::string(name);
+    if (used.find(name.front()) != std::string::npos) letters.push_back(name);
   }
+  std::string legend = core::joined(letters);
   if (std::ranges::any_of(gallery.images, [](const Image& image) { return !image.weights.empty(); })) {
     legend += std::string(legend.empty() ? "" : "; ") + "0 to 9: a patch's weight, 9 the largest in its image";
   }

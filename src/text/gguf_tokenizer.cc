@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "core/listed.h"
 #include "files/safetensors_header.h"
 #include "qkv/error.h"
 #include "text/characters.h"
@@ -151,12 +152,9 @@ Cut cut_in(const GgufKeys& keys, std::vector<std::string>& cautions) {
     return Cut::usual;
   }
   const std::string& name = keys.text(kPreKey);
-  std::string names;
-  for (const PreTokenizerName& known : kPreTokenizers) {
-    if (known.name == name) return known.cut;
-    names += (names.empty() ? "" : ", ") + std::string(known.name);
-  }
-  keys.refuse(kPreKey, "one of the pre-tokenisers " + names);
+  const auto* const found = std::ranges::find(kPreTokenizers, name, &PreTokenizerName::name);
+  if (found != kPreTokenizers.end()) return found->cut;
+  keys.refuse(kPreKey, "one of the pre-tokenisers " + core::joined(kPreTokenizers, &PreTokenizerName::name));
 }
 
 Json by_pattern(std::string_view pattern) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/listed.h"
 #include "files/json_text.h"
 #include "qkv/error.h"
 #include "text/base64.h"
@@ -87,7 +88,7 @@ bool flag_of(const Json& object, const char* word, bool otherwise) {
 std::string type_of_part(const Json& part) { return part.is_object() ? part.value("type", "") : "none"; }
 
 void add_added_tokens(const Json& json, std::vector<WrittenToken>& tokens, std::vector<std::string>& cautions) {
-  std::string odd;
+  std::vector<std::string> odd;
   for (const Json& added : json.value("added_tokens", Json::array())) {
     const std::int64_t id = added.value("id", std::int64_t{-1});
     if (id < 0 || id >= std::ssize(tokens)) continue;
@@ -95,10 +96,11 @@ void add_added_tokens(const Json& json, std::vector<WrittenToken>& tokens, std::
     token.text = added.value("content", token.text);
     token.type = flag_of(added, "special", false) ? SentencePieceType::control : SentencePieceType::user_defined;
     if (flag_of(added, "lstrip", false) || flag_of(added, "rstrip", false) || flag_of(added, "single_word", false)) {
-      odd += (odd.empty() ? "" : ", ") + token.text;
+      odd.push_back(token.text);
     }
   }
-  if (!odd.empty()) cautions.push_back(odd + ": GGUF does not say which blanks beside such a token are its own");
+  if (!odd.empty())
+    cautions.push_back(core::joined(odd) + ": GGUF does not say which blanks beside such a token are its own");
 }
 
 std::vector<WrittenToken> tokens_of_vocab(const Json& vocab, std::int64_t rows, const std::string& source) {

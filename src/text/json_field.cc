@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/listed.h"
 #include "core/nearest_word.h"
 #include "files/json_text.h"
 #include "qkv/error.h"
@@ -106,9 +107,7 @@ void JsonField::require_only(std::initializer_list<std::string_view> keys) const
   if (!value_->is_object()) fail("an object");
   for (const auto& [key, value] : value_->items()) {
     if (std::ranges::find(keys, key) != keys.end()) continue;
-    std::string known;
-    for (const std::string_view word : keys) known += (known.empty() ? "" : ", ") + std::string(word);
-    fail("no other options than " + known, "\"" + key + "\"");
+    fail("no other options than " + core::joined(keys), "\"" + key + "\"");
   }
 }
 

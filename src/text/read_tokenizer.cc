@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/listed.h"
 #include "files/place.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
@@ -113,11 +114,7 @@ std::shared_ptr<const Tokenizer> read_tokenizer(const std::string& path, std::ve
     return read_one_file(path, cautions);
   }
   if (const fs::path file = tokenizer_in(path); !file.empty()) return read_one_file(file, cautions);
-  std::string names;
-  for (const char* name : kNames) {
-    names += (names.empty() ? "" : ", ") + std::string(name);
-  }
-  throw FileError(path, "expected a folder with one of " + names + ", got one without");
+  throw FileError(path, "expected a folder with one of " + core::joined(kNames) + ", got one without");
 }
 
 }  // namespace qkv

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "core/listed.h"
 #include "qkv/error.h"
 
 namespace qkv::text {
@@ -109,9 +110,7 @@ void require_known_class(const FilesBeside& files, OlderFile file, const std::st
   };
   if (name.empty() || is_in(kAny) || is_in(classes.known)) return;
   if (is_in(classes.others)) {
-    std::string known;
-    for (const std::string_view next : classes.known) known += (known.empty() ? "" : ", ") + std::string(next);
-    throw FileError(source, "expected the file of one of " + known + ", got that of " + name +
+    throw FileError(source, "expected the file of one of " + core::joined(classes.known) + ", got that of " + name +
                                 ", which cuts texts in another way; a tokenizer.json would say how");
   }
   files.caution("the tokenizer_class " + name + " is not known: its file is read as that of " +

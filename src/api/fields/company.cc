@@ -6,8 +6,8 @@
 #include <iterator>
 #include <optional>
 
-#include "api/fields/listed.h"
 #include "api/fields/refuse.h"
+#include "core/listed.h"
 #include "qkv/api/field.h"
 
 namespace qkv {
@@ -36,7 +36,7 @@ std::string joined(const Names& names, std::string_view last, const ShownName& s
     words.push_back((is_same ? "" : shown(need.name) + (need.value.empty() ? "" : " ")) + need.value);
     previous = need.name;
   }
-  return api_detail::listed(words, last);
+  return core::joined(words, std::identity(), " " + std::string(last) + " ");
 }
 
 bool are_of_one_field(const Names& needs) {

@@ -13,10 +13,10 @@
 
 #include "api/fields/byte_size.h"
 #include "api/fields/field_example.h"
-#include "api/fields/listed.h"
 #include "api/fields/named_values.h"
 #include "api/fields/refuse.h"
 #include "core/ascii.h"
+#include "core/listed.h"
 #include "core/nearest_word.h"
 #include "core/number_range.h"
 #include "core/number_text.h"
@@ -34,7 +34,7 @@ using Json = nlohmann::ordered_json;
 std::string words_of(const FieldInfo& field) {
   const std::span<const std::string> words = field.words;
   const bool may_be_left_out = !words.empty() && words.front().empty();
-  return api_detail::listed(words.subspan(may_be_left_out ? 1 : 0), "or");
+  return core::joined(words.subspan(may_be_left_out ? 1 : 0), std::identity(), " or ");
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> words) {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "api/fields/listed.h"
 #include "api/replies/reply_types.h"
+#include "core/listed.h"
 #include "qkv/api/field.h"
 
 namespace qkv {
@@ -106,7 +106,7 @@ std::optional<std::size_t> told_already(const ToldFields& told, std::span<const 
 std::string fields_as_markdown(const ToldFields& told, std::span<const FieldInfo> fields, const ShownName& shown) {
   const TwoTables two = beside(told.fields, fields);
   std::string text = fmt::format("The fields of [{0}](#{0})", told.heading) + otherwise_shown(fields, two, shown);
-  if (!two.missing.empty()) text += ", without " + api_detail::listed(two.missing, "and");
+  if (!two.missing.empty()) text += ", without " + core::joined(two.missing, std::identity(), " and ");
   if (two.own.empty()) return text + ".\n";
   text += fmt::format("; its own, and those that are otherwise here:\n\n{}", kHead);
   for (const FieldInfo* field : two.own) text += row_of(fields, *field, shown);

@@ -7,6 +7,7 @@
 
 #include "api/fields/refuse.h"
 #include "api/heads/changes.h"
+#include "api/heads/site_named.h"
 #include "api/models/pass_bounds.h"
 #include "api/probe/probe_parts.h"
 #include "api/studio/question_watch.h"
@@ -147,15 +148,7 @@ std::size_t ModelRun::bytes() const {
   return static_cast<std::size_t>(numbers) * sizeof(float);
 }
 
-const RunSite& ModelRun::site(const std::string& name) const {
-  if (name.empty()) return sites_.front();
-  std::string known;
-  for (const RunSite& one : sites_) {
-    if (name == name_of(one.site)) return one;
-    known += (known.empty() ? "" : ", ") + std::string(name_of(one.site));
-  }
-  refuse("site", "one that the model has: " + known, "\"" + name + "\"");
-}
+const RunSite& ModelRun::site(const std::string& name) const { return site_named(sites_, name); }
 
 const Trace::Attention& ModelRun::call(const RunSite& site, std::int64_t layer) const {
   if (layer < 0 || layer >= site.scope.layers) {

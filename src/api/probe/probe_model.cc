@@ -5,6 +5,7 @@
 #include "api/fields/refuse.h"
 #include "api/fields/text_file.h"
 #include "api/heads/model_run.h"
+#include "api/heads/site_named.h"
 #include "api/models/models.h"
 #include "api/models/pass_bounds.h"
 #include "api/probe/probe_parts.h"
@@ -37,12 +38,7 @@ Example example_for(const ProbeRequest& request, const TextModel& trained) {
 }
 
 AttentionSite site_for(const ProbeRequest& request, const Model& model, const HeadText& text) {
-  std::string known;
-  for (const insight::OwnSite& own : insight::sites_run(model, text)) {
-    if (request.site.empty() || request.site == name_of(own.site)) return own.site;
-    known += (known.empty() ? "" : ", ") + std::string(name_of(own.site));
-  }
-  refuse("site", "one that the model has: " + known, "\"" + request.site + "\"");
+  return api_detail::site_named(insight::sites_run(model, text), request.site).site;
 }
 
 std::string attention_of(const ProbeRequest& request, const SiteScope& scope) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/probe/probe_parts.h"
+#include "core/listed.h"
 #include "qkv/api/probe.h"
 
 namespace qkv {
@@ -87,11 +88,7 @@ std::string api_detail::mean_title(const ProbeReply& reply) {
     return fmt::format("mean of {} head{}", count, count == 1 ? "" : "s");
   }
   constexpr std::size_t kListed = 8;
-  std::string names;
-  for (std::size_t n = 0; n < std::min(count, kListed); ++n) {
-    names += fmt::format("{}{}", n == 0 ? "" : ", ", reply.heads[n].h);
-  }
-  if (count > kListed) names += fmt::format(" and {} more", count - kListed);
+  const std::string names = core::listed(reply.heads, kListed, [](const auto& head) { return std::to_string(head.h); });
   return fmt::format("mean of head{} {}", count == 1 ? "" : "s", names);
 }
 

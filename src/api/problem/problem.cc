@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
+#include "core/listed.h"
 #include "qkv/files.h"
 #include "qkv/heads.h"
 #include "qkv/kv.h"
@@ -144,13 +145,10 @@ FieldInfo stage_field(const std::string& group) {
 }
 
 Stage stage_named(std::string_view name, std::string_view more) {
-  std::string names;
-  for (int i = 0; i < kStages; ++i) {
-    const auto stage = static_cast<Stage>(i);
-    if (name_of(stage) == name) return stage;
-    names.append(i > 0 ? ", " : "").append(name_of(stage));
-  }
-  refuse("stage", "one of " + names.append(more), "\"" + std::string(name) + "\"");
+  const std::vector<std::string> names = stage_field("").words;
+  const auto found = std::ranges::find(names, name);
+  if (found != names.end()) return static_cast<Stage>(found - names.begin());
+  refuse("stage", "one of " + core::joined(names).append(more), "\"" + std::string(name) + "\"");
 }
 
 }  // namespace qkv

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/listed.h"
 #include "explain/bench/matrices.h"
 #include "explain/plain.h"
 
@@ -75,9 +76,8 @@ const BenchMatrix* Bench::find(std::string_view name) const {
 
 const BenchMatrix& Bench::matrix(std::string_view name) const {
   if (const BenchMatrix* found = find(name)) return *found;
-  std::string known;
-  for (const BenchMatrix& one : matrices_) known += (known.empty() ? "" : ", ") + one.name;
-  refuse("of", "a matrix of the bench: " + known, "\"" + std::string(name) + "\"");
+  refuse("of", "a matrix of the bench: " + core::joined(matrices_, &BenchMatrix::name),
+         "\"" + std::string(name) + "\"");
 }
 
 }  // namespace qkv

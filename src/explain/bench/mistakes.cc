@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/listed.h"
 #include "explain/bench/terms.h"
 #include "explain/numbers.h"
 #include "explain/plain.h"
@@ -305,9 +306,7 @@ const std::vector<std::string>& bench_mistakes() {
 BenchWrong bench_mistake(const Bench& bench, std::string_view id, std::int64_t d_k) {
   const auto mistake = std::ranges::find(kMistakes, id, &Mistake::id);
   if (mistake == kMistakes.end()) {
-    std::string known;
-    for (const std::string& one : bench_mistakes()) known += (known.empty() ? "" : ", ") + one;
-    refuse("one of " + known, "\"" + std::string(id) + "\"");
+    refuse("one of " + core::joined(bench_mistakes()), "\"" + std::string(id) + "\"");
   }
   BenchWrong wrong = mistake->make(bench, d_k);
   wrong.id = mistake->id;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/listed.h"
 #include "explain/drawing.h"
 #include "explain/formula.h"
 #include "explain/numbers.h"
@@ -100,9 +101,8 @@ Table experts_table(const Tensor& shares, const std::vector<std::string>& rows) 
     }
     std::ranges::sort(chosen,
                       [&](std::size_t a, std::size_t b) { return all[a] > all[b] || (all[a] == all[b] && a < b); });
-    std::string text;
-    for (const std::size_t e : chosen) text += fmt::format("{}{} ({:.2f})", text.empty() ? "" : ", ", e, all[e]);
-    table.rows.push_back({word(rows[t]), word(text)});
+    const auto share = [&](std::size_t e) { return fmt::format("{} ({:.2f})", e, all[e]); };
+    table.rows.push_back({word(rows[t]), word(core::joined(chosen, share))});
   }
   return table;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/listed.h"
 #include "core/numbered.h"
 #include "explain/trained/asked.h"
 #include "qkv/model/relation_scores.h"
@@ -31,11 +32,11 @@ std::vector<HeadsOfSite> heads_of(const std::vector<TracedSite>& sites) {
 }
 
 [[noreturn]] void refuse_site(const std::vector<HeadsOfSite>& sites, const std::string& got) {
-  std::string names;
+  std::vector<std::string> names;
   for (const HeadsOfSite& site : sites) {
-    if (!site.is_whole) names += (names.empty() ? "" : ", ") + site.name;
+    if (!site.is_whole) names.push_back(site.name);
   }
-  refuse("site", "one of " + names, got);
+  refuse("site", "one of " + core::joined(names), got);
 }
 
 void require_below(const char* argument, std::optional<std::int64_t> index, std::int64_t count) {

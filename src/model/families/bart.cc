@@ -121,20 +121,13 @@ constexpr Family bart_family(std::string_view type, Model::Network (*network)(co
 
 }  // namespace
 
-const Family& bart() {
-  static constexpr Family kFamily = bart_family("bart", bart_network);
-  return kFamily;
-}
-
-const Family& marian() {
-  static constexpr Family kFamily{
-      .type = "marian", .prefix = "model.", .network = marian_network, .names = kBartNames, .unused = kMarianUnused};
-  return kFamily;
-}
-
-const Family& mbart() {
-  static constexpr Family kFamily = bart_family("mbart", mbart_network);
-  return kFamily;
+std::span<const Family> bart_families() {
+  static constexpr Family kFamilies[] = {
+      bart_family("bart", bart_network),
+      {.type = "marian", .prefix = "model.", .network = marian_network, .names = kBartNames, .unused = kMarianUnused},
+      bart_family("mbart", mbart_network),
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

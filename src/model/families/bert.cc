@@ -155,35 +155,20 @@ constexpr Family roberta_like(std::string_view type) {
 
 }  // namespace
 
-const Family& bert() {
-  static constexpr Family kFamily{
-      .type = "bert", .prefix = "bert.", .network = bert_network, .names = kBertNames, .unused = kBertUnused};
-  return kFamily;
-}
-
-const Family& roberta() {
-  static constexpr Family kFamily = roberta_like("roberta");
-  return kFamily;
-}
-
-// RoBERTas by other names, of other texts.
-const Family& xlm_roberta() {
-  static constexpr Family kFamily = roberta_like("xlm-roberta");
-  return kFamily;
-}
-
-const Family& camembert() {
-  static constexpr Family kFamily = roberta_like("camembert");
-  return kFamily;
-}
-
-const Family& distilbert() {
-  static constexpr Family kFamily{.type = "distilbert",
-                                  .prefix = "distilbert.",
-                                  .network = distilbert_network,
-                                  .names = kDistilbertNames,
-                                  .unused = kDistilbertUnused};
-  return kFamily;
+std::span<const Family> bert_families() {
+  static constexpr Family kFamilies[] = {
+      {.type = "bert", .prefix = "bert.", .network = bert_network, .names = kBertNames, .unused = kBertUnused},
+      roberta_like("roberta"),
+      // RoBERTas by other names, of other texts.
+      roberta_like("xlm-roberta"),
+      roberta_like("camembert"),
+      {.type = "distilbert",
+       .prefix = "distilbert.",
+       .network = distilbert_network,
+       .names = kDistilbertNames,
+       .unused = kDistilbertUnused},
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

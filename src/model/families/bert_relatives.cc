@@ -194,38 +194,31 @@ Model::Network nomic_network(const ConfigFile& config, const Init& init, DType d
 
 }  // namespace
 
-const Family& electra() {
-  static constexpr Family kFamily{.type = "electra",
-                                  .prefix = "electra.",
-                                  .network = electra_network,
-                                  .names = kElectraNames,
-                                  .unused = kElectraUnused};
-  return kFamily;
-}
-
-const Family& albert() {
-  static constexpr Family kFamily{
-      .type = "albert", .prefix = "albert.", .network = albert_network, .names = kAlbertNames, .unused = kAlbertUnused};
-  return kFamily;
-}
-
-const Family& mpnet() {
-  static constexpr Family kFamily{.type = "mpnet",
-                                  .prefix = "mpnet.",
-                                  .network = mpnet_network,
-                                  .names = kMpnetNames,
-                                  .unused = kMpnetUnused,
-                                  .padding = mpnet_padding};
-  return kFamily;
-}
-
-const Family& nomic_bert() {
-  static constexpr Family kFamily{.type = "nomic_bert",
-                                  .prefix = "nomic_bert.",
-                                  .network = nomic_network,
-                                  .names = kNomicNames,
-                                  .unused = kNomicUnused};
-  return kFamily;
+std::span<const Family> relatives_of_bert() {
+  static constexpr Family kFamilies[] = {
+      {.type = "electra",
+       .prefix = "electra.",
+       .network = electra_network,
+       .names = kElectraNames,
+       .unused = kElectraUnused},
+      {.type = "albert",
+       .prefix = "albert.",
+       .network = albert_network,
+       .names = kAlbertNames,
+       .unused = kAlbertUnused},
+      {.type = "mpnet",
+       .prefix = "mpnet.",
+       .network = mpnet_network,
+       .names = kMpnetNames,
+       .unused = kMpnetUnused,
+       .padding = mpnet_padding},
+      {.type = "nomic_bert",
+       .prefix = "nomic_bert.",
+       .network = nomic_network,
+       .names = kNomicNames,
+       .unused = kNomicUnused},
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

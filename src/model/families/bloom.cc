@@ -116,19 +116,16 @@ Model::Network mpt_network(const ConfigFile& file, const Init& init, DType dtype
 
 }  // namespace
 
-const Family& bloom() {
-  static constexpr Family kFamily{.type = "bloom",
-                                  .prefix = "transformer.",
-                                  .network = bloom_network,
-                                  .names = kBloomNames,
-                                  .unused = kBloomUnused};
-  return kFamily;
-}
-
-const Family& mpt() {
-  static constexpr Family kFamily{
-      .type = "mpt", .prefix = "transformer.", .network = mpt_network, .names = kMptNames, .unused = kBloomUnused};
-  return kFamily;
+std::span<const Family> bloom_families() {
+  static constexpr Family kFamilies[] = {
+      {.type = "bloom",
+       .prefix = "transformer.",
+       .network = bloom_network,
+       .names = kBloomNames,
+       .unused = kBloomUnused},
+      {.type = "mpt", .prefix = "transformer.", .network = mpt_network, .names = kMptNames, .unused = kBloomUnused},
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

@@ -160,16 +160,12 @@ Model::Network siglip_network(const ConfigFile& config, const Init& init, DType 
 
 }  // namespace
 
-const Family& clip() {
-  static constexpr Family kFamily{
-      .type = "clip", .prefix = "", .network = clip_network, .names = kClipNames, .unused = kTowerUnused};
-  return kFamily;
-}
-
-const Family& siglip() {
-  static constexpr Family kFamily{
-      .type = "siglip", .prefix = "", .network = siglip_network, .names = kSiglipNames, .unused = kTowerUnused};
-  return kFamily;
+std::span<const Family> clip_families() {
+  static constexpr Family kFamilies[] = {
+      {.type = "clip", .prefix = "", .network = clip_network, .names = kClipNames, .unused = kTowerUnused},
+      {.type = "siglip", .prefix = "", .network = siglip_network, .names = kSiglipNames, .unused = kTowerUnused},
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

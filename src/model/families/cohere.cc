@@ -47,14 +47,12 @@ Model::Network cohere2_network(const ConfigFile& config, const Init& init, DType
 
 }  // namespace
 
-const Family& cohere() {
-  static const Family kFamily = llama_like("cohere", cohere_network);
-  return kFamily;
-}
-
-const Family& cohere2() {
-  static const Family kFamily = llama_like("cohere2", cohere2_network);
-  return kFamily;
+std::span<const Family> cohere_families() {
+  static const Family kFamilies[] = {
+      llama_like("cohere", cohere_network),
+      llama_like("cohere2", cohere2_network),
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/listed.h"
 #include "files/json_text.h"
 
 namespace qkv::families {
@@ -325,13 +326,13 @@ std::vector<std::string> cautions_of(const ConfigFile& config, std::string_view 
   }
   config.require("per_layer_config", nullptr);
   std::vector<std::string> all = config.remarks();
-  std::string unread;
+  std::vector<std::string> unread;
   for (const UnreadWord& found : config.unread()) {
     if (is_ignored(family, found)) continue;
-    unread += (unread.empty() ? "" : ", ") + found.place + " " + files::json_for_message(*found.value);
+    unread.push_back(found.place + " " + files::json_for_message(*found.value));
   }
   if (!unread.empty()) {
-    all.push_back("config.json: " + unread +
+    all.push_back("config.json: " + core::joined(unread) +
                   ": not read; the program of the model's authors may compute something else");
   }
   return all;

@@ -95,13 +95,15 @@ Model::Network deberta_network(const ConfigFile& config, const Init& init, DType
 
 }  // namespace
 
-const Family& deberta_v2() {
-  static constexpr Family kFamily{.type = "deberta-v2",
-                                  .prefix = "deberta.",
-                                  .network = deberta_network,
-                                  .names = kDebertaNames,
-                                  .unused = kDebertaUnused};
-  return kFamily;
+std::span<const Family> deberta_families() {
+  static constexpr Family kFamilies[] = {
+      {.type = "deberta-v2",
+       .prefix = "deberta.",
+       .network = deberta_network,
+       .names = kDebertaNames,
+       .unused = kDebertaUnused},
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

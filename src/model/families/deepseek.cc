@@ -201,7 +201,7 @@ Model::Network glm4_moe_network(const ConfigFile& file, const Init& init, DType 
 std::vector<WeightName> names_with(std::span<const WeightName> latent) {
   std::vector<WeightName> all;
   for (const std::span<const WeightName> names :
-       {latent, std::span<const WeightName>(kRoutedNames), experts_in_one(), llama().names}) {
+       {latent, std::span<const WeightName>(kRoutedNames), experts_in_one(), llama_names()}) {
     all.insert(all.end(), names.begin(), names.end());
   }
   return all;
@@ -209,22 +209,15 @@ std::vector<WeightName> names_with(std::span<const WeightName> latent) {
 
 }  // namespace
 
-const Family& deepseek_v2() {
-  static const std::vector<WeightName> kNames = names_with(kLatentNames);
-  static const Family kFamily = llama_like("deepseek_v2", deepseek_v2_network, kNames);
-  return kFamily;
-}
-
-const Family& deepseek_v3() {
-  static const std::vector<WeightName> kNames = names_with(kLatentNames);
-  static const Family kFamily = routed_like("deepseek_v3", deepseek_v3_network, kNames, kV3Unused);
-  return kFamily;
-}
-
-const Family& glm4_moe() {
-  static const std::vector<WeightName> kNames = names_with({});
-  static const Family kFamily = routed_like("glm4_moe", glm4_moe_network, kNames, kGlmUnused);
-  return kFamily;
+std::span<const Family> deepseek_families() {
+  static const std::vector<WeightName> kLatent = names_with(kLatentNames);
+  static const std::vector<WeightName> kGlm = names_with({});
+  static const Family kFamilies[] = {
+      llama_like("deepseek_v2", deepseek_v2_network, kLatent),
+      routed_like("deepseek_v3", deepseek_v3_network, kLatent, kV3Unused),
+      routed_like("glm4_moe", glm4_moe_network, kGlm, kGlmUnused),
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

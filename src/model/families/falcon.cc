@@ -61,13 +61,15 @@ Model::Network falcon_network(const ConfigFile& config, const Init& init, DType 
 
 }  // namespace
 
-const Family& falcon() {
-  static constexpr Family kFamily{.type = "falcon",
-                                  .prefix = "transformer.",
-                                  .network = falcon_network,
-                                  .names = kFalconNames,
-                                  .unused = kFalconUnused};
-  return kFamily;
+std::span<const Family> falcon_families() {
+  static constexpr Family kFamilies[] = {
+      {.type = "falcon",
+       .prefix = "transformer.",
+       .network = falcon_network,
+       .names = kFalconNames,
+       .unused = kFalconUnused},
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

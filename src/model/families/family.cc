@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <utility>
+
+#include "core/listed.h"
 
 namespace qkv::families {
 namespace {
@@ -66,23 +69,38 @@ constexpr Neighbour kNeighbours[] = {
     {"xlnet", "bert", "scores add terms of positions, and texts have two streams"},
 };
 
+const std::vector<Family>& all_families() {
+  static const std::vector<Family> kAll = [] {
+    std::vector<Family> all;
+    for (const std::span<const Family> of_file :
+         {bart_families(), bert_families(), bloom_families(), clip_families(), cohere_families(), deberta_families(),
+          deepseek_families(), falcon_families(), gemma_families(), gpt2_families(), gpt_neox_families(),
+          llama_families(), mixtures_of_experts(), modernbert_families(), phi_families(), relatives_of_bert(),
+          relatives_of_gpt(), relatives_of_llama(), t5_families()}) {
+      all.insert(all.end(), of_file.begin(), of_file.end());
+    }
+    std::ranges::sort(all, {}, &Family::type);
+    return all;
+  }();
+  return kAll;
+}
+
+const Family* find_family(std::string_view type) {
+  const auto found = std::ranges::find(all_families(), type, &Family::type);
+  return found == all_families().end() ? nullptr : &*found;
+}
+
 }  // namespace
+
+const Family& family_named(std::string_view type) {
+  if (const Family* const family = find_family(type)) return *family;
+  throw std::out_of_range("a family " + std::string(type));
+}
 
 const Family& family_of(const ConfigFile& config) {
   const std::string type = config.text("model_type");
-  std::string names;
-  for (const Family* family :
-       {&albert(),      &bart(),       &bert(),        &bloom(),       &camembert(),  &clip(),       &cohere(),
-        &cohere2(),     &deberta_v2(), &deepseek_v2(), &deepseek_v3(), &distilbert(), &electra(),    &falcon(),
-        &gemma(),       &gemma2(),     &gemma3_text(), &glm(),         &glm4(),       &glm4_moe(),   &gpt2(),
-        &gpt_bigcode(), &gpt_neo(),    &gpt_neox(),    &gpt_oss(),     &gptj(),       &granite(),    &granitemoe(),
-        &llama(),       &marian(),     &mbart(),       &mistral(),     &mixtral(),    &modernbert(), &mpnet(),
-        &mpt(),         &mt5(),        &nomic_bert(),  &olmo2(),       &olmoe(),      &opt(),        &phi(),
-        &phi3(),        &phimoe(),     &qwen2(),       &qwen2_moe(),   &qwen3(),      &qwen3_moe(),  &roberta(),
-        &siglip(),      &smollm3(),    &stablelm(),    &starcoder2(),  &t5(),         &xlm_roberta()}) {
-    if (family->type == type) return *family;
-    names += (names.empty() ? "" : ", ") + std::string(family->type);
-  }
+  if (const Family* const family = find_family(type)) return *family;
+  const std::string names = core::joined(all_families(), &Family::type);
   const auto* const found = std::ranges::find(kNeighbours, type, &Neighbour::type);
   if (found == std::end(kNeighbours)) config.refuse("model_type", "one of the families " + names);
   const std::string nearest =
@@ -107,12 +125,10 @@ std::int64_t two_rows_before(const ConfigFile& /*config*/) { return 2; }
 
 Activation activation_in(const ConfigFile& config, std::string_view word, std::string_view otherwise) {
   const std::string name = config.text(word, otherwise);
-  std::string names;
-  for (const auto& [known, activation] : kActivationNames) {
-    if (known == name) return activation;
-    names += (names.empty() ? "" : ", ") + std::string(known);
-  }
-  config.refuse(word, "one of " + names);
+  using Named = std::pair<std::string_view, Activation>;
+  const auto* const found = std::ranges::find(kActivationNames, name, &Named::first);
+  if (found != kActivationNames.end()) return found->second;
+  config.refuse(word, "one of " + core::joined(kActivationNames, &Named::first));
 }
 
 }  // namespace qkv::families

@@ -54,61 +54,26 @@ struct Family {
   std::int64_t (*padding)(const ConfigFile& config) = nullptr;
 };
 
-[[nodiscard]] const Family& albert();
-[[nodiscard]] const Family& bart();
-[[nodiscard]] const Family& bert();
-[[nodiscard]] const Family& bloom();
-[[nodiscard]] const Family& camembert();
-[[nodiscard]] const Family& clip();
-[[nodiscard]] const Family& cohere();
-[[nodiscard]] const Family& cohere2();
-[[nodiscard]] const Family& deberta_v2();
-[[nodiscard]] const Family& deepseek_v2();
-[[nodiscard]] const Family& deepseek_v3();
-[[nodiscard]] const Family& distilbert();
-[[nodiscard]] const Family& electra();
-[[nodiscard]] const Family& falcon();
-[[nodiscard]] const Family& gemma();
-[[nodiscard]] const Family& gemma2();
-[[nodiscard]] const Family& gemma3_text();
-[[nodiscard]] const Family& glm();
-[[nodiscard]] const Family& glm4();
-[[nodiscard]] const Family& glm4_moe();
-[[nodiscard]] const Family& gpt2();
-[[nodiscard]] const Family& gpt_bigcode();
-[[nodiscard]] const Family& gpt_neo();
-[[nodiscard]] const Family& gpt_neox();
-[[nodiscard]] const Family& gpt_oss();
-[[nodiscard]] const Family& gptj();
-[[nodiscard]] const Family& granite();
-[[nodiscard]] const Family& granitemoe();
-[[nodiscard]] const Family& llama();
-[[nodiscard]] const Family& marian();
-[[nodiscard]] const Family& mbart();
-[[nodiscard]] const Family& mistral();
-[[nodiscard]] const Family& mixtral();
-[[nodiscard]] const Family& modernbert();
-[[nodiscard]] const Family& mpnet();
-[[nodiscard]] const Family& mpt();
-[[nodiscard]] const Family& mt5();
-[[nodiscard]] const Family& nomic_bert();
-[[nodiscard]] const Family& olmo2();
-[[nodiscard]] const Family& olmoe();
-[[nodiscard]] const Family& opt();
-[[nodiscard]] const Family& phi();
-[[nodiscard]] const Family& phi3();
-[[nodiscard]] const Family& phimoe();
-[[nodiscard]] const Family& qwen2();
-[[nodiscard]] const Family& qwen2_moe();
-[[nodiscard]] const Family& qwen3();
-[[nodiscard]] const Family& qwen3_moe();
-[[nodiscard]] const Family& roberta();
-[[nodiscard]] const Family& siglip();
-[[nodiscard]] const Family& smollm3();
-[[nodiscard]] const Family& stablelm();
-[[nodiscard]] const Family& starcoder2();
-[[nodiscard]] const Family& t5();
-[[nodiscard]] const Family& xlm_roberta();
+/// The families of each file.
+[[nodiscard]] std::span<const Family> bart_families();
+[[nodiscard]] std::span<const Family> bert_families();
+[[nodiscard]] std::span<const Family> bloom_families();
+[[nodiscard]] std::span<const Family> clip_families();
+[[nodiscard]] std::span<const Family> cohere_families();
+[[nodiscard]] std::span<const Family> deberta_families();
+[[nodiscard]] std::span<const Family> deepseek_families();
+[[nodiscard]] std::span<const Family> falcon_families();
+[[nodiscard]] std::span<const Family> gemma_families();
+[[nodiscard]] std::span<const Family> gpt2_families();
+[[nodiscard]] std::span<const Family> gpt_neox_families();
+[[nodiscard]] std::span<const Family> llama_families();
+[[nodiscard]] std::span<const Family> mixtures_of_experts();
+[[nodiscard]] std::span<const Family> modernbert_families();
+[[nodiscard]] std::span<const Family> phi_families();
+[[nodiscard]] std::span<const Family> relatives_of_bert();
+[[nodiscard]] std::span<const Family> relatives_of_gpt();
+[[nodiscard]] std::span<const Family> relatives_of_llama();
+[[nodiscard]] std::span<const Family> t5_families();
 
 /// Rows of the table of positions before the first that a text has: OPT and BART begin with the third.
 [[nodiscard]] std::int64_t two_rows_before(const ConfigFile& config);
@@ -119,6 +84,9 @@ struct Family {
 
 /// What the architecture says of an encoder's head for masked tokens; what is stored counts (heads.h).
 [[nodiscard]] EncoderHead head_in(const ConfigFile& config);
+
+/// The family of a model_type. Throws std::out_of_range if there is none.
+[[nodiscard]] const Family& family_named(std::string_view type);
 
 /// The family of a config. Throws Error naming the config and the families that there are.
 [[nodiscard]] const Family& family_of(const ConfigFile& config);

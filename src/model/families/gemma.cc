@@ -93,19 +93,13 @@ Model::Network gemma3_network(const ConfigFile& config, const Init& init, DType 
 
 }  // namespace
 
-const Family& gemma() {
-  static const Family kFamily = llama_like("gemma", gemma_network);
-  return kFamily;
-}
-
-const Family& gemma2() {
-  static const Family kFamily = llama_like("gemma2", gemma2_network, kGemma2Names);
-  return kFamily;
-}
-
-const Family& gemma3_text() {
-  static const Family kFamily = llama_like("gemma3_text", gemma3_network, kGemma2Names);
-  return kFamily;
+std::span<const Family> gemma_families() {
+  static const Family kFamilies[] = {
+      llama_like("gemma", gemma_network),
+      llama_like("gemma2", gemma2_network, kGemma2Names),
+      llama_like("gemma3_text", gemma3_network, kGemma2Names),
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

@@ -119,7 +119,7 @@ void require_model(const GgufKeys& keys) {
 
 ConfigFile config_of(const GgufKeys& keys, const GgufFamily& family) {
   nlohmann::json words = family.config(keys);
-  words["model_type"] = family.family().type;
+  words["model_type"] = family.model_type;
   words["vocab_size"] = table_of(keys.file()).shape.front();
   return {std::move(words), keys.file().source()};
 }
@@ -151,9 +151,9 @@ class GgufReading {
         config_(config_of(keys_, family_)),
         weights_(family_, config_, file_, quantised),
         files_(types_of(file_), [this](const std::string& name) { return weights_.load(name); }),
-        named_{.type = family_.family().type,
+        named_{.type = family_.model_type,
                .prefix = "",
-               .network = family_.family().network,
+               .network = family_named(family_.model_type).network,
                .names = family_.names,
                .unused = kUnused},
         stored_(named_, files_),

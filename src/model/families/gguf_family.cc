@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "core/listed.h"
 #include "model/families/gguf_rotary.h"
 #include "qkv/error.h"
 
@@ -383,10 +384,10 @@ std::span<const WeightName> names_with_experts() {
   return kAll;
 }
 
-GgufFamily with_experts(std::string_view architecture, const Family& (*family)(), Json (*words)(const GgufKeys&),
+GgufFamily with_experts(std::string_view architecture, std::string_view model_type, Json (*words)(const GgufKeys&),
                         std::string_view class_name, GgufChange change = GgufChange::none) {
   return {.architecture = architecture,
-          .family = family,
+          .model_type = model_type,
           .config = words,
           .names = names_with_experts(),
           .class_name = class_name,
@@ -396,21 +397,21 @@ GgufFamily with_experts(std::string_view architecture, const Family& (*family)()
 
 const auto& gguf_families() {
   static const std::array kFamilies = {
-      GgufFamily{"llama", llama, llama_words, kGgufDecoder, "LlamaForCausalLM", GgufChange::interleaved_heads,
+      GgufFamily{"llama", "llama", llama_words, kGgufDecoder, "LlamaForCausalLM", GgufChange::interleaved_heads,
                  "mistral"},
-      GgufFamily{"qwen2", qwen2, qwen2_words, kGgufDecoder, "Qwen2ForCausalLM"},
-      GgufFamily{"qwen3", qwen3, qwen3_and_gemma_words, kGgufDecoder, "Qwen3ForCausalLM"},
-      GgufFamily{"gemma", gemma, qwen3_and_gemma_words, kGgufDecoder, "GemmaForCausalLM", GgufChange::norms_plus_one},
-      GgufFamily{"gemma2", gemma2, gemma2_words, kGgufDecoder, "Gemma2ForCausalLM", GgufChange::norms_plus_one},
-      GgufFamily{"gemma3", gemma3_text, gemma3_words, kGgufDecoder, "Gemma3ForCausalLM", GgufChange::norms_plus_one},
-      GgufFamily{"gpt2", gpt2, gpt2_words, kGgufGpt2, "GPT2LMHeadModel"},
-      GgufFamily{"bert", bert, bert_words, kGgufBert, "BertModel"},
-      GgufFamily{"nomic-bert", nomic_bert, nomic_words, kGgufNomic, "NomicBertModel"},
-      GgufFamily{"t5", t5, t5_words, kGgufT5, "T5ForConditionalGeneration"},
-      with_experts("llama", mixtral, mixtral_words, "MixtralForCausalLM", GgufChange::interleaved_heads),
-      with_experts("olmoe", olmoe, olmoe_words, "OlmoeForCausalLM"),
-      with_experts("qwen2moe", qwen2_moe, qwen2_moe_words, "Qwen2MoeForCausalLM"),
-      with_experts("qwen3moe", qwen3_moe, qwen3_moe_words, "Qwen3MoeForCausalLM"),
+      GgufFamily{"qwen2", "qwen2", qwen2_words, kGgufDecoder, "Qwen2ForCausalLM"},
+      GgufFamily{"qwen3", "qwen3", qwen3_and_gemma_words, kGgufDecoder, "Qwen3ForCausalLM"},
+      GgufFamily{"gemma", "gemma", qwen3_and_gemma_words, kGgufDecoder, "GemmaForCausalLM", GgufChange::norms_plus_one},
+      GgufFamily{"gemma2", "gemma2", gemma2_words, kGgufDecoder, "Gemma2ForCausalLM", GgufChange::norms_plus_one},
+      GgufFamily{"gemma3", "gemma3_text", gemma3_words, kGgufDecoder, "Gemma3ForCausalLM", GgufChange::norms_plus_one},
+      GgufFamily{"gpt2", "gpt2", gpt2_words, kGgufGpt2, "GPT2LMHeadModel"},
+      GgufFamily{"bert", "bert", bert_words, kGgufBert, "BertModel"},
+      GgufFamily{"nomic-bert", "nomic_bert", nomic_words, kGgufNomic, "NomicBertModel"},
+      GgufFamily{"t5", "t5", t5_words, kGgufT5, "T5ForConditionalGeneration"},
+      with_experts("llama", "mixtral", mixtral_words, "MixtralForCausalLM", GgufChange::interleaved_heads),
+      with_experts("olmoe", "olmoe", olmoe_words, "OlmoeForCausalLM"),
+      with_experts("qwen2moe", "qwen2_moe", qwen2_moe_words, "Qwen2MoeForCausalLM"),
+      with_experts("qwen3moe", "qwen3_moe", qwen3_moe_words, "Qwen3MoeForCausalLM"),
   };
   return kFamilies;
 }
@@ -422,17 +423,17 @@ std::string key_of(const files::GgufKeys& keys, std::string_view name) {
 }
 
 const GgufFamily& gguf_family_for(const std::string& model_type, const std::string& source) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (const GgufFamily& family : gguf_families()) {
     if (family.has_experts) continue;
-    for (const std::string_view type : {family.family().type, family.also}) {
+    for (const std::string_view type : {family.model_type, family.also}) {
       if (type.empty()) continue;
       if (type == model_type) return family;
-      names += (names.empty() ? "" : ", ") + std::string(type);
+      names.push_back(type);
     }
   }
-  throw FileError(source,
-                  "model_type: expected one that GGUF has an architecture for, " + names + ", got " + model_type);
+  throw FileError(source, "model_type: expected one that GGUF has an architecture for, " + core::joined(names) +
+                              ", got " + model_type);
 }
 
 const GgufFamily& gguf_family_of(const files::GgufKeys& keys) {
@@ -440,18 +441,17 @@ const GgufFamily& gguf_family_of(const files::GgufKeys& keys) {
   const std::string& name = keys.text(kKey);
   const std::string experts = key_of(keys, "expert_count");
   const bool has_experts = keys.has(experts) && keys.integer(experts) != 0;
-  std::string names;
+  std::vector<std::string_view> names;
   const GgufFamily* found = nullptr;
   for (const GgufFamily& family : gguf_families()) {
     if (family.architecture == name) {
       if (family.has_experts == has_experts) return family;
       found = &family;
     }
-    if (&*std::ranges::find(gguf_families(), family.architecture, &GgufFamily::architecture) != &family) continue;
-    names += (names.empty() ? "" : ", ") + std::string(family.architecture);
+    if (std::ranges::find(names, family.architecture) == names.end()) names.push_back(family.architecture);
   }
   if (found != nullptr) return *found;
-  keys.refuse(kKey, "one of the architectures " + names);
+  keys.refuse(kKey, "one of the architectures " + core::joined(names));
 }
 
 }  // namespace qkv::families

@@ -20,7 +20,7 @@ enum class GgufChange : std::uint8_t {
 
 struct GgufFamily {
   std::string_view architecture;  // general.architecture
-  const Family& (*family)();      // whose config it has
+  std::string_view model_type;    // of the family whose config it has
   /// The words of config.json, but for model_type and vocab_size, which every architecture has alike.
   nlohmann::json (*config)(const files::GgufKeys& keys);
   std::span<const WeightName> names;

@@ -35,10 +35,11 @@ Model::Network gpt2_network(const ConfigFile& file, const Init& init, DType dtyp
 
 }  // namespace
 
-const Family& gpt2() {
-  static constexpr Family kFamily{
-      .type = "gpt2", .prefix = "transformer.", .network = gpt2_network, .names = kGpt2Names, .unused = kGpt2Unused};
-  return kFamily;
+std::span<const Family> gpt2_families() {
+  static constexpr Family kFamilies[] = {
+      {.type = "gpt2", .prefix = "transformer.", .network = gpt2_network, .names = kGpt2Names, .unused = kGpt2Unused},
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

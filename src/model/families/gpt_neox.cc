@@ -36,13 +36,15 @@ Model::Network gpt_neox_network(const ConfigFile& config, const Init& init, DTyp
 
 }  // namespace
 
-const Family& gpt_neox() {
-  static constexpr Family kFamily{.type = "gpt_neox",
-                                  .prefix = "gpt_neox.",
-                                  .network = gpt_neox_network,
-                                  .names = kNeoxNames,
-                                  .unused = kNeoxUnused};
-  return kFamily;
+std::span<const Family> gpt_neox_families() {
+  static constexpr Family kFamilies[] = {
+      {.type = "gpt_neox",
+       .prefix = "gpt_neox.",
+       .network = gpt_neox_network,
+       .names = kNeoxNames,
+       .unused = kNeoxUnused},
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

@@ -160,29 +160,19 @@ constexpr Family gpt_family(std::string_view type, Model::Network (*network)(con
 
 }  // namespace
 
-const Family& gptj() {
-  static constexpr Family kFamily = gpt_family("gptj", gptj_network, kGptjNames);
-  return kFamily;
-}
-
-const Family& gpt_neo() {
-  static constexpr Family kFamily = gpt_family("gpt_neo", gpt_neo_network, kGptNeoNames);
-  return kFamily;
-}
-
-const Family& gpt_bigcode() {
-  static constexpr Family kFamily = gpt_family("gpt_bigcode", gpt_bigcode_network, kGptBigcodeNames);
-  return kFamily;
-}
-
-const Family& opt() {
-  static constexpr Family kFamily{.type = "opt",
-                                  .prefix = "model.decoder.",
-                                  .network = opt_network,
-                                  .names = kOptNames,
-                                  .unused = kRelativesUnused,
-                                  .padding = two_rows_before};
-  return kFamily;
+std::span<const Family> relatives_of_gpt() {
+  static constexpr Family kFamilies[] = {
+      gpt_family("gptj", gptj_network, kGptjNames),
+      gpt_family("gpt_neo", gpt_neo_network, kGptNeoNames),
+      gpt_family("gpt_bigcode", gpt_bigcode_network, kGptBigcodeNames),
+      {.type = "opt",
+       .prefix = "model.decoder.",
+       .network = opt_network,
+       .names = kOptNames,
+       .unused = kRelativesUnused,
+       .padding = two_rows_before},
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

@@ -86,25 +86,21 @@ Model::Network qwen3_network(const ConfigFile& config, const Init& init, DType d
 
 }  // namespace
 
-const Family& llama() {
-  static constexpr Family kFamily{
-      .type = "llama", .prefix = "model.", .network = llama_network, .names = kLlamaNames, .unused = kLlamaUnused};
-  return kFamily;
+std::span<const WeightName> llama_names() noexcept { return kLlamaNames; }
+
+Family llama_like(std::string_view type, Model::Network (*network)(const ConfigFile&, const Init&, DType),
+                  std::span<const WeightName> names) {
+  return {.type = type, .prefix = "model.", .network = network, .names = names, .unused = kLlamaUnused};
 }
 
-const Family& mistral() {
-  static const Family kFamily = llama_like("mistral", mistral_network);
-  return kFamily;
-}
-
-const Family& qwen2() {
-  static const Family kFamily = llama_like("qwen2", qwen2_network);
-  return kFamily;
-}
-
-const Family& qwen3() {
-  static const Family kFamily = llama_like("qwen3", qwen3_network);
-  return kFamily;
+std::span<const Family> llama_families() {
+  static const Family kFamilies[] = {
+      llama_like("llama", llama_network),
+      llama_like("mistral", mistral_network),
+      llama_like("qwen2", qwen2_network),
+      llama_like("qwen3", qwen3_network),
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

@@ -168,15 +168,6 @@ std::int64_t kv_heads_in(const ConfigFile& config, std::int64_t heads, std::int6
   return config.integer(kWord, config.contains(kWord) ? heads : otherwise);
 }
 
-Family llama_like(std::string_view type, Model::Network (*network)(const ConfigFile&, const Init&, DType)) {
-  return llama_like(type, network, llama().names);
-}
-
-Family llama_like(std::string_view type, Model::Network (*network)(const ConfigFile&, const Init&, DType),
-                  std::span<const WeightName> names) {
-  return {.type = type, .prefix = "model.", .network = network, .names = names, .unused = llama().unused};
-}
-
 DecoderOptions sizes_in(const ConfigFile& config, bool tied) {
   return {.vocabulary = config.integer("vocab_size"),
           .length = config.integer("max_position_embeddings"),

@@ -13,11 +13,11 @@
 
 namespace qkv::families {
 
+[[nodiscard]] std::span<const WeightName> llama_names() noexcept;
+
 /// A family whose config has Llama's words, with Llama's names of weights or others.
-[[nodiscard]] Family llama_like(std::string_view type,
-                                Model::Network (*network)(const ConfigFile&, const Init&, DType));
 [[nodiscard]] Family llama_like(std::string_view type, Model::Network (*network)(const ConfigFile&, const Init&, DType),
-                                std::span<const WeightName> names);
+                                std::span<const WeightName> names = llama_names());
 
 /// Names of experts' weights where those of all are in one: `experts.gate_up_proj` and `experts.down_proj`.
 [[nodiscard]] std::span<const WeightName> experts_in_one();

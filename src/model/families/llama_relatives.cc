@@ -180,39 +180,17 @@ DecoderOptions granite_options(const ConfigFile& config) {
   return options;
 }
 
-const Family& glm() {
-  static const Family kFamily = llama_like("glm", glm_network, kGlmNames);
-  return kFamily;
-}
-
-const Family& glm4() {
-  static const Family kFamily = llama_like("glm4", glm4_network, kGlmNames);
-  return kFamily;
-}
-
-const Family& granite() {
-  static const Family kFamily = llama_like("granite", granite_network);
-  return kFamily;
-}
-
-const Family& olmo2() {
-  static const Family kFamily = llama_like("olmo2", olmo2_network, kOlmo2Names);
-  return kFamily;
-}
-
-const Family& smollm3() {
-  static const Family kFamily = llama_like("smollm3", smollm3_network);
-  return kFamily;
-}
-
-const Family& stablelm() {
-  static const Family kFamily = llama_like("stablelm", stablelm_network);
-  return kFamily;
-}
-
-const Family& starcoder2() {
-  static const Family kFamily = llama_like("starcoder2", starcoder2_network, kStarcoder2Names);
-  return kFamily;
+std::span<const Family> relatives_of_llama() {
+  static const Family kFamilies[] = {
+      llama_like("glm", glm_network, kGlmNames),
+      llama_like("glm4", glm4_network, kGlmNames),
+      llama_like("granite", granite_network),
+      llama_like("olmo2", olmo2_network, kOlmo2Names),
+      llama_like("smollm3", smollm3_network),
+      llama_like("stablelm", stablelm_network),
+      llama_like("starcoder2", starcoder2_network, kStarcoder2Names),
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

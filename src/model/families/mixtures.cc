@@ -116,7 +116,7 @@ constexpr WeightName kGraniteExperts[] = {
 
 // Llama's, and those of the experts.
 std::vector<WeightName> names_with(std::initializer_list<std::span<const WeightName>> more) {
-  std::vector<WeightName> all(llama().names.begin(), llama().names.end());
+  std::vector<WeightName> all(llama_names().begin(), llama_names().end());
   for (const std::span<const WeightName> names : more) all.insert(all.end(), names.begin(), names.end());
   return all;
 }
@@ -309,46 +309,22 @@ Model::Network phimoe_network(const ConfigFile& config, const Init& init, DType 
 
 std::span<const WeightName> experts_in_one() { return kExpertsInOne; }
 
-const Family& gpt_oss() {
-  static const std::vector<WeightName> kNames = names_with({kGptOssExperts});
-  static const Family kFamily = llama_like("gpt_oss", gpt_oss_network, kNames);
-  return kFamily;
-}
-
-const Family& granitemoe() {
-  static const std::vector<WeightName> kNames = names_with({kGraniteExperts});
-  static const Family kFamily = llama_like("granitemoe", granitemoe_network, kNames);
-  return kFamily;
-}
-
-const Family& mixtral() {
-  static const std::vector<WeightName> kNames = names_with({kMixtralExperts, kExpertsInOne});
-  static const Family kFamily = llama_like("mixtral", mixtral_network, kNames);
-  return kFamily;
-}
-
-const Family& olmoe() {
-  static const std::vector<WeightName> kNames = names_with({kQwenExperts, kExpertsInOne});
-  static const Family kFamily = llama_like("olmoe", olmoe_network, kNames);
-  return kFamily;
-}
-
-const Family& phimoe() {
-  static const std::vector<WeightName> kNames = names_with({kPhimoeRouter, kMixtralExperts, kExpertsInOne});
-  static const Family kFamily = llama_like("phimoe", phimoe_network, kNames);
-  return kFamily;
-}
-
-const Family& qwen2_moe() {
-  static const std::vector<WeightName> kNames = names_with({kQwenExperts, kExpertsInOne});
-  static const Family kFamily = llama_like("qwen2_moe", qwen2_moe_network, kNames);
-  return kFamily;
-}
-
-const Family& qwen3_moe() {
-  static const std::vector<WeightName> kNames = names_with({kQwenExperts, kExpertsInOne});
-  static const Family kFamily = llama_like("qwen3_moe", qwen3_moe_network, kNames);
-  return kFamily;
+std::span<const Family> mixtures_of_experts() {
+  static const std::vector<WeightName> kGptOssNames = names_with({kGptOssExperts});
+  static const std::vector<WeightName> kGranitemoeNames = names_with({kGraniteExperts});
+  static const std::vector<WeightName> kMixtralNames = names_with({kMixtralExperts, kExpertsInOne});
+  static const std::vector<WeightName> kQwenNames = names_with({kQwenExperts, kExpertsInOne});
+  static const std::vector<WeightName> kPhimoeNames = names_with({kPhimoeRouter, kMixtralExperts, kExpertsInOne});
+  static const Family kFamilies[] = {
+      llama_like("gpt_oss", gpt_oss_network, kGptOssNames),
+      llama_like("granitemoe", granitemoe_network, kGranitemoeNames),
+      llama_like("mixtral", mixtral_network, kMixtralNames),
+      llama_like("olmoe", olmoe_network, kQwenNames),
+      llama_like("phimoe", phimoe_network, kPhimoeNames),
+      llama_like("qwen2_moe", qwen2_moe_network, kQwenNames),
+      llama_like("qwen3_moe", qwen3_moe_network, kQwenNames),
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

@@ -64,13 +64,15 @@ Model::Network modernbert_network(const ConfigFile& config, const Init& init, DT
 
 }  // namespace
 
-const Family& modernbert() {
-  static constexpr Family kFamily{.type = "modernbert",
-                                  .prefix = "model.",
-                                  .network = modernbert_network,
-                                  .names = kModernbertNames,
-                                  .unused = kModernbertUnused};
-  return kFamily;
+std::span<const Family> modernbert_families() {
+  static constexpr Family kFamilies[] = {
+      {.type = "modernbert",
+       .prefix = "model.",
+       .network = modernbert_network,
+       .names = kModernbertNames,
+       .unused = kModernbertUnused},
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

@@ -58,14 +58,12 @@ Model::Network phi3_network(const ConfigFile& config, const Init& init, DType dt
 
 }  // namespace
 
-const Family& phi() {
-  static const Family kFamily = llama_like("phi", phi_network, kPhiNames);
-  return kFamily;
-}
-
-const Family& phi3() {
-  static const Family kFamily = llama_like("phi3", phi3_network, kPhi3Names);
-  return kFamily;
+std::span<const Family> phi_families() {
+  static const Family kFamilies[] = {
+      llama_like("phi", phi_network, kPhiNames),
+      llama_like("phi3", phi3_network, kPhi3Names),
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

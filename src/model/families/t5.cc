@@ -116,16 +116,12 @@ Model::Network mt5_network(const ConfigFile& config, const Init& init, DType dty
 
 }  // namespace
 
-const Family& t5() {
-  static constexpr Family kFamily{
-      .type = "t5", .prefix = "", .network = t5_network, .names = kT5Names, .unused = kT5Unused};
-  return kFamily;
-}
-
-const Family& mt5() {
-  static constexpr Family kFamily{
-      .type = "mt5", .prefix = "", .network = mt5_network, .names = kT5Names, .unused = kT5Unused};
-  return kFamily;
+std::span<const Family> t5_families() {
+  static constexpr Family kFamilies[] = {
+      {.type = "t5", .prefix = "", .network = t5_network, .names = kT5Names, .unused = kT5Unused},
+      {.type = "mt5", .prefix = "", .network = mt5_network, .names = kT5Names, .unused = kT5Unused},
+  };
+  return kFamilies;
 }
 
 }  // namespace qkv::families

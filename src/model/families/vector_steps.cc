@@ -6,6 +6,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "core/listed.h"
 #include "files/place.h"
 #include "model/families/sentence_files.h"
 #include "qkv/error.h"
@@ -46,12 +47,9 @@ Scalar scalar_in(const ConfigFile& config, EmbedOptions& options) {
                                " is not of torch: tanh is taken, as sentence-transformers does");
     name = "Tanh";
   }
-  std::string names;
-  for (const NamedScalar& known : kScalars) {
-    if (known.name == name) return known.value;
-    names += (names.empty() ? "" : ", ") + std::string(known.name);
-  }
-  config.refuse(kWord, "one of torch's " + names);
+  const auto found = std::ranges::find(kScalars, name, &NamedScalar::name);
+  if (found != std::end(kScalars)) return found->value;
+  config.refuse(kWord, "one of torch's " + core::joined(kScalars, &NamedScalar::name));
 }
 
 // The weights of a module, in f64.

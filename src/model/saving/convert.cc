@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/listed.h"
 #include "files/descriptor.h"
 #include "files/place.h"
 #include "files/reading.h"
@@ -51,14 +52,12 @@ void require_outside(const std::string& model, const std::string& out) {
 
 void require_type(const std::optional<std::string>& type, ModelForm out) {
   if (!type) return;
-  std::string names;
-  for (const std::string& known : convert_types()) {
-    if (out != ModelForm::gguf && !saving::is_plain_type(known)) continue;
-    if (known == *type) return;
-    names += (names.empty() ? "" : ", ") + known;
-  }
+  std::vector<std::string> names = convert_types();
+  if (out != ModelForm::gguf) std::erase_if(names, [](const auto& known) { return !saving::is_plain_type(known); });
+  if (std::ranges::find(names, *type) != names.end()) return;
   const bool is_of_gguf = std::ranges::find(convert_types(), *type) != convert_types().end();
-  throw InvalidArgument(kConvertModel, "type", names + (is_of_gguf ? ", which safetensors hold" : ""), *type);
+  throw InvalidArgument(kConvertModel, "type", core::joined(names) + (is_of_gguf ? ", which safetensors hold" : ""),
+                        *type);
 }
 
 void require_free(const std::string& out, bool overwrite) {

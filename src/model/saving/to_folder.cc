@@ -110,7 +110,8 @@ Conversion gguf_to_folder(const std::string& path, files::StagedFolder& out, con
   Conversion done{.form = "a folder", .bytes = 0, .tensors = {}, .cautions = model.model.cautions()};
   PlannedTensors plan;
   std::map<std::string, std::size_t> places;
-  for (PlacedTensor& tensor : placed_in_folder(model.family->family(), model.model, model.value)) {
+  for (PlacedTensor& tensor :
+       placed_in_folder(families::family_named(model.family->model_type), model.model, model.value)) {
     for (const Parameter& part : tensor.parts) places[part.name] = plan.tensors.size();
     plan.add({std::move(tensor.name), type, std::move(tensor.shape), std::move(tensor.values)});
   }
@@ -128,7 +129,7 @@ Conversion gguf_to_folder(const std::string& path, files::StagedFolder& out, con
     done.bytes += static_cast<std::int64_t>(entry.file_size());
   }
   const Model back = Model::open(out.temporary());
-  require_same_config(model.model, back, path, "a folder of " + std::string(model.family->family().type));
+  require_same_config(model.model, back, path, "a folder of " + std::string(model.family->model_type));
   if (back.tokenizers().tokens)
     text::require_same_cuts(*model.model.tokenizers().tokens, *back.tokenizers().tokens, path);
   compare_parameters({model.model, model.value}, {back, own_value}, places, done, options);
