@@ -15,6 +15,7 @@ import { Heatmap } from "../../parts/Heatmap";
 import { headKeys } from "../../parts/HeadPicker";
 import type { Place } from "../../parts/one_cell";
 import { shadeOf } from "../../parts/shade";
+import { Undoable } from "../../parts/Undoable";
 import { AllHeads } from "./AllHeads";
 import { HeadCard, PairCard, SaysCard } from "./Aside";
 import { Lines } from "./Lines";
@@ -96,15 +97,7 @@ function Problems({ desk }: { desk: Desk }) {
   const gone = all.map((one) => one.gone.value).find((one) => one !== null);
   if (gone) return <p class="problem banner">{gone.message}</p>;
   const error = all.map((one) => one.error.value).find((one) => one !== null && !inTheirPlace.includes(one.field));
-  if (!error) return null;
-  return (
-    <p class="problem banner" role="alert">
-      {error.message}{" "}
-      <button type="button" class="plain small" onClick={() => history.back()}>
-        Undo
-      </button>
-    </p>
-  );
+  return error && <Undoable message={error.message} />;
 }
 
 function Progress({ desk }: { desk: Desk }) {

@@ -2,9 +2,12 @@
 
 import { computed, effect, signal, untracked, type ReadonlySignal, type Signal } from "@preact/signals";
 import { address, change } from "../../app/address";
+import { byText } from "../../app/by_text";
+import { asked } from "../../engine/asked";
 import type { Engine } from "../../engine/engine";
 import { EngineError, wasAborted } from "../../engine/errors";
-import type { HeadReply, HeadsReply, LearnModel, LearnReply } from "../../engine/messages";
+import type { HeadReply, HeadRequest, HeadsReply, HeadsRequest, LearnModel, LearnReply } from "../../engine/messages";
+import type { Site } from "../heads/state";
 import { chosenOf, modelAt, spread, type Chosen } from "./state";
 import { training } from "./training";
 
@@ -18,7 +21,7 @@ export interface Desk {
   /** The model that is shown, and all heads of it. */
   model: ReadonlySignal<LearnModel | null>;
   heads: Signal<HeadsReply | null>;
-  headsError: Signal<string | null>;
+  headsError: ReadonlySignal<string | null>;
   /** The chosen head of that model. */
   head: Signal<HeadReply | null>;
   /** The chosen head in each model of the film, by its step. */
@@ -38,11 +41,14 @@ export function openDesk(engine: Engine): Desk {
   const run = signal<LearnReply | null>(null);
   const error = signal<string | null>(null);
   const model = computed(() => modelAt(run.value?.kept ?? [], chosen.value.step));
-  const modelPath = computed(() => model.value?.path ?? "");
-  const shown = computed(() => shownOf(chosen.value));
-  const heads = signal<HeadsReply | null>(null);
-  const headsError = signal<string | null>(null);
-  const head = signal<HeadReply | null>(null);
+  const ofModel = <T extends object>(what: (chosen: Chosen) => T) =>
+    byText(() => (model.value ? { model: model.value.path, ...what(chosen.value) } : null));
+  const heads = asked(engine, "heads", ofModel(readOf));
+  const head = asked(engine, "head", ofModel(headOf));
+  const headsError = computed(() => {
+    const problem = heads.error.value ?? heads.gone.value ?? head.error.value ?? head.gone.value;
+    return problem && said(problem);
+  });
   const film = signal<ReadonlyMap<number, HeadReply>>(new Map());
   const filmed = computed(() => spread(run.value?.kept ?? [], filmLength));
   const filmedPaths = computed(() => filmed.value.map((one) => one.path).join("\n"));
@@ -72,33 +78,6 @@ export function openDesk(engine: Engine): Desk {
     };
   });
 
-  const looked = effect(() => {
-    const path = modelPath.value;
-    const what = JSON.parse(shown.value) as object;
-    if (!path) return undefined;
-    const abort = new AbortController();
-    engine
-      .ask("heads", { model: path, ...what }, { signal: abort.signal })
-      .then((reply) => {
-        heads.value = reply;
-        headsError.value = null;
-      })
-      .catch((problem: unknown) => (headsError.value = said(problem) ?? headsError.value));
-    return () => abort.abort();
-  });
-
-  const lookedAtHead = effect(() => {
-    const path = modelPath.value;
-    const what = JSON.parse(headAsked.value) as object;
-    if (!path) return undefined;
-    const abort = new AbortController();
-    engine
-      .ask("head", { model: path, ...what }, { signal: abort.signal })
-      .then((reply) => (head.value = reply))
-      .catch((problem: unknown) => (headsError.value = said(problem) ?? headsError.value));
-    return () => abort.abort();
-  });
-
   const filming = effect(() => {
     const what = JSON.parse(headAsked.value) as object;
     const paths = filmedPaths.value;
@@ -119,14 +98,15 @@ export function openDesk(engine: Engine): Desk {
     return () => abort.abort();
   });
 
-  const close = () => [followed, looked, lookedAtHead, filming].forEach((end) => end());
-  return { chosen, run, error, model, heads, headsError, head, film, filmed, close };
+  const close = () => [followed, heads.stop, head.stop, filming].forEach((end) => end());
+  return { chosen, run, error, model, heads: heads.reply, headsError, head: head.reply, film, filmed, close };
 }
 
-function shownOf({ text, example }: Chosen): string {
-  return JSON.stringify(text ? { text } : { example });
+function readOf({ text, example }: Chosen): HeadsRequest {
+  return text ? { text } : { example };
 }
 
-function headOf({ text, example, site, layer, head }: Chosen): object {
-  return { ...(text ? { text } : { example }), ...(site && { site }), layer, head };
+function headOf(chosen: Chosen): HeadRequest {
+  const { site, layer, head } = chosen;
+  return { ...readOf(chosen), ...(site && { site: site as Site }), layer, head };
 }

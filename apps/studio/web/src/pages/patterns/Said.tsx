@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { Asked } from "../../engine/asked";
 import type { EngineError } from "../../engine/errors";
 import type { Questions } from "../../engine/messages";
+import { Undoable } from "../../parts/Undoable";
 
 export function Said({
   seen,
@@ -38,14 +39,7 @@ export function Problems<Q extends keyof Questions>({
   const error = asked.error.value;
   if (gone) return <p class="problem banner">{gone.message}</p>;
   if (!error || inTheirPlace.includes(error.field)) return null;
-  return (
-    <p class="problem banner" role="alert">
-      {named(error)}{" "}
-      <button type="button" class="plain small" onClick={() => history.back()}>
-        Undo
-      </button>
-    </p>
-  );
+  return <Undoable message={named(error)} />;
 }
 
 /** The message with the field that it means. */

@@ -125,6 +125,10 @@ function inset(box: ReturnType<typeof blockOf>, thick: number): Box {
   };
 }
 
+function tick(from: [number, number], to: [number, number]): Mark {
+  return { kind: "line", points: [from, to], stroke: "soft", thick: 1 };
+}
+
 function axes(reply: DrawnMask, place: GridPlace): Mark[] {
   const [wide, tall] = [place.columns * place.cellWide, place.rows * place.cellTall];
   const marks: Mark[] = [
@@ -144,16 +148,7 @@ function axes(reply: DrawnMask, place: GridPlace): Mark[] {
       size: 12,
       fill: "soft",
     });
-    if (!pairs)
-      marks.push({
-        kind: "line",
-        points: [
-          [x, 40],
-          [x, place.top],
-        ],
-        stroke: "soft",
-        thick: 1,
-      });
+    if (!pairs) marks.push(tick([x, 40], [x, place.top]));
   }
   for (const query of ticksOf(reply.tq, most(tall, pairs ? 18 : 40))) {
     const y = place.top + ((query + (pairs ? 0.5 : 0)) / reply.tq) * tall;
@@ -166,16 +161,7 @@ function axes(reply: DrawnMask, place: GridPlace): Mark[] {
       size: 12,
       fill: "soft",
     });
-    if (!pairs)
-      marks.push({
-        kind: "line",
-        points: [
-          [place.left - 6, y],
-          [place.left, y],
-        ],
-        stroke: "soft",
-        thick: 1,
-      });
+    if (!pairs) marks.push(tick([place.left - 6, y], [place.left, y]));
   }
   return marks;
 }

@@ -4,6 +4,7 @@ import { address, move } from "../../app/address";
 import type { AboutModel, ChangedToken, ChangeFigures } from "../../engine/messages";
 import { shown } from "../../drawing/numbers";
 import { MovedTokens } from "../../parts/MovedTokens";
+import { Undoable } from "../../parts/Undoable";
 import { designation, inWords, written } from "./changes";
 import type { Desk } from "./desk";
 import { examples } from "./examples";
@@ -119,14 +120,7 @@ function Problem({ desk }: { desk: Desk }) {
   const error = desk.changed.error.value;
   if (!error || atTheText.includes(error.field) || (inTheirPlace.includes(error.field) && desk.changed.reply.value))
     return null;
-  return (
-    <p class="problem" role="alert">
-      {error.message}{" "}
-      <button type="button" class="plain small" onClick={() => history.back()}>
-        Undo
-      </button>
-    </p>
-  );
+  return <Undoable message={error.message} banner={false} />;
 }
 
 interface AnswerProps {

@@ -160,6 +160,13 @@ function Words({ bench }: { bench: Bench }) {
   );
 }
 
+const settings = [
+  { name: "mask", label: "Mask", hint: "causal, window(2)" },
+  { name: "bias", label: "Bias", hint: "alibi" },
+  { name: "scale", label: "Scale", hint: "1 / √d" },
+  { name: "softcap", label: "Softcap", hint: "none" },
+];
+
 function More({ bench, reply }: InputsProps) {
   const { fields } = address.value;
   const error = bench.asked.error.value;
@@ -177,28 +184,9 @@ function More({ bench, reply }: InputsProps) {
   return (
     <details class="more" open={open.value || anySet} onToggle={(event) => (open.value = event.currentTarget.open)}>
       <summary>Mask, bias, scale, second text, X and W</summary>
-      <TextSetting
-        label="Mask"
-        hint="causal, window(2)"
-        value={fields["mask"] ?? ""}
-        error={message("mask")}
-        set={set("mask")}
-      />
-      <TextSetting label="Bias" hint="alibi" value={fields["bias"] ?? ""} error={message("bias")} set={set("bias")} />
-      <TextSetting
-        label="Scale"
-        hint="1 / √d"
-        value={fields["scale"] ?? ""}
-        error={message("scale")}
-        set={set("scale")}
-      />
-      <TextSetting
-        label="Softcap"
-        hint="none"
-        value={fields["softcap"] ?? ""}
-        error={message("softcap")}
-        set={set("softcap")}
-      />
+      {settings.map(({ name, label, hint }) => (
+        <TextSetting key={name} label={label} hint={hint} value={fields[name] ?? ""} error={message(name)} set={set(name)} />
+      ))}
       <TextSetting
         label="Second text"
         hint="keys and values come from it"
