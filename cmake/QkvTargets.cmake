@@ -64,7 +64,15 @@ function(qkv_quick_to_compile target)
   endif()
 endfunction()
 
-# qkv_library(<target> <exported name> [PRECOMPILED <group> <headers> …]): a library whose rooms add their sources with target_sources.
+# qkv_room(<target> [BUT <files> …]): all sources of this folder and of those below it are the target's, but for some.
+function(qkv_room target)
+  cmake_parse_arguments(arg "" "" "BUT" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cc)
+  list(REMOVE_ITEM sources "" ${arg_BUT})
+  target_sources(${target} PRIVATE ${sources})
+endfunction()
+
+# qkv_library(<target> <exported name> [PRECOMPILED <group> <headers> …]): a library whose rooms add their sources (qkv_room).
 function(qkv_library target name)
   add_library(${target})
   add_library(qkv::${name} ALIAS ${target})

@@ -25,27 +25,20 @@ void require_format(std::string_view function, const KvFormat& format) {
 std::size_t bytes_of(const Tensor& x) { return static_cast<std::size_t>(x.size()) * size_of(x.dtype()); }
 
 // The rows of a head are contiguous within a page.
-void copy_runs(const Tensor& from, std::int32_t from_page, Tensor& to, std::int32_t to_page, std::int64_t tokens) {
-  if (from.size() == 0 || to.size() == 0 || tokens == 0) return;
-  const auto run_of = [](const Tensor& x) { return bytes_of(x) / static_cast<std::size_t>(x.dim(0) * x.dim(1)); };
-  const std::size_t bytes = run_of(from) / static_cast<std::size_t>(from.dim(2));
-  const auto Hk = static_cast<std::size_t>(from.dim(1));
-  for (std::size_t h = 0; h < Hk; ++h) {
-    std::memcpy(
-        static_cast<std::byte*>(to.data()) + (static_cast<std::size_t>(to_page) * Hk + h) * run_of(to),
-        static_cast<const std::byte*>(from.data()) + (static_cast<std::size_t>(from_page) * Hk + h) * run_of(from),
-        bytes * static_cast<std::size_t>(tokens));
-  }
+std::size_t offset_of(const Tensor& x, std::int32_t page, std::int64_t h, std::int64_t token) {
+  const std::int64_t row = (page * x.dim(1) + h) * x.dim(2) + token;
+  return static_cast<std::size_t>(row) * (bytes_of(x) / static_cast<std::size_t>(x.dim(0) * x.dim(1) * x.dim(2)));
 }
 
-void move_rows(Tensor& x, std::int32_t page, std::int64_t first, std::int64_t tokens) {
-  if (x.empty() || x.size() == 0 || first == 0 || tokens == 0) return;
-  const std::size_t run = bytes_of(x) / static_cast<std::size_t>(x.dim(0) * x.dim(1));
-  const std::size_t bytes = run / static_cast<std::size_t>(x.dim(2));
-  const auto Hk = static_cast<std::size_t>(x.dim(1));
-  for (std::size_t h = 0; h < Hk; ++h) {
-    std::byte* begin = static_cast<std::byte*>(x.data()) + (static_cast<std::size_t>(page) * Hk + h) * run;
-    std::memmove(begin, begin + static_cast<std::size_t>(first) * bytes, static_cast<std::size_t>(tokens) * bytes);
+// From token `first` on, to the begin of a page, which may be the same.
+void move_runs(const Tensor& from, std::int32_t from_page, std::int64_t first, Tensor& to, std::int32_t to_page,
+               std::int64_t tokens) {
+  if (from.size() == 0 || to.size() == 0 || tokens == 0) return;
+  for (std::int64_t h = 0; h < from.dim(1); ++h) {
+    const std::size_t begin = offset_of(from, from_page, h, first);
+    std::memmove(static_cast<std::byte*>(to.data()) + offset_of(to, to_page, h, 0),
+                 static_cast<const std::byte*>(from.data()) + begin,
+                 offset_of(from, from_page, h, first + tokens) - begin);
   }
 }
 
@@ -95,15 +88,17 @@ void Store::drop(std::int32_t page) {
 }
 
 void Store::copy(const Store& from, std::int32_t from_page, std::int32_t to_page, std::int64_t tokens) {
-  copy_runs(from.k_, from_page, k_, to_page, tokens);
-  copy_runs(from.v_, from_page, v_, to_page, tokens);
+  move_runs(from.k_, from_page, 0, k_, to_page, tokens);
+  move_runs(from.v_, from_page, 0, v_, to_page, tokens);
   if (k_scales_.empty()) return;
-  copy_runs(from.k_scales_, from_page, k_scales_, to_page, tokens);
-  copy_runs(from.v_scales_, from_page, v_scales_, to_page, tokens);
+  move_runs(from.k_scales_, from_page, 0, k_scales_, to_page, tokens);
+  move_runs(from.v_scales_, from_page, 0, v_scales_, to_page, tokens);
 }
 
 void Store::move_to_begin(std::int32_t page, std::int64_t first, std::int64_t tokens) {
-  for (Tensor* rows : {&k_, &v_, &k_scales_, &v_scales_}) move_rows(*rows, page, first, tokens);
+  for (Tensor* rows : {&k_, &v_, &k_scales_, &v_scales_}) {
+    if (!rows->empty()) move_runs(*rows, page, first, *rows, page, tokens);
+  }
 }
 
 void Store::write(const TensorView& k, const TensorView& v, std::int64_t t, std::int32_t page, std::int64_t token) {

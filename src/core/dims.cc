@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/listed.h"
 #include "qkv/tensor.h"
 
 namespace qkv {
@@ -44,12 +45,7 @@ std::int64_t Dims::product() const {
 }
 
 std::string Dims::to_string() const {
-  std::string text = "[";
-  for (int i = 0; i < rank_; ++i) {
-    if (i > 0) text += ", ";
-    text += std::to_string((*this)[i]);
-  }
-  return text + "]";
+  return "[" + core::joined(*this, [](std::int64_t extent) { return std::to_string(extent); }) + "]";
 }
 
 Strides contiguous_strides(const Shape& shape) {

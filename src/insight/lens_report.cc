@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/listed.h"
 #include "insight/report_text.h"
 #include "qkv/insight/lens.h"
 
@@ -56,11 +57,9 @@ std::string keys_text(const NamedPart& part, const LensReport& report) {
   std::ranges::sort(order,
                     [&](std::size_t a, std::size_t b) { return size(a) != size(b) ? size(a) > size(b) : a < b; });
   const std::vector<std::string>& names = part.is_cross ? report.cross_keys : report.keys;
-  std::string text;
-  for (std::size_t n = 0; n < std::min(kKeys, order.size()); ++n) {
-    text += fmt::format("{}{:+.3f} from {} {}", n == 0 ? "" : ", ", part.keys[order[n]], order[n], names[order[n]]);
-  }
-  return text;
+  return core::joined(std::span(order).first(std::min(kKeys, order.size())), [&](std::size_t key) {
+    return fmt::format("{:+.3f} from {} {}", part.keys[key], key, names[key]);
+  });
 }
 
 std::string sum_name(const LensReport& report) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "core/listed.h"
 #include "qkv/error.h"
 
 namespace qkv::text {
@@ -72,7 +73,7 @@ constexpr std::array<const char*, 3> kCleanings = {"none", "siglip", "siglip-cas
 template <class Enum>
 Enum one_of(const JsonField& field, const std::array<const char*, 3>& names) {
   const auto found = std::ranges::find(names, field.string());
-  if (found == names.end()) field.fail(std::string(names[0]) + ", " + names[1] + " or " + names[2]);
+  if (found == names.end()) field.fail(core::joined(names, std::identity(), " or "));
   return static_cast<Enum>(found - names.begin());
 }
 

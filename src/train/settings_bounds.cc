@@ -6,12 +6,13 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <type_traits>
 
 #include "qkv/error.h"
 #include "qkv/train/schedule.h"
 #include "qkv/train/settings.h"
 #include "train/run_data.h"
+#include "train/settings_words.h"
 
 namespace qkv {
 namespace {
@@ -32,46 +33,31 @@ std::string expected_of(const SettingBounds& bounds) {
   return fmt::format("a number {} to 1e38", bounds.is_open_below() ? "above 0, up" : "from 0");
 }
 
-template <class Number>
-void require_within(std::span<const SettingBounds> all, std::string_view name, const std::optional<Number>& value) {
-  const SettingBounds& bounds = *std::ranges::find(all, name, &SettingBounds::name);
-  if (!value) return;
-  const auto number = static_cast<double>(*value);  // NaN is within nothing
-  const bool is_above = bounds.is_open_below() ? number > bounds.least : number >= bounds.least;
-  const bool is_below = bounds.is_open_above() ? number < bounds.most : number <= bounds.most;
-  if (is_above && is_below) return;
-  throw InvalidArgument(kSettings, name, expected_of(bounds), fmt::format("{}", *value));
+// Texts have no bounds.
+template <class Value>
+void require_within(std::span<const SettingBounds> all, std::string_view name, const Value& value) {
+  if constexpr (std::is_arithmetic_v<Value>) {
+    const auto bounds = std::ranges::find(all, name, &SettingBounds::name);
+    if (bounds == all.end()) return;
+    const auto number = static_cast<double>(value);  // NaN is within nothing
+    const bool is_above = bounds->is_open_below() ? number > bounds->least : number >= bounds->least;
+    const bool is_below = bounds->is_open_above() ? number < bounds->most : number <= bounds->most;
+    if (is_above && is_below) return;
+    throw InvalidArgument(kSettings, name, expected_of(*bounds), fmt::format("{}", value));
+  } else if constexpr (!std::is_same_v<Value, std::string>) {
+    if (value) require_within(all, name, *value);
+  }
 }
 
-void require_bounds(const TrainSettings& settings) {
-  using Whole = std::optional<std::int64_t>;
+void require_bounds(const TrainSettings& settings, const TrainReporting& reporting) {
   const bool reads_pictures = settings.task == "pictures";  // elsewhere a checkpoint may say 0
-  const std::pair<std::string_view, Whole> wholes[] = {{"steps", settings.steps},
-                                                       {"batch", settings.batch},
-                                                       {"accumulation", settings.accumulation},
-                                                       {"warm_up", settings.warm_up},
-                                                       {"layers", settings.layers},
-                                                       {"d_model", settings.d_model},
-                                                       {"heads", settings.heads},
-                                                       {"d_ff", settings.d_ff},
-                                                       {"length", settings.length},
-                                                       {"image_side", reads_pictures ? settings.image_side : Whole()},
-                                                       {"patch_side", reads_pictures ? settings.patch_side : Whole()}};
-  for (const auto& [name, value] : wholes) require_within(kSettingBounds, name, value);
-  const std::pair<std::string_view, double> numbers[] = {{"dropout", settings.dropout},
-                                                         {"momentum", settings.momentum},
-                                                         {"learning_rate", settings.learning_rate},
-                                                         {"clip", settings.clip},
-                                                         {"weight_decay", settings.weight_decay}};
-  for (const auto& [name, value] : numbers) require_within(kSettingBounds, name, std::optional(value));
-}
-
-void require_bounds(const TrainReporting& reporting) {
-  const std::pair<std::string_view, std::int64_t> wholes[] = {{"examine_every", reporting.examine_every},
-                                                              {"save_every", reporting.save_every},
-                                                              {"keep_every", reporting.keep_every},
-                                                              {"examples", reporting.examples}};
-  for (const auto& [name, value] : wholes) require_within(kReportingBounds, name, std::optional(value));
+  training::for_each_member(settings, [&](std::string_view name, const auto& value) {
+    const bool is_of_pictures = name == "image_side" || name == "patch_side";
+    if (reads_pictures || !is_of_pictures) require_within(kSettingBounds, name, value);
+  });
+  training::for_each_word(reporting, [](std::string_view word, std::int64_t value) {
+    require_within(kReportingBounds, word.substr(word.find('.') + 1), value);
+  });
 }
 
 // Of one stack: four matrices of attention and two of the feed-forward layer in each block.
@@ -99,8 +85,7 @@ void require_words(const TrainSettings& settings) {
 }  // namespace
 
 void require_sound(const TrainSettings& settings, const TrainReporting& reporting) {
-  require_bounds(settings);
-  require_bounds(reporting);
+  require_bounds(settings, reporting);
   if (settings.from && settings.task != "text") refuse_from("none but for `train text`", *settings.from);
   if (settings.from && settings.tokenizer) refuse_from("no tokenizer beside it: the model has its own", *settings.from);
   require_words(settings);

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "cli/attend_fixture.h"
+#include "core/sanitizer.h"
 
 namespace qkv::attend_refusal_test {
 namespace {

@@ -28,16 +28,7 @@ struct Environment {
 /// The same, interrupted as by Ctrl-C once it listens for that and has computed for a second.
 [[nodiscard]] Outcome run_qkv_interrupted(const std::vector<std::string>& arguments);
 
-/// Whether the command runs under AddressSanitizer, which needs more address space than run_qkv_within() gives.
-#if defined(__has_feature)
-inline constexpr bool kHasShadowMemory = __has_feature(address_sanitizer);
-#elif defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kHasShadowMemory = true;
-#else
-inline constexpr bool kHasShadowMemory = false;
-#endif
-
-/// The same with this much address space, in bytes.
+/// The same with this much address space, in bytes, which is too little under AddressSanitizer (core/sanitizer.h).
 [[nodiscard]] Outcome run_qkv_within(std::uint64_t memory, const std::vector<std::string>& arguments);
 
 /// The same with standard output going to `path`, e.g. /dev/full.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "core/sanitizer.h"
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
 

@@ -66,7 +66,7 @@ TEST(Kinds, AreNamedAboveModelsAsADefaultAlone) {
   for (const char* folder : {"include", "src", "apps", "bench", "python"}) {
     for (const SourceFile& file : files_below(folder, {".h", ".cc"})) {
       const bool is_of_models = file.path.native().starts_with("src/model/");
-      if (!is_of_models && file.text.find("ModelKind::") != std::string::npos) found.insert(file.path.string());
+      if (!is_of_models && file.text.find("kind_of<") != std::string::npos) found.insert(file.path.string());
     }
   }
   EXPECT_THAT(found, testing::ContainerEq(defaults));

@@ -67,7 +67,7 @@ std::vector<std::pair<std::string, Shape>> weights() {
 TEST(Folder, OpensWhatItsConfigSays) {
   const Folder folder(kConfig, weights());
   const Model model = Model::open(folder / "");
-  EXPECT_EQ(model.kind(), ModelKind::decoder);
+  EXPECT_EQ(model.kind(), kind_of<Decoder>);
   EXPECT_EQ(model.parameter_count(), parameter_count(model.parameters()));
   EXPECT_EQ(model.tokenizers().tokens, nullptr);
 }

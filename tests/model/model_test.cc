@@ -33,7 +33,7 @@ TEST(Model, ComesBackFromItsFile) {
     const Model model = small_model(dtype);
     model.save(path, {{"run.seed", "7"}});
     const Model again = Model::open(path);
-    EXPECT_EQ(again.kind(), ModelKind::decoder);
+    EXPECT_EQ(again.kind(), kind_of<Decoder>);
     EXPECT_EQ(again.config(), model.config());
     EXPECT_EQ(again.tokenizers().tokens->encode("abc").ids, (std::vector<std::int32_t>{1, 2, 3}));
     EXPECT_EQ(again.tokenizers().source, nullptr);

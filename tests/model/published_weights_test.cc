@@ -394,7 +394,7 @@ TEST(PublishedWeights, OfT5MayBeTheEncoderAlone) {
   PublishedFolder folder("t5", R"(, "architectures": ["T5EncoderModel"], "is_encoder_decoder": false)");
   for (auto& [name, value] : folder.tensors) value = whole.tensors.at(name);
   const Model alone = folder.open();
-  EXPECT_EQ(alone.kind(), ModelKind::encoder);
+  EXPECT_EQ(alone.kind(), kind_of<Encoder>);
   EXPECT_THAT(alone.cautions(), IsEmpty());
   const Model both = whole.open();
   const Variable wanted = std::get<EncoderDecoder>(both.network()).encoder().hidden({.ids = ids()});

@@ -48,7 +48,7 @@ TEST_P(Families, HaveTheHiddenStatesAndAttentionOfEachLayer) {
     expect_site(trace, wanted, {"decoder.", "hidden.", "weights."});
     expect_site(trace, wanted, {"encoder.", "source.hidden.", "source.weights."});
     expect_site(trace, wanted, {"decoder.", "", "cross.", "cross"});
-  } else if (model.kind() == ModelKind::two_tower) {
+  } else if (model.kind() == kind_of<TwoTower>) {
     for (const std::string tower : {"text.", "image."}) {
       expect_site(trace, wanted, {tower, tower + "hidden.", tower + "weights.", "attn", false});
     }

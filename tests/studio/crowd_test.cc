@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/sanitizer.h"
 #include "studio/long_work.h"
 #include "studio/running.h"
 
@@ -32,19 +33,10 @@ std::size_t resident_bytes() {
   return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// AddressSanitizer does.
-#if defined(__has_feature)
-constexpr bool kKeepsWhatIsFreed = __has_feature(address_sanitizer);
-#elif defined(__SANITIZE_ADDRESS__)
-constexpr bool kKeepsWhatIsFreed = true;
-#else
-constexpr bool kKeepsWhatIsFreed = false;
-#endif
-
 // 16 kB for each of a thousand clients would show.
 void expect_no_more_than(std::size_t before) {
   constexpr std::size_t kBound = 16 << 20;
-  if (!kKeepsWhatIsFreed) {
+  if (!qkv::tests::kHasShadowMemory) {
     EXPECT_LT(resident_bytes(), before + kBound);
   }
 }

@@ -63,8 +63,8 @@ TEST_P(Box, HoldsItsTokenizers) {
 
 // What is written over the cache is what the scores of the whole text, read anew for each token, put first.
 TEST_P(Box, WritesOverItsCacheWhatTheWholeTextSays) {
-  if (trained_.kind() == ModelKind::encoder) GTEST_SKIP() << "an encoder writes nothing";
-  if (trained_.kind() == ModelKind::two_tower) GTEST_SKIP() << "two towers write nothing";
+  if (trained_.kind() == kind_of<Encoder>) GTEST_SKIP() << "an encoder writes nothing";
+  if (trained_.kind() == kind_of<TwoTower>) GTEST_SKIP() << "two towers write nothing";
   for (std::int64_t n = 0; n < 8; ++n) {
     Example example = trained_.task().example(Split::test, n);
     example.tokens.resize(example.source.empty() && example.image.empty() ? example.tokens.size() / 2 : 1);

@@ -80,17 +80,17 @@ TEST(MakeTaskModel, RefusesATaskThatItCannotRead) {
     const auto task = make_task(name);
     return error_message([&] { static_cast<void>(model_for(*task, {.kind = kind})); });
   };
-  EXPECT_EQ(message(ModelKind::decoder, "shapes"),
+  EXPECT_EQ(message(kind_of<Decoder>, "shapes"),
             "make_task_model: model: expected a task without images for a model of kind decoder, got shapes");
   EXPECT_EQ(
-      message(ModelKind::encoder, "induction"),
+      message(kind_of<Encoder>, "induction"),
       "make_task_model: model: expected a task whose answers are not in its text for a model of kind encoder, got "
       "induction");
-  EXPECT_EQ(message(ModelKind::encoder_decoder, "english"),
+  EXPECT_EQ(message(kind_of<EncoderDecoder>, "english"),
             "make_task_model: model: expected a task with a source for a model of kind encoder-decoder, got english");
-  EXPECT_EQ(message(ModelKind::captioner, "copy"),
+  EXPECT_EQ(message(kind_of<Captioner>, "copy"),
             "make_task_model: model: expected a task with images for a model of kind captioner, got copy");
-  EXPECT_EQ(message(ModelKind::two_tower, "copy"),
+  EXPECT_EQ(message(kind_of<TwoTower>, "copy"),
             "make_task_model: model: expected a task with images for a model of kind two-tower, got copy");
 }
 
@@ -164,14 +164,14 @@ TEST_P(EveryKind, LearnsFromAllButPadding) {
   }
   const TaskAccuracy together = batch_accuracy(model_, batch_of(*task_, examples, layout_for(model_.kind())));
   EXPECT_EQ(together.asked, apart.asked);
-  if (GetParam().kind != ModelKind::two_tower) {
+  if (GetParam().kind != kind_of<TwoTower>) {
     EXPECT_NEAR(together.loss(), apart.loss(), 1e-5);
   }
 }
 
 // A contrastive loss is one of the batch, and no mean over its pairs.
 TEST_P(EveryKind, EightBatchesOfOneAreOneBatchOfEight) {
-  if (GetParam().kind == ModelKind::two_tower) GTEST_SKIP() << "pairs of one batch are held against each other";
+  if (GetParam().kind == kind_of<TwoTower>) GTEST_SKIP() << "pairs of one batch are held against each other";
   const auto step_in = [&](std::int64_t parts) {
     const std::int64_t size = 8 / parts;
     const auto optimizer = make_sgd(model_.parameters());
@@ -204,11 +204,11 @@ TEST_P(EveryKind, GetsBetter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, EveryKind,
-                         testing::Values(KindOnTask{ModelKind::decoder, "translation"},
-                                         KindOnTask{ModelKind::encoder, "english"},
-                                         KindOnTask{ModelKind::encoder_decoder, "translation"},
-                                         KindOnTask{ModelKind::captioner, "shapes"},
-                                         KindOnTask{ModelKind::two_tower, "shapes"}),
+                         testing::Values(KindOnTask{kind_of<Decoder>, "translation"},
+                                         KindOnTask{kind_of<Encoder>, "english"},
+                                         KindOnTask{kind_of<EncoderDecoder>, "translation"},
+                                         KindOnTask{kind_of<Captioner>, "shapes"},
+                                         KindOnTask{kind_of<TwoTower>, "shapes"}),
                          [](const auto& made) {
                            std::string name(name_of(made.param.kind));
                            std::erase(name, '-');
@@ -233,7 +233,7 @@ TEST(TaskAccuracy, CountsEachHeldOutExampleOnce) {
 // The loss of an examination is that of training, without dropout.
 TEST(TaskAccuracy, OfTwoTowersHasTheLossOfTraining) {
   const auto task = make_task("shapes");
-  const auto model = model_for(*task, {.kind = ModelKind::two_tower, .layers = 1, .d_model = 8, .heads = 2});
+  const auto model = model_for(*task, {.kind = kind_of<TwoTower>, .layers = 1, .d_model = 8, .heads = 2});
   std::vector<Example> examples;
   for (std::int64_t n = 0; n < 5; ++n) examples.push_back(task->example(Split::test, n));
   const Batch batch = batch_of(*task, examples, layout_for(model.kind()));

@@ -39,9 +39,9 @@ double sum_of_row(const Tensor& probabilities, std::int64_t row) {
 TEST(TrainedModel, ReadsATextAsItsTaskDoes) {
   const TemporaryDirectory directory;
   const auto task = make_task("translation", {.seed = 3});
-  save_untrained(directory / "m.safetensors", *task, ModelKind::encoder_decoder, {{"seed", "3"}});
+  save_untrained(directory / "m.safetensors", *task, kind_of<EncoderDecoder>, {{"seed", "3"}});
   const TrainedModel trained = TrainedModel::read(directory / "m.safetensors");
-  EXPECT_EQ(trained.kind(), ModelKind::encoder_decoder);
+  EXPECT_EQ(trained.kind(), kind_of<EncoderDecoder>);
   EXPECT_TRUE(trained.has_examples());
   const Example wanted = task->example(Split::test, 0);
   EXPECT_EQ(trained.task().example(Split::test, 0).source, wanted.source);
@@ -58,7 +58,7 @@ TEST(TrainedModel, ReadsATextAsItsTaskDoes) {
 TEST(TrainedModel, SaysInAJoinedTextWhatItSaysAtTheTokens) {
   const TemporaryDirectory directory;
   const auto task = make_task("copy");
-  save_untrained(directory / "m.safetensors", *task, ModelKind::decoder);
+  save_untrained(directory / "m.safetensors", *task, kind_of<Decoder>);
   const TrainedModel trained = TrainedModel::read(directory / "m.safetensors");
   Example example = trained.example_of("abc");
   EXPECT_EQ(example.source.size(), 4U);
@@ -74,7 +74,7 @@ TEST(TrainedModel, KnowsTheCharactersOfATextThatIsNotThere) {
   std::string text;
   for (int n = 0; n < 300; ++n) text += "été: " + std::to_string(n) + "\n";
   const auto task = make_text_task(text, "the text", {.length = 16});
-  save_untrained(directory / "m.safetensors", *task, ModelKind::decoder);
+  save_untrained(directory / "m.safetensors", *task, kind_of<Decoder>);
   const TrainedModel trained = TrainedModel::read(directory / "m.safetensors");
   EXPECT_FALSE(trained.has_examples());
   EXPECT_EQ(trained.tokenizer().encode("été: 12\n").ids, task->vocabulary().encode("été: 12\n").ids);
@@ -96,7 +96,7 @@ TEST(TrainedModel, KnowsTheCharactersOfATextThatIsNotThere) {
 TEST(TrainedModel, SaysNoTokenThatIsNoText) {
   const TemporaryDirectory directory;
   for (const auto& [name, kind] :
-       {std::pair{"translation", ModelKind::encoder_decoder}, std::pair{"shapes", ModelKind::captioner}}) {
+       {std::pair{"translation", kind_of<EncoderDecoder>}, std::pair{"shapes", kind_of<Captioner>}}) {
     const auto task = make_task(name);
     const std::string path = directory / (std::string(name) + ".safetensors");
     save_untrained(path, *task, kind);
@@ -118,7 +118,7 @@ TEST(TrainedModel, SaysNoTokenThatIsNoText) {
 TEST(TrainedModel, SaysNoTokenOfTheSource) {
   const TemporaryDirectory directory;
   const auto task = make_task("translation");
-  save_untrained(directory / "m.safetensors", *task, ModelKind::decoder);
+  save_untrained(directory / "m.safetensors", *task, kind_of<Decoder>);
   const TrainedModel trained = TrainedModel::read(directory / "m.safetensors");
   std::size_t said = 0;
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -139,17 +139,17 @@ TEST(TrainedModel, KnowsHowLongAnAnswerIs) {
     save_untrained(path, *task, kind);
     return TrainedModel::read(path).answer_length(task->vocabulary().id(token));
   };
-  EXPECT_EQ(length_after("addition", ModelKind::decoder, "="), 5);  // of two numbers of four digits
-  EXPECT_EQ(length_after("addition", ModelKind::decoder, "+"), 0);
-  EXPECT_EQ(length_after("induction", ModelKind::decoder, "a"), 0);
-  EXPECT_EQ(length_after("brackets", ModelKind::encoder, "("), 0);
+  EXPECT_EQ(length_after("addition", kind_of<Decoder>, "="), 5);  // of two numbers of four digits
+  EXPECT_EQ(length_after("addition", kind_of<Decoder>, "+"), 0);
+  EXPECT_EQ(length_after("induction", kind_of<Decoder>, "a"), 0);
+  EXPECT_EQ(length_after("brackets", kind_of<Encoder>, "("), 0);
 }
 
 TEST(TrainedModel, SaysHowNearAnImageAndATextAre) {
   const TemporaryDirectory directory;
   const auto task = make_task("shapes");
-  save_untrained(directory / "m.safetensors", *task, ModelKind::two_tower);
-  save_untrained(directory / "other.safetensors", *task, ModelKind::captioner);
+  save_untrained(directory / "m.safetensors", *task, kind_of<TwoTower>);
+  save_untrained(directory / "other.safetensors", *task, kind_of<Captioner>);
   const TrainedModel trained = TrainedModel::read(directory / "m.safetensors");
   const std::vector<Example> examples = {task->example(Split::test, 0), task->example(Split::test, 1)};
   const std::vector<double> together = trained.cosines(examples).to_vector();
@@ -177,7 +177,7 @@ TEST(TrainedModel, RefusesAFileOfAnotherKind) {
 TEST(TrainedModel, RefusesWhatItDoesNotKnow) {
   const TemporaryDirectory directory;
   const auto task = make_task("copy");
-  save_untrained(directory / "copy.safetensors", *task, ModelKind::decoder);
+  save_untrained(directory / "copy.safetensors", *task, kind_of<Decoder>);
   const TrainedModel trained = TrainedModel::read(directory / "copy.safetensors");
   EXPECT_THAT(error_message([&] { static_cast<void>(trained.example_of("ab9")); }), HasSubstr("got \"9\""));
   EXPECT_THAT(error_message([&] { static_cast<void>(trained.example_of("")); }),
@@ -246,7 +246,7 @@ TEST(TrainedModel, OfMaskedTokensIsAskedAtTheMasks) {
 
 TEST(TrainedModel, IsFoundByItsName) {
   const TemporaryDirectory directory;
-  save_untrained(directory / "mine.safetensors", *make_task("copy"), ModelKind::decoder);
+  save_untrained(directory / "mine.safetensors", *make_task("copy"), kind_of<Decoder>);
   ::setenv("QKV_MODELS", directory.path().c_str(), 1);
   EXPECT_EQ(trained_model_path("mine"), directory / "mine.safetensors");
   EXPECT_EQ(trained_model_path("./a/b.safetensors"), "./a/b.safetensors");

@@ -50,9 +50,9 @@ struct AboutReply {
 };
 
 [[nodiscard]] const Fields<AboutRequest>& about_fields();
-[[nodiscard]] const Members<AboutReply>& members_of(const AboutReply* reply);
-[[nodiscard]] const Members<AboutExample>& members_of(const AboutExample* example);
-[[nodiscard]] const Members<AboutModel>& members_of(const AboutModel* model);
-[[nodiscard]] const Members<AboutColours>& members_of(const AboutColours* colours);
+[[nodiscard]] Members<AboutReply> describe(const AboutReply* reply);
+[[nodiscard]] Members<AboutExample> describe(const AboutExample* example);
+[[nodiscard]] Members<AboutModel> describe(const AboutModel* model);
+[[nodiscard]] Members<AboutColours> describe(const AboutColours* colours);
 
 }  // namespace qkv

@@ -27,11 +27,13 @@ struct AttendResult {
 inline constexpr std::size_t kAttendResults = 7;
 [[nodiscard]] std::span<const AttendResult, kAttendResults> attend_results() noexcept;
 
+inline constexpr std::uint64_t kMatrixLimit = std::uint64_t{4} << 30;  // in bytes
+
 /// What is computed of a problem.
 struct AttendChoice {
   std::vector<std::string> results = {};                     // by their names
   std::optional<std::string> stage = std::nullopt;           // of scores; default: scaled
-  std::optional<std::uint64_t> memory_limit = std::nullopt;  // bytes that weights or scores may take; default: 4 GiB
+  std::optional<std::uint64_t> memory_limit = std::nullopt;  // of weights or scores; default: kMatrixLimit
 
   [[nodiscard]] bool has(std::string_view result) const;
 };
@@ -103,8 +105,8 @@ struct AttendFigures : MatrixExtents, AppliedOptions {
 /// The results in numbers. Throws as attend_choice(), load_problem(), require_attend() and attend().
 [[nodiscard]] AttendFigures answer(const AttendRequest& request);
 
-[[nodiscard]] const Members<TensorFile>& members_of(const TensorFile* file);
-[[nodiscard]] const Members<AttendCoverage>& members_of(const AttendCoverage* coverage);
-[[nodiscard]] const Members<AttendFigures>& members_of(const AttendFigures* figures);
+[[nodiscard]] Members<TensorFile> describe(const TensorFile* file);
+[[nodiscard]] Members<AttendCoverage> describe(const AttendCoverage* coverage);
+[[nodiscard]] Members<AttendFigures> describe(const AttendFigures* figures);
 
 }  // namespace qkv

@@ -63,12 +63,12 @@ struct NumberRequest : BenchRequest {
 [[nodiscard]] const Fields<BenchRequest>& bench_fields();
 [[nodiscard]] const Fields<NumberRequest>& number_fields();
 
-[[nodiscard]] const Members<BenchReply>& members_of(const BenchReply* reply);
-[[nodiscard]] const Members<BenchMatrix>& members_of(const BenchMatrix* matrix);
-[[nodiscard]] const Members<BenchStep>& members_of(const BenchStep* step);
-[[nodiscard]] const Members<BenchNumber>& members_of(const BenchNumber* number);
-[[nodiscard]] const Members<BenchWrong>& members_of(const BenchWrong* wrong);
-[[nodiscard]] const Members<BenchNudge>& members_of(const BenchNudge* nudge);
-[[nodiscard]] const Members<Formula>& members_of(const Formula* formula);
+[[nodiscard]] Members<BenchReply> describe(const BenchReply* reply);
+[[nodiscard]] Members<BenchMatrix> describe(const BenchMatrix* matrix);
+[[nodiscard]] Members<BenchStep> describe(const BenchStep* step);
+[[nodiscard]] Members<BenchNumber> describe(const BenchNumber* number);
+[[nodiscard]] Members<BenchWrong> describe(const BenchWrong* wrong);
+[[nodiscard]] Members<BenchNudge> describe(const BenchNudge* nudge);
+[[nodiscard]] Members<Formula> describe(const Formula* formula);
 
 }  // namespace qkv

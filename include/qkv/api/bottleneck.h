@@ -52,8 +52,8 @@ struct BottleneckLengthsReply {
 [[nodiscard]] const Fields<BottleneckRequest>& bottleneck_fields();
 [[nodiscard]] const Fields<BottleneckLengthsRequest>& bottleneck_lengths_fields();
 
-[[nodiscard]] const Members<BottleneckAnswer>& members_of(const BottleneckAnswer* answer);
-[[nodiscard]] const Members<BottleneckReply>& members_of(const BottleneckReply* reply);
-[[nodiscard]] const Members<BottleneckLengthsReply>& members_of(const BottleneckLengthsReply* reply);
+[[nodiscard]] Members<BottleneckAnswer> describe(const BottleneckAnswer* answer);
+[[nodiscard]] Members<BottleneckReply> describe(const BottleneckReply* reply);
+[[nodiscard]] Members<BottleneckLengthsReply> describe(const BottleneckLengthsReply* reply);
 
 }  // namespace qkv

@@ -120,13 +120,13 @@ struct SweepFigures : ChangeAsked {
                                            const std::string& model);
 [[nodiscard]] SweepFigures sweep_figures(const Sweep& sweep, const ChangeQuestion& question, const std::string& model);
 
-[[nodiscard]] const Members<ChangeAsked>& members_of(const ChangeAsked* asked);
-[[nodiscard]] const Members<BeforeAndAfter>& members_of(const BeforeAndAfter* both);
-[[nodiscard]] const Members<ChangeScore>& members_of(const ChangeScore* score);
-[[nodiscard]] const Members<ChangedToken>& members_of(const ChangedToken* token);
-[[nodiscard]] const Members<ChangeFigures>& members_of(const ChangeFigures* figures);
-[[nodiscard]] const Members<ChangeOfTexts>& members_of(const ChangeOfTexts* figures);
-[[nodiscard]] const Members<SweepFigure>& members_of(const SweepFigure* figure);
-[[nodiscard]] const Members<SweepFigures>& members_of(const SweepFigures* figures);
+[[nodiscard]] Members<ChangeAsked> describe(const ChangeAsked* asked);
+[[nodiscard]] Members<BeforeAndAfter> describe(const BeforeAndAfter* both);
+[[nodiscard]] Members<ChangeScore> describe(const ChangeScore* score);
+[[nodiscard]] Members<ChangedToken> describe(const ChangedToken* token);
+[[nodiscard]] Members<ChangeFigures> describe(const ChangeFigures* figures);
+[[nodiscard]] Members<ChangeOfTexts> describe(const ChangeOfTexts* figures);
+[[nodiscard]] Members<SweepFigure> describe(const SweepFigure* figure);
+[[nodiscard]] Members<SweepFigures> describe(const SweepFigures* figures);
 
 }  // namespace qkv

@@ -93,8 +93,8 @@ struct CheckFigures {
 
 [[nodiscard]] CheckFigures check_figures(const CheckRequest& request, const CheckReply& reply);
 
-[[nodiscard]] const Members<CheckedPlace>& members_of(const CheckedPlace* place);
-[[nodiscard]] const Members<CheckedTensor>& members_of(const CheckedTensor* tensor);
-[[nodiscard]] const Members<CheckFigures>& members_of(const CheckFigures* figures);
+[[nodiscard]] Members<CheckedPlace> describe(const CheckedPlace* place);
+[[nodiscard]] Members<CheckedTensor> describe(const CheckedTensor* tensor);
+[[nodiscard]] Members<CheckFigures> describe(const CheckFigures* figures);
 
 }  // namespace qkv

@@ -57,8 +57,8 @@ struct CheckModelsFigures {
 /// For people, in lines of at most `width` columns.
 [[nodiscard]] std::string check_models_as_text(const CheckModelsFigures& figures, int width);
 
-[[nodiscard]] const Members<ComparedPlace>& members_of(const ComparedPlace* place);
-[[nodiscard]] const Members<ComparedLayer>& members_of(const ComparedLayer* layer);
-[[nodiscard]] const Members<CheckModelsFigures>& members_of(const CheckModelsFigures* figures);
+[[nodiscard]] Members<ComparedPlace> describe(const ComparedPlace* place);
+[[nodiscard]] Members<ComparedLayer> describe(const ComparedLayer* layer);
+[[nodiscard]] Members<CheckModelsFigures> describe(const CheckModelsFigures* figures);
 
 }  // namespace qkv

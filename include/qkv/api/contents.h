@@ -56,10 +56,10 @@ struct Contents {
 enum class ContentsLines : std::uint8_t { grouped, each };
 [[nodiscard]] std::string contents_as_text(const Contents& contents, int width, ContentsLines lines);
 
-[[nodiscard]] const Members<ContentsWord>& members_of(const ContentsWord* word);
-[[nodiscard]] const Members<ContentsTensor>& members_of(const ContentsTensor* tensor);
-[[nodiscard]] const Members<ContentsType>& members_of(const ContentsType* type);
-[[nodiscard]] const Members<ContentsFile>& members_of(const ContentsFile* file);
-[[nodiscard]] const Members<Contents>& members_of(const Contents* contents);
+[[nodiscard]] Members<ContentsWord> describe(const ContentsWord* word);
+[[nodiscard]] Members<ContentsTensor> describe(const ContentsTensor* tensor);
+[[nodiscard]] Members<ContentsType> describe(const ContentsType* type);
+[[nodiscard]] Members<ContentsFile> describe(const ContentsFile* file);
+[[nodiscard]] Members<Contents> describe(const Contents* contents);
 
 }  // namespace qkv

@@ -40,7 +40,7 @@ struct ConvertFigures {
 /// For people, in lines of at most `width` columns.
 [[nodiscard]] std::string convert_as_text(const ConvertFigures& figures, int width);
 
-[[nodiscard]] const Members<ConvertedTensor>& members_of(const ConvertedTensor* tensor);
-[[nodiscard]] const Members<ConvertFigures>& members_of(const ConvertFigures* figures);
+[[nodiscard]] Members<ConvertedTensor> describe(const ConvertedTensor* tensor);
+[[nodiscard]] Members<ConvertFigures> describe(const ConvertFigures* figures);
 
 }  // namespace qkv

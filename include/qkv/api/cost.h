@@ -84,11 +84,11 @@ struct CostReply {
 /// Throws as cost_config() and cost_chart().
 [[nodiscard]] CostReply answer(const CostRequest& request);
 
-[[nodiscard]] const Members<CostItemShown>& members_of(const CostItemShown* item);
-[[nodiscard]] const Members<CostGroupShown>& members_of(const CostGroupShown* group);
-[[nodiscard]] const Members<CostModelShown>& members_of(const CostModelShown* model);
-[[nodiscard]] const Members<CostLine>& members_of(const CostLine* line);
-[[nodiscard]] const Members<CostReply>& members_of(const CostReply* figures);
+[[nodiscard]] Members<CostItemShown> describe(const CostItemShown* item);
+[[nodiscard]] Members<CostGroupShown> describe(const CostGroupShown* group);
+[[nodiscard]] Members<CostModelShown> describe(const CostModelShown* model);
+[[nodiscard]] Members<CostLine> describe(const CostLine* line);
+[[nodiscard]] Members<CostReply> describe(const CostReply* figures);
 
 /// One point at `from`, at each doubling of it, and at `to`. Throws InvalidArgument naming of, from or to.
 [[nodiscard]] Chart cost_chart(const CostConfig& config, const CostRange& range);

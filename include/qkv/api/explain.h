@@ -155,18 +155,18 @@ void keep_asked(Explanation& explanation, const ExplainRequest& request);
 /// require_explain() and explanation_of().
 [[nodiscard]] AnyReply answer(const ExplainRequest& request, const Given& given);
 
-[[nodiscard]] const Members<ExplainReply>& members_of(const ExplainReply* reply);
-[[nodiscard]] const Members<ExplainedPart>& members_of(const ExplainedPart* part);
-[[nodiscard]] const Members<ExplainedMap>& members_of(const ExplainedMap* map);
-[[nodiscard]] const Members<ExplainedPicture>& members_of(const ExplainedPicture* picture);
-[[nodiscard]] const Members<ExplainedSeries>& members_of(const ExplainedSeries* series);
-[[nodiscard]] const Members<ExplainedDiagram>& members_of(const ExplainedDiagram* diagram);
-[[nodiscard]] const Members<ExplainedStroke>& members_of(const ExplainedStroke* stroke);
-[[nodiscard]] const Members<ExplainedBox>& members_of(const ExplainedBox* box);
-[[nodiscard]] const Members<ExplainedCaption>& members_of(const ExplainedCaption* caption);
-[[nodiscard]] const Members<WorkedExample>& members_of(const WorkedExample* example);
-[[nodiscard]] const Members<Setting>& members_of(const Setting* setting);
-[[nodiscard]] const Members<Table>& members_of(const Table* table);
-[[nodiscard]] const Members<Cell>& members_of(const Cell* cell);
+[[nodiscard]] Members<ExplainReply> describe(const ExplainReply* reply);
+[[nodiscard]] Members<ExplainedPart> describe(const ExplainedPart* part);
+[[nodiscard]] Members<ExplainedMap> describe(const ExplainedMap* map);
+[[nodiscard]] Members<ExplainedPicture> describe(const ExplainedPicture* picture);
+[[nodiscard]] Members<ExplainedSeries> describe(const ExplainedSeries* series);
+[[nodiscard]] Members<ExplainedDiagram> describe(const ExplainedDiagram* diagram);
+[[nodiscard]] Members<ExplainedStroke> describe(const ExplainedStroke* stroke);
+[[nodiscard]] Members<ExplainedBox> describe(const ExplainedBox* box);
+[[nodiscard]] Members<ExplainedCaption> describe(const ExplainedCaption* caption);
+[[nodiscard]] Members<WorkedExample> describe(const WorkedExample* example);
+[[nodiscard]] Members<Setting> describe(const Setting* setting);
+[[nodiscard]] Members<Table> describe(const Table* table);
+[[nodiscard]] Members<Cell> describe(const Cell* cell);
 
 }  // namespace qkv

@@ -137,14 +137,14 @@ struct FarFindReply {
 [[nodiscard]] const Fields<FarLargestRequest>& far_largest_fields();
 [[nodiscard]] const Fields<FarFindRequest>& far_find_fields();
 
-[[nodiscard]] const Members<FarTile>& members_of(const FarTile* tile);
-[[nodiscard]] const Members<FarLevel>& members_of(const FarLevel* level);
-[[nodiscard]] const Members<FarNeedle>& members_of(const FarNeedle* needle);
-[[nodiscard]] const Members<FarReply>& members_of(const FarReply* reply);
-[[nodiscard]] const Members<FarKey>& members_of(const FarKey* key);
-[[nodiscard]] const Members<FarRowReply>& members_of(const FarRowReply* reply);
-[[nodiscard]] const Members<FarLargestReply>& members_of(const FarLargestReply* reply);
-[[nodiscard]] const Members<FarPlace>& members_of(const FarPlace* place);
-[[nodiscard]] const Members<FarFindReply>& members_of(const FarFindReply* reply);
+[[nodiscard]] Members<FarTile> describe(const FarTile* tile);
+[[nodiscard]] Members<FarLevel> describe(const FarLevel* level);
+[[nodiscard]] Members<FarNeedle> describe(const FarNeedle* needle);
+[[nodiscard]] Members<FarReply> describe(const FarReply* reply);
+[[nodiscard]] Members<FarKey> describe(const FarKey* key);
+[[nodiscard]] Members<FarRowReply> describe(const FarRowReply* reply);
+[[nodiscard]] Members<FarLargestReply> describe(const FarLargestReply* reply);
+[[nodiscard]] Members<FarPlace> describe(const FarPlace* place);
+[[nodiscard]] Members<FarFindReply> describe(const FarFindReply* reply);
 
 }  // namespace qkv

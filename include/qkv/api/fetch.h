@@ -43,7 +43,7 @@ struct FetchFigures {
 /// For people: the files with their sizes, or a line of what came.
 [[nodiscard]] std::string as_text(const FetchFigures& figures);
 
-[[nodiscard]] const Members<FetchFile>& members_of(const FetchFile* file);
-[[nodiscard]] const Members<FetchFigures>& members_of(const FetchFigures* figures);
+[[nodiscard]] Members<FetchFile> describe(const FetchFile* file);
+[[nodiscard]] Members<FetchFigures> describe(const FetchFigures* figures);
 
 }  // namespace qkv

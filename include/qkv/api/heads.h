@@ -132,14 +132,14 @@ inline constexpr std::int64_t kWholeHead = 1024;
 [[nodiscard]] const Fields<HeadRequest>& head_fields();
 [[nodiscard]] const Fields<PairRequest>& pair_fields();
 
-[[nodiscard]] const Members<HeadsSaid>& members_of(const HeadsSaid* said);
-[[nodiscard]] const Members<HeadsClass>& members_of(const HeadsClass* shown);
-[[nodiscard]] const Members<HeadsSite>& members_of(const HeadsSite* site);
-[[nodiscard]] const Members<HeadsReply>& members_of(const HeadsReply* reply);
-[[nodiscard]] const Members<HeadPattern>& members_of(const HeadPattern* pattern);
-[[nodiscard]] const Members<HeadWords>& members_of(const HeadWords* words);
-[[nodiscard]] const Members<HeadReply>& members_of(const HeadReply* reply);
-[[nodiscard]] const Members<HeadPartsReply>& members_of(const HeadPartsReply* reply);
-[[nodiscard]] const Members<PairReply>& members_of(const PairReply* reply);
+[[nodiscard]] Members<HeadsSaid> describe(const HeadsSaid* said);
+[[nodiscard]] Members<HeadsClass> describe(const HeadsClass* shown);
+[[nodiscard]] Members<HeadsSite> describe(const HeadsSite* site);
+[[nodiscard]] Members<HeadsReply> describe(const HeadsReply* reply);
+[[nodiscard]] Members<HeadPattern> describe(const HeadPattern* pattern);
+[[nodiscard]] Members<HeadWords> describe(const HeadWords* words);
+[[nodiscard]] Members<HeadReply> describe(const HeadReply* reply);
+[[nodiscard]] Members<HeadPartsReply> describe(const HeadPartsReply* reply);
+[[nodiscard]] Members<PairReply> describe(const PairReply* reply);
 
 }  // namespace qkv

@@ -53,9 +53,9 @@ struct InfoReply {
 /// InfoReply, or Contents. Throws as machine_info() and contents_of().
 [[nodiscard]] AnyReply answer(const InfoRequest& request);
 
-[[nodiscard]] const Members<InfoBuild>& members_of(const InfoBuild* build);
-[[nodiscard]] const Members<InfoCpu>& members_of(const InfoCpu* cpu);
-[[nodiscard]] const Members<InfoTarget>& members_of(const InfoTarget* target);
-[[nodiscard]] const Members<InfoReply>& members_of(const InfoReply* reply);
+[[nodiscard]] Members<InfoBuild> describe(const InfoBuild* build);
+[[nodiscard]] Members<InfoCpu> describe(const InfoCpu* cpu);
+[[nodiscard]] Members<InfoTarget> describe(const InfoTarget* target);
+[[nodiscard]] Members<InfoReply> describe(const InfoReply* reply);
 
 }  // namespace qkv

@@ -59,10 +59,10 @@ struct LearnReply {
 
 [[nodiscard]] const Fields<LearnRequest>& learn_fields();
 
-[[nodiscard]] const Members<LearnRun>& members_of(const LearnRun* run);
-[[nodiscard]] const Members<LearnExamination>& members_of(const LearnExamination* examination);
-[[nodiscard]] const Members<LearnModel>& members_of(const LearnModel* model);
-[[nodiscard]] const Members<LearnTask>& members_of(const LearnTask* task);
-[[nodiscard]] const Members<LearnReply>& members_of(const LearnReply* reply);
+[[nodiscard]] Members<LearnRun> describe(const LearnRun* run);
+[[nodiscard]] Members<LearnExamination> describe(const LearnExamination* examination);
+[[nodiscard]] Members<LearnModel> describe(const LearnModel* model);
+[[nodiscard]] Members<LearnTask> describe(const LearnTask* task);
+[[nodiscard]] Members<LearnReply> describe(const LearnReply* reply);
 
 }  // namespace qkv

@@ -67,10 +67,10 @@ struct LensFigures {
 /// `model` says whose.
 [[nodiscard]] LensFigures lens_figures(const LensReport& report, const std::string& model);
 
-[[nodiscard]] const Members<LensToken>& members_of(const LensToken* token);
-[[nodiscard]] const Members<LensLayer>& members_of(const LensLayer* layer);
-[[nodiscard]] const Members<LensLayerParts>& members_of(const LensLayerParts* parts);
-[[nodiscard]] const Members<LensParts>& members_of(const LensParts* parts);
-[[nodiscard]] const Members<LensFigures>& members_of(const LensFigures* figures);
+[[nodiscard]] Members<LensToken> describe(const LensToken* token);
+[[nodiscard]] Members<LensLayer> describe(const LensLayer* layer);
+[[nodiscard]] Members<LensLayerParts> describe(const LensLayerParts* parts);
+[[nodiscard]] Members<LensParts> describe(const LensParts* parts);
+[[nodiscard]] Members<LensFigures> describe(const LensFigures* figures);
 
 }  // namespace qkv

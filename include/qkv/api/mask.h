@@ -101,12 +101,12 @@ struct MaskWordList : MaskExtents {
 /// MaskFigures, or MaskWordList of a request without a mask.
 [[nodiscard]] AnyReply answer(const MaskRequest& request);
 
-[[nodiscard]] const Members<MaskExtents>& members_of(const MaskExtents* extents);
-[[nodiscard]] const Members<MaskCounts>& members_of(const MaskCounts* counts);
-[[nodiscard]] const Members<MaskWordShown>& members_of(const MaskWordShown* word);
-[[nodiscard]] const Members<MaskMap>& members_of(const MaskMap* map);
-[[nodiscard]] const Members<MaskFigures>& members_of(const MaskFigures* figures);
-[[nodiscard]] const Members<MaskWordFigures>& members_of(const MaskWordFigures* word);
-[[nodiscard]] const Members<MaskWordList>& members_of(const MaskWordList* list);
+[[nodiscard]] Members<MaskExtents> describe(const MaskExtents* extents);
+[[nodiscard]] Members<MaskCounts> describe(const MaskCounts* counts);
+[[nodiscard]] Members<MaskWordShown> describe(const MaskWordShown* word);
+[[nodiscard]] Members<MaskMap> describe(const MaskMap* map);
+[[nodiscard]] Members<MaskFigures> describe(const MaskFigures* figures);
+[[nodiscard]] Members<MaskWordFigures> describe(const MaskWordFigures* word);
+[[nodiscard]] Members<MaskWordList> describe(const MaskWordList* list);
 
 }  // namespace qkv

@@ -57,6 +57,6 @@ struct MatchFound {
 [[nodiscard]] MatchFigures match_figures(const MatchRequest& request, const MatchFound& found);
 [[nodiscard]] MatchFigures answer(const MatchRequest& request, const Saying& saying = {});
 
-[[nodiscard]] const Members<MatchFigures>& members_of(const MatchFigures* figures);
+[[nodiscard]] Members<MatchFigures> describe(const MatchFigures* figures);
 
 }  // namespace qkv

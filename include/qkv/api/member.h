@@ -68,6 +68,13 @@ class ReplyWriter {
 template <class Reply>
 class Members;
 
+/// The members of a reply, which has `Members<Reply> describe(const Reply*)` in its namespace.
+template <class Reply>
+[[nodiscard]] const Members<Reply>& members_of() {
+  static const Members<Reply> kMembers = describe(static_cast<const Reply*>(nullptr));
+  return kMembers;
+}
+
 namespace api_detail {
 
 template <class Value>
@@ -106,7 +113,7 @@ ReplyType reply_type() {
   } else if constexpr (kIsNullable<Value>) {
     return type_of_kind(Kind::nullable, reply_type<typename Value::value_type>());
   } else {
-    return members_of(static_cast<const Value*>(nullptr)).type();
+    return members_of<Value>().type();
   }
 }
 
@@ -135,7 +142,7 @@ void write_value(ReplyWriter& writer, const Value& value) {
   } else if constexpr (kIsNullable<Value>) {
     value ? write_value(writer, *value) : writer.nothing();
   } else {
-    members_of(&value).write(writer, &value);
+    members_of<Value>().write(writer, &value);
   }
 }
 
@@ -198,8 +205,7 @@ ReplyType reply_type_if_there() {
 
 }  // namespace api_detail
 
-/// The members of one kind of reply, in the order in which they are written. A reply has
-/// `const Members<Reply>& members_of(const Reply*)` in its namespace.
+/// The members of one kind of reply, in the order in which they are written.
 template <class Reply>
 class Members : public MemberTable {
  public:
@@ -334,7 +340,7 @@ template <class Reply>
 /// one line, values that are not finite null.
 [[nodiscard]] std::string written_as_json(const std::function<void(ReplyWriter&)>& write);
 
-/// A reply with members_of() in this form.
+/// A reply with members in this form.
 template <class Reply>
 [[nodiscard]] std::string reply_as_json(const Reply& reply) {
   return written_as_json([&](ReplyWriter& writer) { api_detail::write_value(writer, reply); });

@@ -36,6 +36,6 @@ struct PositionsReply {
 
 [[nodiscard]] const Fields<PositionsRequest>& positions_fields();
 
-[[nodiscard]] const Members<PositionsReply>& members_of(const PositionsReply* reply);
+[[nodiscard]] Members<PositionsReply> describe(const PositionsReply* reply);
 
 }  // namespace qkv

@@ -38,15 +38,15 @@ struct OperationsReply {
 [[nodiscard]] const Fields<PicturesRequest>& pictures_fields();
 [[nodiscard]] const Fields<OperationsRequest>& operations_fields();
 
-[[nodiscard]] const Members<DotPicture>& members_of(const DotPicture* picture);
-[[nodiscard]] const Members<ProductPicture>& members_of(const ProductPicture* picture);
-[[nodiscard]] const Members<MixPicture>& members_of(const MixPicture* picture);
-[[nodiscard]] const Members<SplitPicture>& members_of(const SplitPicture* picture);
-[[nodiscard]] const Members<AskedPicture>& members_of(const AskedPicture* picture);
-[[nodiscard]] const Members<PicturesReply>& members_of(const PicturesReply* reply);
-[[nodiscard]] const Members<OperationCode>& members_of(const OperationCode* code);
-[[nodiscard]] const Members<OperationLanguage>& members_of(const OperationLanguage* language);
-[[nodiscard]] const Members<Operation>& members_of(const Operation* operation);
-[[nodiscard]] const Members<OperationsReply>& members_of(const OperationsReply* reply);
+[[nodiscard]] Members<DotPicture> describe(const DotPicture* picture);
+[[nodiscard]] Members<ProductPicture> describe(const ProductPicture* picture);
+[[nodiscard]] Members<MixPicture> describe(const MixPicture* picture);
+[[nodiscard]] Members<SplitPicture> describe(const SplitPicture* picture);
+[[nodiscard]] Members<AskedPicture> describe(const AskedPicture* picture);
+[[nodiscard]] Members<PicturesReply> describe(const PicturesReply* reply);
+[[nodiscard]] Members<OperationCode> describe(const OperationCode* code);
+[[nodiscard]] Members<OperationLanguage> describe(const OperationLanguage* language);
+[[nodiscard]] Members<Operation> describe(const Operation* operation);
+[[nodiscard]] Members<OperationsReply> describe(const OperationsReply* reply);
 
 }  // namespace qkv

@@ -160,6 +160,6 @@ struct ProbeFigures : MatrixExtents, AppliedOptions {
 
 [[nodiscard]] ProbeFigures probe_figures(const ProbeInputs& inputs, const ProbeReply& reply);
 
-[[nodiscard]] const Members<ProbeFigures>& members_of(const ProbeFigures* figures);
+[[nodiscard]] Members<ProbeFigures> describe(const ProbeFigures* figures);
 
 }  // namespace qkv

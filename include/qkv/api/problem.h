@@ -96,7 +96,7 @@ struct MatrixExtents {
 };
 
 [[nodiscard]] MatrixExtents matrix_extents(const MaskShape& shape);
-[[nodiscard]] const Members<MatrixExtents>& members_of(const MatrixExtents* extents);
+[[nodiscard]] Members<MatrixExtents> describe(const MatrixExtents* extents);
 
 struct AppliedDropout {
   double p = 0;
@@ -116,7 +116,7 @@ struct AppliedOptions {
 
 [[nodiscard]] AppliedOptions applied_options(const AttentionProblem& problem);
 
-[[nodiscard]] const Members<AppliedDropout>& members_of(const AppliedDropout* dropout);
-[[nodiscard]] const Members<AppliedOptions>& members_of(const AppliedOptions* options);
+[[nodiscard]] Members<AppliedDropout> describe(const AppliedDropout* dropout);
+[[nodiscard]] Members<AppliedOptions> describe(const AppliedOptions* options);
 
 }  // namespace qkv

@@ -109,10 +109,10 @@ inline constexpr std::int64_t kFewestPairs = 10;
 /// `model` and `texts` say whose heads, and over which texts.
 [[nodiscard]] RolesReply roles_reply(const HeadAnalysis& analysis, const std::string& model, const std::string& texts);
 
-[[nodiscard]] const Members<RolesPattern>& members_of(const RolesPattern* pattern);
-[[nodiscard]] const Members<RolesHead>& members_of(const RolesHead* head);
-[[nodiscard]] const Members<RolesTaskPattern>& members_of(const RolesTaskPattern* pattern);
-[[nodiscard]] const Members<RolesSite>& members_of(const RolesSite* site);
-[[nodiscard]] const Members<RolesReply>& members_of(const RolesReply* reply);
+[[nodiscard]] Members<RolesPattern> describe(const RolesPattern* pattern);
+[[nodiscard]] Members<RolesHead> describe(const RolesHead* head);
+[[nodiscard]] Members<RolesTaskPattern> describe(const RolesTaskPattern* pattern);
+[[nodiscard]] Members<RolesSite> describe(const RolesSite* site);
+[[nodiscard]] Members<RolesReply> describe(const RolesReply* reply);
 
 }  // namespace qkv

@@ -90,7 +90,7 @@ struct PageReply {
   std::string page, file;  // one of the two
 };
 
-[[nodiscard]] const Members<PageReply>& members_of(const PageReply* reply);
+[[nodiscard]] Members<PageReply> describe(const PageReply* reply);
 
 /// Answers questions, and keeps the models that it opened last. Several threads may ask at once; those that ask for the
 /// same pass of a model share one. `watch` is asked throughout, some hundred times a second.
@@ -126,7 +126,7 @@ class Studio {
 /// What `write` writes, as a reply.
 [[nodiscard]] StudioReply studio_reply(const std::function<void(ReplyWriter&)>& write);
 
-/// A reply with members_of() in this form, of whoever has computed it.
+/// A reply with members in this form, of whoever has computed it.
 template <class Reply>
 [[nodiscard]] StudioReply studio_reply_of(const Reply& reply) {
   return studio_reply([&](ReplyWriter& writer) { api_detail::write_value(writer, reply); });

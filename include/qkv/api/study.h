@@ -143,13 +143,13 @@ struct BottleneckFound {
 [[nodiscard]] BottleneckFigures bottleneck_figures(const BottleneckModels& models, const BottleneckSetup& setup,
                                                    const std::vector<BottleneckPoint>& points);
 
-[[nodiscard]] const Members<VariantFigures>& members_of(const VariantFigures* figures);
-[[nodiscard]] const Members<VariantsFigures>& members_of(const VariantsFigures* figures);
-[[nodiscard]] const Members<PositionFigures>& members_of(const PositionFigures* figures);
-[[nodiscard]] const Members<PositionsFigures>& members_of(const PositionsFigures* figures);
-[[nodiscard]] const Members<BottleneckSizes>& members_of(const BottleneckSizes* sizes);
-[[nodiscard]] const Members<BottleneckShares>& members_of(const BottleneckShares* shares);
-[[nodiscard]] const Members<BottleneckLength>& members_of(const BottleneckLength* length);
-[[nodiscard]] const Members<BottleneckFigures>& members_of(const BottleneckFigures* figures);
+[[nodiscard]] Members<VariantFigures> describe(const VariantFigures* figures);
+[[nodiscard]] Members<VariantsFigures> describe(const VariantsFigures* figures);
+[[nodiscard]] Members<PositionFigures> describe(const PositionFigures* figures);
+[[nodiscard]] Members<PositionsFigures> describe(const PositionsFigures* figures);
+[[nodiscard]] Members<BottleneckSizes> describe(const BottleneckSizes* sizes);
+[[nodiscard]] Members<BottleneckShares> describe(const BottleneckShares* shares);
+[[nodiscard]] Members<BottleneckLength> describe(const BottleneckLength* length);
+[[nodiscard]] Members<BottleneckFigures> describe(const BottleneckFigures* figures);
 
 }  // namespace qkv

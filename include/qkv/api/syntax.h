@@ -33,8 +33,8 @@ struct SyntaxReply {
 
 [[nodiscard]] SyntaxReply syntax_reply(const SyntaxAnalysis& analysis, const std::string& model);
 
-[[nodiscard]] const Members<SyntaxHead>& members_of(const SyntaxHead* head);
-[[nodiscard]] const Members<SyntaxRelation>& members_of(const SyntaxRelation* relation);
-[[nodiscard]] const Members<SyntaxReply>& members_of(const SyntaxReply* reply);
+[[nodiscard]] Members<SyntaxHead> describe(const SyntaxHead* head);
+[[nodiscard]] Members<SyntaxRelation> describe(const SyntaxRelation* relation);
+[[nodiscard]] Members<SyntaxReply> describe(const SyntaxReply* reply);
 
 }  // namespace qkv

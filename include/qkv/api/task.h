@@ -90,17 +90,17 @@ struct ExampleRange {
 /// `seed` is that of the task. Throws InvalidArgument as Task::example().
 [[nodiscard]] TaskFigures task_figures(const Task& task, const ExampleRange& range, std::uint64_t seed);
 
-[[nodiscard]] const Members<TaskInfo::Length>& members_of(const TaskInfo::Length* length);
-[[nodiscard]] const Members<PatternRow>& members_of(const PatternRow* row);
-[[nodiscard]] const Members<Dependency>& members_of(const Dependency* dependency);
-[[nodiscard]] const Members<Coreference>& members_of(const Coreference* link);
-[[nodiscard]] const Members<Syntax>& members_of(const Syntax* syntax);
-[[nodiscard]] const Members<TaskSummary>& members_of(const TaskSummary* summary);
-[[nodiscard]] const Members<TaskList>& members_of(const TaskList* list);
-[[nodiscard]] const Members<TaskExtents>& members_of(const TaskExtents* extents);
-[[nodiscard]] const Members<TaskVocabularies>& members_of(const TaskVocabularies* vocabularies);
-[[nodiscard]] const Members<TaskPattern>& members_of(const TaskPattern* pattern);
-[[nodiscard]] const Members<ShownExample>& members_of(const ShownExample* example);
-[[nodiscard]] const Members<TaskFigures>& members_of(const TaskFigures* figures);
+[[nodiscard]] Members<TaskInfo::Length> describe(const TaskInfo::Length* length);
+[[nodiscard]] Members<PatternRow> describe(const PatternRow* row);
+[[nodiscard]] Members<Dependency> describe(const Dependency* dependency);
+[[nodiscard]] Members<Coreference> describe(const Coreference* link);
+[[nodiscard]] Members<Syntax> describe(const Syntax* syntax);
+[[nodiscard]] Members<TaskSummary> describe(const TaskSummary* summary);
+[[nodiscard]] Members<TaskList> describe(const TaskList* list);
+[[nodiscard]] Members<TaskExtents> describe(const TaskExtents* extents);
+[[nodiscard]] Members<TaskVocabularies> describe(const TaskVocabularies* vocabularies);
+[[nodiscard]] Members<TaskPattern> describe(const TaskPattern* pattern);
+[[nodiscard]] Members<ShownExample> describe(const ShownExample* example);
+[[nodiscard]] Members<TaskFigures> describe(const TaskFigures* figures);
 
 }  // namespace qkv

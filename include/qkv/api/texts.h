@@ -196,11 +196,11 @@ struct GenerateFigures {
                                                   const decltype(WriteOptions::said)& said = {});
 [[nodiscard]] FillFigures answer(const FillRequest& request, const Saying& saying = {});
 
-[[nodiscard]] const Members<EmbedFigures>& members_of(const EmbedFigures* figures);
-[[nodiscard]] const Members<FillPiece>& members_of(const FillPiece* piece);
-[[nodiscard]] const Members<FillMask>& members_of(const FillMask* mask);
-[[nodiscard]] const Members<FillFigures>& members_of(const FillFigures* figures);
-[[nodiscard]] const Members<ChatMessage>& members_of(const ChatMessage* message);
-[[nodiscard]] const Members<GenerateFigures>& members_of(const GenerateFigures* figures);
+[[nodiscard]] Members<EmbedFigures> describe(const EmbedFigures* figures);
+[[nodiscard]] Members<FillPiece> describe(const FillPiece* piece);
+[[nodiscard]] Members<FillMask> describe(const FillMask* mask);
+[[nodiscard]] Members<FillFigures> describe(const FillFigures* figures);
+[[nodiscard]] Members<ChatMessage> describe(const ChatMessage* message);
+[[nodiscard]] Members<GenerateFigures> describe(const GenerateFigures* figures);
 
 }  // namespace qkv

@@ -71,9 +71,9 @@ using TokensFound = std::variant<TokensFigures, std::vector<TokensFigures>, Toke
 
 [[nodiscard]] TokensFigures tokens_figures(const Encoding& encoding, const Tokenizer& tokenizer);
 
-[[nodiscard]] const Members<TokensFigures>& members_of(const TokensFigures* figures);
-[[nodiscard]] const Members<TokensText>& members_of(const TokensText* text);
-[[nodiscard]] const Members<VocabularyPiece>& members_of(const VocabularyPiece* piece);
-[[nodiscard]] const Members<VocabularyFigures>& members_of(const VocabularyFigures* figures);
+[[nodiscard]] Members<TokensFigures> describe(const TokensFigures* figures);
+[[nodiscard]] Members<TokensText> describe(const TokensText* text);
+[[nodiscard]] Members<VocabularyPiece> describe(const VocabularyPiece* piece);
+[[nodiscard]] Members<VocabularyFigures> describe(const VocabularyFigures* figures);
 
 }  // namespace qkv

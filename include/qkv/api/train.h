@@ -129,11 +129,11 @@ struct PlannedRun {
 /// once nobody waits.
 [[nodiscard]] AnyReply answer(const TrainRun& run, const Given& given, const Saying& saying = {});
 
-[[nodiscard]] const Members<TrainedStep>& members_of(const TrainedStep* step);
-[[nodiscard]] const Members<TrainedScore>& members_of(const TrainedScore* score);
-[[nodiscard]] const Members<TrainedHead>& members_of(const TrainedHead* head);
-[[nodiscard]] const Members<TrainedPattern>& members_of(const TrainedPattern* pattern);
-[[nodiscard]] const Members<TrainReply>& members_of(const TrainReply* reply);
-[[nodiscard]] const Members<TrainTokenizerReply>& members_of(const TrainTokenizerReply* reply);
+[[nodiscard]] Members<TrainedStep> describe(const TrainedStep* step);
+[[nodiscard]] Members<TrainedScore> describe(const TrainedScore* score);
+[[nodiscard]] Members<TrainedHead> describe(const TrainedHead* head);
+[[nodiscard]] Members<TrainedPattern> describe(const TrainedPattern* pattern);
+[[nodiscard]] Members<TrainReply> describe(const TrainReply* reply);
+[[nodiscard]] Members<TrainTokenizerReply> describe(const TrainTokenizerReply* reply);
 
 }  // namespace qkv

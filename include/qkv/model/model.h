@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -62,8 +63,12 @@ struct NetworkParts {
 
 class Model {
  public:
-  /// In the order of ModelKind.
-  using Network = std::variant<Decoder, Encoder, EncoderDecoder, Captioner, TwoTower>;
+  /// The kinds of models.
+  using Network = std::variant<Decoder,         // one text; a token sees those before it
+                               Encoder,         // one text; every token sees all
+                               EncoderDecoder,  // a source, and tokens that attend to it
+                               Captioner,       // an image, and tokens that attend to its patches
+                               TwoTower>;       // an image and a text, each with an encoder
 
   explicit Model(Network network, ModelTokenizers tokenizers = {});
   /// The network of a config. Throws InvalidArgument naming the word that is missing or has no meaning.
@@ -147,6 +152,21 @@ class Model {
   std::vector<std::string> cautions_;
   std::shared_ptr<const Safetensors> file_;
 };
+
+namespace model_detail {
+
+template <class Network, class... All>
+constexpr ModelKind kind_among(std::type_identity<std::variant<All...>> /*all*/) {
+  std::uint8_t place = 0;
+  static_cast<void>(((std::is_same_v<Network, All> || (++place, false)) || ...));
+  return static_cast<ModelKind>(place);
+}
+
+}  // namespace model_detail
+
+/// The kind that has this network.
+template <class Network>
+inline constexpr ModelKind kind_of = model_detail::kind_among<Network>(std::type_identity<Model::Network>());
 
 [[nodiscard]] NetworkParts parts_of(const Model::Network& network);
 

@@ -8,13 +8,8 @@
 
 namespace qkv {
 
-enum class ModelKind : std::uint8_t {
-  decoder,          // one text; a token sees those before it
-  encoder,          // one text; every token sees all
-  encoder_decoder,  // a source, and tokens that attend to it
-  captioner,        // an image, and tokens that attend to its patches
-  two_tower,        // an image and a text, each with an encoder; what belongs together lies together
-};
+/// The place of a network in Model::Network, which lists the kinds; kind_of tells that of a network (model.h).
+enum class ModelKind : std::uint8_t {};
 
 /// What a kind of model reads and says. Whoever treats kinds differently asks for one of these.
 struct KindTraits {

@@ -11,7 +11,7 @@
 namespace qkv {
 
 struct TaskModelOptions {
-  ModelKind kind = ModelKind::decoder;
+  ModelKind kind = kind_of<Decoder>;
   std::int64_t layers = 2;  // of each stack
   std::int64_t d_model = 64;
   std::int64_t heads = 4;

@@ -42,8 +42,7 @@ void require_room(const AttentionProblem& problem, const AttendChoice& choice) {
   const Shape shape = matrix_of(problem);
   auto bytes = static_cast<double>(size_of(dtype));
   for (const std::int64_t extent : shape) bytes *= static_cast<double>(extent);
-  constexpr std::uint64_t kUsual = std::uint64_t{4} << 30;
-  const auto limit = static_cast<double>(choice.memory_limit.value_or(kUsual));
+  const auto limit = static_cast<double>(choice.memory_limit.value_or(kMatrixLimit));
   if (bytes <= limit) return;
   for (const char* const result : {"weights", "scores"}) {
     if (!choice.has(result)) continue;

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "api/fields/byte_size.h"
 #include "api/fields/refuse.h"
 #include "qkv/api/attend.h"
 
@@ -47,7 +48,7 @@ Fields<AttendChoice> choice_fields() {
               .meaning = "Bytes that the weights or scores may take; needs one of them among the results",
               .group = "How it runs",
               .type = FieldType::size,
-              .fallback = "4GiB"});
+              .fallback = api_detail::size_as_written(kMatrixLimit)});
   fields.tell_arguments({{"results", {"gradients"}}});
   return fields;
 }

@@ -107,40 +107,36 @@ AttendFigures attend_figures(AttendReply reply, const AttentionProblem& problem,
   return figures;
 }
 
-const Members<TensorFile>& members_of(const TensorFile* /*type*/) {
-  static const auto kMembers = Members<TensorFile>("TensorFile")
-                                   .add(&TensorFile::path, "path", "Where it lies; empty if in no file")
-                                   .add(&TensorFile::shape, "shape", "Its extents")
-                                   .add(&TensorFile::dtype, "dtype", "Of its elements");
-  return kMembers;
+Members<TensorFile> describe(const TensorFile* /*type*/) {
+  return Members<TensorFile>("TensorFile")
+      .add(&TensorFile::path, "path", "Where it lies; empty if in no file")
+      .add(&TensorFile::shape, "shape", "Its extents")
+      .add(&TensorFile::dtype, "dtype", "Of its elements");
 }
 
-const Members<AttendCoverage>& members_of(const AttendCoverage* /*type*/) {
+Members<AttendCoverage> describe(const AttendCoverage* /*type*/) {
   using C = AttendCoverage;
-  static const auto kMembers = Members<C>("AttendCoverage")
-                                   .add(&C::pairs_kept, "pairs_kept", "Pairs that the mask keeps, of all heads")
-                                   .add(&C::pairs_total, "pairs_total", "All pairs")
-                                   .add(&C::coverage, "coverage", "Share of pairs kept")
-                                   .add(&C::tiles_skip, "tiles_skip", "Tiles without a visible pair")
-                                   .add(&C::tiles_full, "tiles_full", "Tiles without a hidden pair")
-                                   .add(&C::tiles_partial, "tiles_partial", "The others")
-                                   .add(&C::cost, "cost", "Share of tiles computed");
-  return kMembers;
+  return Members<C>("AttendCoverage")
+      .add(&C::pairs_kept, "pairs_kept", "Pairs that the mask keeps, of all heads")
+      .add(&C::pairs_total, "pairs_total", "All pairs")
+      .add(&C::coverage, "coverage", "Share of pairs kept")
+      .add(&C::tiles_skip, "tiles_skip", "Tiles without a visible pair")
+      .add(&C::tiles_full, "tiles_full", "Tiles without a hidden pair")
+      .add(&C::tiles_partial, "tiles_partial", "The others")
+      .add(&C::cost, "cost", "Share of tiles computed");
 }
 
-const Members<AttendFigures>& members_of(const AttendFigures* /*type*/) {
+Members<AttendFigures> describe(const AttendFigures* /*type*/) {
   using F = AttendFigures;
-  static const auto kMembers =
-      Members<F>("AttendFigures")
-          .add(&F::inputs, "inputs", "What was read")
-          .add(members_of(static_cast<const MatrixExtents*>(nullptr)))
-          .add(members_of(static_cast<const AppliedOptions*>(nullptr)))
-          .add(&F::coverage, "coverage", "What the mask keeps")
-          .add_if_there(&F::rows_that_see_nothing, "rows_that_see_nothing",
-                        "Whose out is zeros and whose lse is -inf; none beside present_k and present_v alone")
-          .add(&F::outputs, "outputs", "The results that were asked for")
-          .add(&F::arrays, "arrays", "Those of them that went into no file");
-  return kMembers;
+  return Members<F>("AttendFigures")
+      .add(&F::inputs, "inputs", "What was read")
+      .add(members_of<MatrixExtents>())
+      .add(members_of<AppliedOptions>())
+      .add(&F::coverage, "coverage", "What the mask keeps")
+      .add_if_there(&F::rows_that_see_nothing, "rows_that_see_nothing",
+                    "Whose out is zeros and whose lse is -inf; none beside present_k and present_v alone")
+      .add(&F::outputs, "outputs", "The results that were asked for")
+      .add(&F::arrays, "arrays", "Those of them that went into no file");
 }
 
 }  // namespace qkv

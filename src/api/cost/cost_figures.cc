@@ -62,68 +62,62 @@ CostReply answer(const CostRequest& request) {
   return figures;
 }
 
-const Members<CostItemShown>& members_of(const CostItemShown* /*type*/) {
-  static const auto kMembers = Members<CostItemShown>("CostItemShown")
-                                   .add(&CostItemShown::key, "key", "A stable name")
-                                   .add(&CostItemShown::name, "name", "What it is")
-                                   .add(&CostItemShown::unit, "unit", "parameters, flops or bytes")
-                                   .add(&CostItemShown::exact, "exact", "The number, digit by digit")
-                                   .add(&CostItemShown::arithmetic, "arithmetic", "How it is computed")
-                                   .add(&CostItemShown::amount, "amount", "In full, and short")
-                                   .add(&CostItemShown::value, "value", "The number as the nearest double");
-  return kMembers;
+Members<CostItemShown> describe(const CostItemShown* /*type*/) {
+  return Members<CostItemShown>("CostItemShown")
+      .add(&CostItemShown::key, "key", "A stable name")
+      .add(&CostItemShown::name, "name", "What it is")
+      .add(&CostItemShown::unit, "unit", "parameters, flops or bytes")
+      .add(&CostItemShown::exact, "exact", "The number, digit by digit")
+      .add(&CostItemShown::arithmetic, "arithmetic", "How it is computed")
+      .add(&CostItemShown::amount, "amount", "In full, and short")
+      .add(&CostItemShown::value, "value", "The number as the nearest double");
 }
 
-const Members<CostGroupShown>& members_of(const CostGroupShown* /*type*/) {
-  static const auto kMembers = Members<CostGroupShown>("CostGroupShown")
-                                   .add(&CostGroupShown::title, "title", "Of the group")
-                                   .add(&CostGroupShown::note, "note", "What is counted and what is not")
-                                   .add(&CostGroupShown::items, "items", "Its figures");
-  return kMembers;
+Members<CostGroupShown> describe(const CostGroupShown* /*type*/) {
+  return Members<CostGroupShown>("CostGroupShown")
+      .add(&CostGroupShown::title, "title", "Of the group")
+      .add(&CostGroupShown::note, "note", "What is counted and what is not")
+      .add(&CostGroupShown::items, "items", "Its figures");
 }
 
-const Members<CostModelShown>& members_of(const CostModelShown* /*type*/) {
+Members<CostModelShown> describe(const CostModelShown* /*type*/) {
   using M = CostModelShown;
-  static const auto kMembers =
-      Members<M>("CostModelShown")
-          .add(&M::name, "name", "A preset, or custom")
-          .add(&M::layers, "layers", "Layers")
-          .add(&M::decoder_layers, "decoder_layers", "Decoder layers with cross-attention, too")
-          .add(&M::d_model, "d_model", "Width of the model")
-          .add(&M::heads, "heads", "Query heads")
-          .add(&M::kv_heads, "kv_heads", "Heads of keys and values")
-          .add(&M::d_k, "d_k", "Width of a query and a key")
-          .add(&M::d_v, "d_v", "Width of a value")
-          .add(&M::d_ff, "d_ff", "Width of the feed-forward layer")
-          .add(&M::gated, "gated", "A feed-forward layer of three matrices")
-          .add(&M::vocab, "vocab", "Words of the vocabulary; 0: none counted")
-          .add(&M::causal, "causal", "Each token sees itself and earlier ones alone")
-          .add(&M::tokens, "tokens", "Tokens of a sequence")
-          .add(&M::batch, "batch", "Sequences at once")
-          .add(&M::dtype, "dtype", "f64, f32, f16 or bf16")
-          .add(&M::tile, "tile", "Side of the tiled algorithm's tiles");
-  return kMembers;
+  return Members<M>("CostModelShown")
+      .add(&M::name, "name", "A preset, or custom")
+      .add(&M::layers, "layers", "Layers")
+      .add(&M::decoder_layers, "decoder_layers", "Decoder layers with cross-attention, too")
+      .add(&M::d_model, "d_model", "Width of the model")
+      .add(&M::heads, "heads", "Query heads")
+      .add(&M::kv_heads, "kv_heads", "Heads of keys and values")
+      .add(&M::d_k, "d_k", "Width of a query and a key")
+      .add(&M::d_v, "d_v", "Width of a value")
+      .add(&M::d_ff, "d_ff", "Width of the feed-forward layer")
+      .add(&M::gated, "gated", "A feed-forward layer of three matrices")
+      .add(&M::vocab, "vocab", "Words of the vocabulary; 0: none counted")
+      .add(&M::causal, "causal", "Each token sees itself and earlier ones alone")
+      .add(&M::tokens, "tokens", "Tokens of a sequence")
+      .add(&M::batch, "batch", "Sequences at once")
+      .add(&M::dtype, "dtype", "f64, f32, f16 or bf16")
+      .add(&M::tile, "tile", "Side of the tiled algorithm's tiles");
 }
 
-const Members<CostLine>& members_of(const CostLine* /*type*/) {
-  static const auto kMembers = Members<CostLine>("CostLine")
-                                   .add(&CostLine::name, "name", "Of the line")
-                                   .add(&CostLine::x, "x", "Tokens")
-                                   .add(&CostLine::y, "y", "As many numbers");
-  return kMembers;
+Members<CostLine> describe(const CostLine* /*type*/) {
+  return Members<CostLine>("CostLine")
+      .add(&CostLine::name, "name", "Of the line")
+      .add(&CostLine::x, "x", "Tokens")
+      .add(&CostLine::y, "y", "As many numbers");
 }
 
-const Members<CostReply>& members_of(const CostReply* /*type*/) {
+Members<CostReply> describe(const CostReply* /*type*/) {
   using F = CostReply;
-  static const auto kMembers = Members<F>("CostReply")
-                                   .add(&F::title, "title", "Model and length")
-                                   .add(&F::model, "model", "Every number of the model, defaults filled in")
-                                   .add(&F::groups, "groups", "Every figure with its arithmetic")
-                                   .add(&F::x_axis, "x_axis", "Of the lines")
-                                   .add(&F::y_axis, "y_axis", "Of the lines")
-                                   .add(&F::lines, "lines", "Over the length, both axes logarithmic")
-                                   .add(&F::presets, "presets", "Models that are known by name");
-  return kMembers;
+  return Members<F>("CostReply")
+      .add(&F::title, "title", "Model and length")
+      .add(&F::model, "model", "Every number of the model, defaults filled in")
+      .add(&F::groups, "groups", "Every figure with its arithmetic")
+      .add(&F::x_axis, "x_axis", "Of the lines")
+      .add(&F::y_axis, "y_axis", "Of the lines")
+      .add(&F::lines, "lines", "Over the length, both axes logarithmic")
+      .add(&F::presets, "presets", "Models that are known by name");
 }
 
 }  // namespace qkv

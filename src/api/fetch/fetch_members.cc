@@ -2,26 +2,22 @@
 
 namespace qkv {
 
-const Members<FetchFile>& members_of(const FetchFile* /*type*/) {
-  static const auto kMembers =
-      Members<FetchFile>("FetchFile")
-          .add(&FetchFile::name, "name", "With the folder that it lies in")
-          .add(&FetchFile::size, "size", "Bytes")
-          .add(&FetchFile::hash, "hash", "In hexadecimal: SHA-256 of a large file, else git's of a blob");
-  return kMembers;
+Members<FetchFile> describe(const FetchFile* /*type*/) {
+  return Members<FetchFile>("FetchFile")
+      .add(&FetchFile::name, "name", "With the folder that it lies in")
+      .add(&FetchFile::size, "size", "Bytes")
+      .add(&FetchFile::hash, "hash", "In hexadecimal: SHA-256 of a large file, else git's of a blob");
 }
 
-const Members<FetchFigures>& members_of(const FetchFigures* /*type*/) {
+Members<FetchFigures> describe(const FetchFigures* /*type*/) {
   using F = FetchFigures;
-  static const auto kMembers =
-      Members<F>("FetchFigures")
-          .add(&F::name, "name", "The model's, on the hub")
-          .add(&F::revision, "revision", "The commit")
-          .add(&F::files, "files", "That qkv reads: config, weights, tokenizer, licence")
-          .add_if_there(&F::folder, "folder", "Where they are now; this and what follows unless they are only listed")
-          .add_if_there(&F::received, "received", "Bytes that came over the network")
-          .add_if_there(&F::was_there, "was_there", "Files that were there already, whole");
-  return kMembers;
+  return Members<F>("FetchFigures")
+      .add(&F::name, "name", "The model's, on the hub")
+      .add(&F::revision, "revision", "The commit")
+      .add(&F::files, "files", "That qkv reads: config, weights, tokenizer, licence")
+      .add_if_there(&F::folder, "folder", "Where they are now; this and what follows unless they are only listed")
+      .add_if_there(&F::received, "received", "Bytes that came over the network")
+      .add_if_there(&F::was_there, "was_there", "Files that were there already, whole");
 }
 
 }  // namespace qkv

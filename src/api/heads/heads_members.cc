@@ -67,124 +67,110 @@ const Fields<PairRequest>& pair_fields() {
   return kFields;
 }
 
-const Members<HeadsSaid>& members_of(const HeadsSaid* /*type*/) {
-  static const auto kMembers = Members<HeadsSaid>("HeadsSaid")
-                                   .add(&HeadsSaid::token, "token", "As people read it")
-                                   .add(&HeadsSaid::share, "share", "Its probability");
-  return kMembers;
+Members<HeadsSaid> describe(const HeadsSaid* /*type*/) {
+  return Members<HeadsSaid>("HeadsSaid")
+      .add(&HeadsSaid::token, "token", "As people read it")
+      .add(&HeadsSaid::share, "share", "Its probability");
 }
 
-const Members<HeadsClass>& members_of(const HeadsClass* /*type*/) {
-  static const auto kMembers =
-      Members<HeadsClass>("HeadsClass")
-          .add(&HeadsClass::layer, "layer", "From 0")
-          .add(&HeadsClass::head, "head", "From 0")
-          .add(&HeadsClass::word, "word", "What the head does on this text, in a word")
-          .add(&HeadsClass::evidence, "evidence", "Why it is called so")
-          .add(&HeadsClass::evenness, "evenness", "Mean entropy over the largest possible, 0 to 1");
-  return kMembers;
+Members<HeadsClass> describe(const HeadsClass* /*type*/) {
+  return Members<HeadsClass>("HeadsClass")
+      .add(&HeadsClass::layer, "layer", "From 0")
+      .add(&HeadsClass::head, "head", "From 0")
+      .add(&HeadsClass::word, "word", "What the head does on this text, in a word")
+      .add(&HeadsClass::evidence, "evidence", "Why it is called so")
+      .add(&HeadsClass::evenness, "evenness", "Mean entropy over the largest possible, 0 to 1");
 }
 
-const Members<HeadsSite>& members_of(const HeadsSite* /*type*/) {
-  static const auto kMembers =
-      Members<HeadsSite>("HeadsSite")
-          .add(&HeadsSite::site, "site", "tokens, source or cross")
-          .add(&HeadsSite::layers, "layers", "How many")
-          .add(&HeadsSite::heads, "heads", "Of each layer")
-          .add(&HeadsSite::queries, "queries", "Tokens at the queries")
-          .add(&HeadsSite::keys, "keys", "Tokens at the keys")
-          .add(&HeadsSite::roles, "roles", "Of the keys: word, punctuation or separator")
-          .add(&HeadsSite::second_from, "second_from", "Of a pair of texts: the place where the second begins")
-          .add(&HeadsSite::asks_from_patches, "asks_from_patches", "Whether queries are patches of the image")
-          .add(&HeadsSite::reads_patches, "reads_patches", "Whether keys are patches of the image")
-          .add(&HeadsSite::maps, "maps", "f32 [layers, heads, rows, columns]: the largest weight of each cell")
-          .add(&HeadsSite::classes, "classes", "Of each head, layer by layer");
-  return kMembers;
+Members<HeadsSite> describe(const HeadsSite* /*type*/) {
+  return Members<HeadsSite>("HeadsSite")
+      .add(&HeadsSite::site, "site", "tokens, source or cross")
+      .add(&HeadsSite::layers, "layers", "How many")
+      .add(&HeadsSite::heads, "heads", "Of each layer")
+      .add(&HeadsSite::queries, "queries", "Tokens at the queries")
+      .add(&HeadsSite::keys, "keys", "Tokens at the keys")
+      .add(&HeadsSite::roles, "roles", "Of the keys: word, punctuation or separator")
+      .add(&HeadsSite::second_from, "second_from", "Of a pair of texts: the place where the second begins")
+      .add(&HeadsSite::asks_from_patches, "asks_from_patches", "Whether queries are patches of the image")
+      .add(&HeadsSite::reads_patches, "reads_patches", "Whether keys are patches of the image")
+      .add(&HeadsSite::maps, "maps", "f32 [layers, heads, rows, columns]: the largest weight of each cell")
+      .add(&HeadsSite::classes, "classes", "Of each head, layer by layer");
 }
 
-const Members<HeadsReply>& members_of(const HeadsReply* /*type*/) {
-  static const auto kMembers =
-      Members<HeadsReply>("HeadsReply")
-          .add(&HeadsReply::title, "title", "The model")
-          .add(&HeadsReply::kind, "kind", "decoder, encoder, …")
-          .add(&HeadsReply::sites, "sites", "Its attentions")
-          .add(&HeadsReply::asked, "asked", "The token at which it says something")
-          .add(&HeadsReply::asked_at, "asked_at", "The place of that token in its text, from 0")
-          .add(&HeadsReply::says, "says", "What it says there, the likeliest first")
-          .add(&HeadsReply::image, "image", "u8 [side, side, 3]: the picture that it sees")
-          .add(&HeadsReply::patches, "patches", "Patches along a side of the picture")
-          .add_cautions();
-  return kMembers;
+Members<HeadsReply> describe(const HeadsReply* /*type*/) {
+  return Members<HeadsReply>("HeadsReply")
+      .add(&HeadsReply::title, "title", "The model")
+      .add(&HeadsReply::kind, "kind", "decoder, encoder, …")
+      .add(&HeadsReply::sites, "sites", "Its attentions")
+      .add(&HeadsReply::asked, "asked", "The token at which it says something")
+      .add(&HeadsReply::asked_at, "asked_at", "The place of that token in its text, from 0")
+      .add(&HeadsReply::says, "says", "What it says there, the likeliest first")
+      .add(&HeadsReply::image, "image", "u8 [side, side, 3]: the picture that it sees")
+      .add(&HeadsReply::patches, "patches", "Patches along a side of the picture")
+      .add_cautions();
 }
 
-const Members<HeadPattern>& members_of(const HeadPattern* /*type*/) {
-  static const auto kMembers = Members<HeadPattern>("HeadPattern")
-                                   .add(&HeadPattern::word, "word", "A word for it")
-                                   .add(&HeadPattern::name, "name", "A phrase")
-                                   .add(&HeadPattern::share, "share", "Mean weight on its keys")
-                                   .add(&HeadPattern::rows, "rows", "Queries that have such a key");
-  return kMembers;
+Members<HeadPattern> describe(const HeadPattern* /*type*/) {
+  return Members<HeadPattern>("HeadPattern")
+      .add(&HeadPattern::word, "word", "A word for it")
+      .add(&HeadPattern::name, "name", "A phrase")
+      .add(&HeadPattern::share, "share", "Mean weight on its keys")
+      .add(&HeadPattern::rows, "rows", "Queries that have such a key");
 }
 
-const Members<HeadWords>& members_of(const HeadWords* /*type*/) {
-  static const auto kMembers =
-      Members<HeadWords>("HeadWords")
-          .add(&HeadWords::title, "title", "Model, layer and head")
-          .add(&HeadWords::queries, "queries", "Tokens at the queries")
-          .add(&HeadWords::keys, "keys", "Tokens at the keys")
-          .add(&HeadWords::roles, "roles", "Of the keys: word, punctuation or separator")
-          .add(&HeadWords::second_from, "second_from", "Of a pair of texts: the place where the second begins")
-          .add(&HeadWords::shown, "shown", "What the head does")
-          .add(&HeadWords::patterns, "patterns", "Mean weight on each pattern's keys");
-  return kMembers;
+Members<HeadWords> describe(const HeadWords* /*type*/) {
+  return Members<HeadWords>("HeadWords")
+      .add(&HeadWords::title, "title", "Model, layer and head")
+      .add(&HeadWords::queries, "queries", "Tokens at the queries")
+      .add(&HeadWords::keys, "keys", "Tokens at the keys")
+      .add(&HeadWords::roles, "roles", "Of the keys: word, punctuation or separator")
+      .add(&HeadWords::second_from, "second_from", "Of a pair of texts: the place where the second begins")
+      .add(&HeadWords::shown, "shown", "What the head does")
+      .add(&HeadWords::patterns, "patterns", "Mean weight on each pattern's keys");
 }
 
-const Members<HeadReply>& members_of(const HeadReply* /*type*/) {
-  static const auto kMembers = Members<HeadReply>("HeadReply")
-                                   .add(members_of(static_cast<const HeadWords*>(nullptr)))
-                                   .add(&HeadReply::weights, "weights", "f32 [queries, keys]")
-                                   .add(&HeadReply::times_uniform, "times_uniform",
-                                        "f32 [queries, keys]: each weight times the keys that its query can read")
-                                   .add(&HeadReply::hidden, "hidden", "b8 [queries, keys]: what is not read")
-                                   .add(&HeadReply::hidden_special, "hidden_special", "What hide_special has done")
-                                   .add(&HeadReply::key_totals, "key_totals", "f64 [keys]: weight on each key, summed")
-                                   .add(&HeadReply::query_totals, "query_totals", "f64 [queries]: sums of the rows")
-                                   .add(&HeadReply::seen, "seen", "i64 [queries]: keys that each can read")
-                                   .add(&HeadReply::entropy, "entropy", "f64 [queries], in nats");
-  return kMembers;
+Members<HeadReply> describe(const HeadReply* /*type*/) {
+  return Members<HeadReply>("HeadReply")
+      .add(members_of<HeadWords>())
+      .add(&HeadReply::weights, "weights", "f32 [queries, keys]")
+      .add(&HeadReply::times_uniform, "times_uniform",
+           "f32 [queries, keys]: each weight times the keys that its query can read")
+      .add(&HeadReply::hidden, "hidden", "b8 [queries, keys]: what is not read")
+      .add(&HeadReply::hidden_special, "hidden_special", "What hide_special has done")
+      .add(&HeadReply::key_totals, "key_totals", "f64 [keys]: weight on each key, summed")
+      .add(&HeadReply::query_totals, "query_totals", "f64 [queries]: sums of the rows")
+      .add(&HeadReply::seen, "seen", "i64 [queries]: keys that each can read")
+      .add(&HeadReply::entropy, "entropy", "f64 [queries], in nats");
 }
 
-const Members<HeadPartsReply>& members_of(const HeadPartsReply* /*type*/) {
-  static const auto kMembers =
-      Members<HeadPartsReply>("HeadPartsReply")
-          .add(members_of(static_cast<const HeadWords*>(nullptr)))
-          .add(&HeadPartsReply::q, "q", "f32 [queries, D], after rotation")
-          .add(&HeadPartsReply::k, "k", "f32 [keys, D]")
-          .add(&HeadPartsReply::lse, "lse", "f64 [queries]: log of the sum of exp of a row's scores")
-          .add(&HeadPartsReply::scale, "scale", "What q.k is multiplied by")
-          .add(&HeadPartsReply::softcap, "softcap", "c of c tanh(x / c)")
-          .add(&HeadPartsReply::bias, "bias", "f32 [queries, keys]: added to the scores")
-          .add(&HeadPartsReply::hidden, "hidden", "b8 [queries, keys]: what the mask hides")
-          .add(&HeadPartsReply::hidden_special, "hidden_special", "What hide_special would do");
-  return kMembers;
+Members<HeadPartsReply> describe(const HeadPartsReply* /*type*/) {
+  return Members<HeadPartsReply>("HeadPartsReply")
+      .add(members_of<HeadWords>())
+      .add(&HeadPartsReply::q, "q", "f32 [queries, D], after rotation")
+      .add(&HeadPartsReply::k, "k", "f32 [keys, D]")
+      .add(&HeadPartsReply::lse, "lse", "f64 [queries]: log of the sum of exp of a row's scores")
+      .add(&HeadPartsReply::scale, "scale", "What q.k is multiplied by")
+      .add(&HeadPartsReply::softcap, "softcap", "c of c tanh(x / c)")
+      .add(&HeadPartsReply::bias, "bias", "f32 [queries, keys]: added to the scores")
+      .add(&HeadPartsReply::hidden, "hidden", "b8 [queries, keys]: what the mask hides")
+      .add(&HeadPartsReply::hidden_special, "hidden_special", "What hide_special would do");
 }
 
-const Members<PairReply>& members_of(const PairReply* /*type*/) {
-  static const auto kMembers = Members<PairReply>("PairReply")
-                                   .add(&PairReply::query, "query", "Its token")
-                                   .add(&PairReply::key, "key", "Its token")
-                                   .add(&PairReply::q, "q", "f64 [D]")
-                                   .add(&PairReply::k, "k", "f64 [D]")
-                                   .add(&PairReply::products, "products", "f64 [D]: q times k, number by number")
-                                   .add(&PairReply::dot, "dot", "Their sum")
-                                   .add(&PairReply::scale, "scale", "What it is multiplied by")
-                                   .add(&PairReply::softcapped, "softcapped", "Their product after the softcap")
-                                   .add(&PairReply::bias, "bias", "What the bias adds to it")
-                                   .add(&PairReply::score, "score", "What softmax reads; null where the key is hidden")
-                                   .add(&PairReply::weight, "weight", "What comes of it")
-                                   .add(&PairReply::weight_left, "weight_left", "Its share without special tokens")
-                                   .add(&PairReply::uniform, "uniform", "The weight if all visible keys had the same");
-  return kMembers;
+Members<PairReply> describe(const PairReply* /*type*/) {
+  return Members<PairReply>("PairReply")
+      .add(&PairReply::query, "query", "Its token")
+      .add(&PairReply::key, "key", "Its token")
+      .add(&PairReply::q, "q", "f64 [D]")
+      .add(&PairReply::k, "k", "f64 [D]")
+      .add(&PairReply::products, "products", "f64 [D]: q times k, number by number")
+      .add(&PairReply::dot, "dot", "Their sum")
+      .add(&PairReply::scale, "scale", "What it is multiplied by")
+      .add(&PairReply::softcapped, "softcapped", "Their product after the softcap")
+      .add(&PairReply::bias, "bias", "What the bias adds to it")
+      .add(&PairReply::score, "score", "What softmax reads; null where the key is hidden")
+      .add(&PairReply::weight, "weight", "What comes of it")
+      .add(&PairReply::weight_left, "weight_left", "Its share without special tokens")
+      .add(&PairReply::uniform, "uniform", "The weight if all visible keys had the same");
 }
 
 }  // namespace qkv

@@ -51,49 +51,45 @@ const Fields<AboutRequest>& about_fields() {
   return kFields;
 }
 
-const Members<AboutColours>& members_of(const AboutColours* /*type*/) {
-  static const auto kMembers = Members<AboutColours>("AboutColours")
-                                   .add(&AboutColours::sequential, "sequential", "u8 [256, 3]: of weights from 0 on")
-                                   .add(&AboutColours::diverging, "diverging", "u8 [256, 3]: of numbers about 0");
-  return kMembers;
+Members<AboutColours> describe(const AboutColours* /*type*/) {
+  return Members<AboutColours>("AboutColours")
+      .add(&AboutColours::sequential, "sequential", "u8 [256, 3]: of weights from 0 on")
+      .add(&AboutColours::diverging, "diverging", "u8 [256, 3]: of numbers about 0");
 }
 
-const Members<AboutExample>& members_of(const AboutExample* /*type*/) {
-  static const auto kMembers = Members<AboutExample>("AboutExample")
-                                   .add(&AboutExample::text, "text", "What it reads; empty for a held-out example")
-                                   .add(&AboutExample::example, "example", "Or which held-out example")
-                                   .add(&AboutExample::site, "site", "Of a head worth a look")
-                                   .add(&AboutExample::layer, "layer", "Likewise")
-                                   .add(&AboutExample::head, "head", "Likewise")
-                                   .add(&AboutExample::query, "query", "A query where there is something to see")
-                                   .add(&AboutExample::key, "key", "The key that it reads there")
-                                   .add(&AboutExample::look, "look", "What is seen there");
-  return kMembers;
+Members<AboutExample> describe(const AboutExample* /*type*/) {
+  return Members<AboutExample>("AboutExample")
+      .add(&AboutExample::text, "text", "What it reads; empty for a held-out example")
+      .add(&AboutExample::example, "example", "Or which held-out example")
+      .add(&AboutExample::site, "site", "Of a head worth a look")
+      .add(&AboutExample::layer, "layer", "Likewise")
+      .add(&AboutExample::head, "head", "Likewise")
+      .add(&AboutExample::query, "query", "A query where there is something to see")
+      .add(&AboutExample::key, "key", "The key that it reads there")
+      .add(&AboutExample::look, "look", "What is seen there");
 }
 
-const Members<AboutModel>& members_of(const AboutModel* /*type*/) {
-  static const auto kMembers = Members<AboutModel>("AboutModel")
-                                   .add(&AboutModel::name, "name", "What the field `model` takes")
-                                   .add(&AboutModel::task, "task", "What it has learnt, in a line")
-                                   .add(&AboutModel::examples, "examples", "What to try with it");
-  return kMembers;
+Members<AboutModel> describe(const AboutModel* /*type*/) {
+  return Members<AboutModel>("AboutModel")
+      .add(&AboutModel::name, "name", "What the field `model` takes")
+      .add(&AboutModel::task, "task", "What it has learnt, in a line")
+      .add(&AboutModel::examples, "examples", "What to try with it");
 }
 
-const Members<AboutReply>& members_of(const AboutReply* /*type*/) {
-  static const auto kMembers = Members<AboutReply>("AboutReply")
-                                   .add(&AboutReply::version, "version", "Of qkv")
-                                   .add(&AboutReply::processor, "processor", "Its model")
-                                   .add(&AboutReply::target, "target", "The kernels that run on it")
-                                   .add(&AboutReply::threads, "threads", "How many of them at once")
-                                   .add(&AboutReply::model, "model", "The model that the command named")
-                                   .add(&AboutReply::text, "text", "The text that it named")
-                                   .add(&AboutReply::mask, "mask", "The mask that it named")
-                                   .add(&AboutReply::file, "file", "The long text that it named")
-                                   .add(&AboutReply::probe, "probe", "The title of the probe that it shows")
-                                   .add(&AboutReply::models, "models", "Those in the box")
-                                   .add(&AboutReply::light, "light", "Colours for a light ground")
-                                   .add(&AboutReply::dark, "dark", "Colours for a dark ground");
-  return kMembers;
+Members<AboutReply> describe(const AboutReply* /*type*/) {
+  return Members<AboutReply>("AboutReply")
+      .add(&AboutReply::version, "version", "Of qkv")
+      .add(&AboutReply::processor, "processor", "Its model")
+      .add(&AboutReply::target, "target", "The kernels that run on it")
+      .add(&AboutReply::threads, "threads", "How many of them at once")
+      .add(&AboutReply::model, "model", "The model that the command named")
+      .add(&AboutReply::text, "text", "The text that it named")
+      .add(&AboutReply::mask, "mask", "The mask that it named")
+      .add(&AboutReply::file, "file", "The long text that it named")
+      .add(&AboutReply::probe, "probe", "The title of the probe that it shows")
+      .add(&AboutReply::models, "models", "Those in the box")
+      .add(&AboutReply::light, "light", "Colours for a light ground")
+      .add(&AboutReply::dark, "dark", "Colours for a dark ground");
 }
 
 api_detail::Answerer api_detail::about_question() {

@@ -113,48 +113,43 @@ InfoReply machine_info() {
   return reply;
 }
 
-const Members<InfoBuild>& members_of(const InfoBuild* /*type*/) {
-  static const auto kMembers = Members<InfoBuild>("InfoBuild")
-                                   .add(&InfoBuild::compiler, "compiler", "Name and version")
-                                   .add(&InfoBuild::type, "type", "Release, Debug, …")
-                                   .add(&InfoBuild::flags, "flags", "As CMake passed them")
-                                   .add(&InfoBuild::commit, "commit", "Of the source tree; null if it is not known")
-                                   .add(&InfoBuild::targets, "targets", "CPU targets that it holds beside reference")
-                                   .add(&InfoBuild::left_out, "left_out", "Those that it could hold");
-  return kMembers;
+Members<InfoBuild> describe(const InfoBuild* /*type*/) {
+  return Members<InfoBuild>("InfoBuild")
+      .add(&InfoBuild::compiler, "compiler", "Name and version")
+      .add(&InfoBuild::type, "type", "Release, Debug, …")
+      .add(&InfoBuild::flags, "flags", "As CMake passed them")
+      .add(&InfoBuild::commit, "commit", "Of the source tree; null if it is not known")
+      .add(&InfoBuild::targets, "targets", "CPU targets that it holds beside reference")
+      .add(&InfoBuild::left_out, "left_out", "Those that it could hold");
 }
 
-const Members<InfoCpu>& members_of(const InfoCpu* /*type*/) {
-  static const auto kMembers = Members<InfoCpu>("InfoCpu")
-                                   .add(&InfoCpu::model, "model", "The processor's name")
-                                   .add(&InfoCpu::threads, "threads", "That the machine offers")
-                                   .add(&InfoCpu::used, "used", "That a call uses")
-                                   .add(&InfoCpu::instructions, "instructions", "Sets of them that kernels can use");
-  return kMembers;
+Members<InfoCpu> describe(const InfoCpu* /*type*/) {
+  return Members<InfoCpu>("InfoCpu")
+      .add(&InfoCpu::model, "model", "The processor's name")
+      .add(&InfoCpu::threads, "threads", "That the machine offers")
+      .add(&InfoCpu::used, "used", "That a call uses")
+      .add(&InfoCpu::instructions, "instructions", "Sets of them that kernels can use");
 }
 
-const Members<InfoTarget>& members_of(const InfoTarget* /*type*/) {
+Members<InfoTarget> describe(const InfoTarget* /*type*/) {
   using T = InfoTarget;
-  static const auto kMembers =
-      Members<T>("InfoTarget")
-          .add(&T::name, "name", "As QKV_FORCE_TARGET takes it")
-          .add(&T::instructions, "instructions", "What the machine must offer")
-          .add(&T::line, "line", "What it multiplies")
-          .add(&T::substitute, "substitute", "The target that does the rest; null if there is none")
-          .add(&T::compiled, "compiled", "Whether this build holds it")
-          .add(&T::runs_here, "runs_here", "Whether the machine offers the instructions")
-          .add(&T::chosen, "chosen", "Whether calls use it: one target is chosen");
-  return kMembers;
+  return Members<T>("InfoTarget")
+      .add(&T::name, "name", "As QKV_FORCE_TARGET takes it")
+      .add(&T::instructions, "instructions", "What the machine must offer")
+      .add(&T::line, "line", "What it multiplies")
+      .add(&T::substitute, "substitute", "The target that does the rest; null if there is none")
+      .add(&T::compiled, "compiled", "Whether this build holds it")
+      .add(&T::runs_here, "runs_here", "Whether the machine offers the instructions")
+      .add(&T::chosen, "chosen", "Whether calls use it: one target is chosen");
 }
 
-const Members<InfoReply>& members_of(const InfoReply* /*type*/) {
-  static const auto kMembers = Members<InfoReply>("InfoReply")
-                                   .add(&InfoReply::version, "version", "Of qkv")
-                                   .add(&InfoReply::build, "build", "How it was built")
-                                   .add(&InfoReply::cpu, "cpu", "The machine")
-                                   .add(&InfoReply::targets, "targets", "All that qkv knows, the slowest first")
-                                   .add(&InfoReply::runs_on, "runs_on", "The target of each dtype");
-  return kMembers;
+Members<InfoReply> describe(const InfoReply* /*type*/) {
+  return Members<InfoReply>("InfoReply")
+      .add(&InfoReply::version, "version", "Of qkv")
+      .add(&InfoReply::build, "build", "How it was built")
+      .add(&InfoReply::cpu, "cpu", "The machine")
+      .add(&InfoReply::targets, "targets", "All that qkv knows, the slowest first")
+      .add(&InfoReply::runs_on, "runs_on", "The target of each dtype");
 }
 
 }  // namespace qkv

@@ -135,56 +135,51 @@ const Fields<LearnRequest>& learn_fields() {
   return kFields;
 }
 
-const Members<LearnRun>& members_of(const LearnRun* /*type*/) {
-  static const auto kMembers = Members<LearnRun>("LearnRun")
-                                   .add(&LearnRun::directory, "directory", "What the field `run` takes")
-                                   .add(&LearnRun::task, "task", "What is learnt")
-                                   .add(&LearnRun::done, "done", "Steps so far")
-                                   .add(&LearnRun::steps, "steps", "Of the whole run")
-                                   .add(&LearnRun::at_work, "at_work", "Whether a process trains there now");
-  return kMembers;
+Members<LearnRun> describe(const LearnRun* /*type*/) {
+  return Members<LearnRun>("LearnRun")
+      .add(&LearnRun::directory, "directory", "What the field `run` takes")
+      .add(&LearnRun::task, "task", "What is learnt")
+      .add(&LearnRun::done, "done", "Steps so far")
+      .add(&LearnRun::steps, "steps", "Of the whole run")
+      .add(&LearnRun::at_work, "at_work", "Whether a process trains there now");
 }
 
-const Members<LearnExamination>& members_of(const LearnExamination* /*type*/) {
-  static const auto kMembers = Members<LearnExamination>("LearnExamination")
-                                   .add(&LearnExamination::step, "step", "After which step")
-                                   .add(&LearnExamination::accuracy, "accuracy", "Share of right answers, held out")
-                                   .add(&LearnExamination::loss, "loss", "On the same examples, in nats");
-  return kMembers;
+Members<LearnExamination> describe(const LearnExamination* /*type*/) {
+  return Members<LearnExamination>("LearnExamination")
+      .add(&LearnExamination::step, "step", "After which step")
+      .add(&LearnExamination::accuracy, "accuracy", "Share of right answers, held out")
+      .add(&LearnExamination::loss, "loss", "On the same examples, in nats");
 }
 
-const Members<LearnModel>& members_of(const LearnModel* /*type*/) {
-  static const auto kMembers = Members<LearnModel>("LearnModel")
-                                   .add(&LearnModel::step, "step", "After so many steps")
-                                   .add(&LearnModel::path, "path", "What the field `model` of heads and head takes");
-  return kMembers;
+Members<LearnModel> describe(const LearnModel* /*type*/) {
+  return Members<LearnModel>("LearnModel")
+      .add(&LearnModel::step, "step", "After so many steps")
+      .add(&LearnModel::path, "path", "What the field `model` of heads and head takes");
 }
 
-const Members<LearnTask>& members_of(const LearnTask* /*type*/) {
-  static const auto kMembers = Members<LearnTask>("LearnTask")
-                                   .add(&LearnTask::name, "name", "What the field `task` of train takes")
-                                   .add(&LearnTask::description, "description", "A line")
-                                   .add(&LearnTask::steps, "steps", "Of its recipe");
-  return kMembers;
+Members<LearnTask> describe(const LearnTask* /*type*/) {
+  return Members<LearnTask>("LearnTask")
+      .add(&LearnTask::name, "name", "What the field `task` of train takes")
+      .add(&LearnTask::description, "description", "A line")
+      .add(&LearnTask::steps, "steps", "Of its recipe");
 }
 
-const Members<LearnReply>& members_of(const LearnReply* /*type*/) {
+Members<LearnReply> describe(const LearnReply* /*type*/) {
   using R = LearnReply;
-  static const auto kMembers = Members<R>("LearnReply")
-                                   .add(&R::tasks, "tasks", "What can be learnt here, by the question train")
-                                   .add(&R::runs, "runs", "Below the directory in which qkv was started")
-                                   .add(&R::run, "run", "The one that was asked for")
-                                   .add(&R::step, "step", "i64 [n]: the steps that are drawn")
-                                   .add(&R::loss, "loss", "f64 [n]: of the step's batches, in nats")
-                                   .add(&R::gradient_norm, "gradient_norm", "f64 [n]: before clipping")
-                                   .add(&R::rate, "rate", "f64 [n]: the learning rate")
-                                   .add(&R::every, "every", "Each so many-th step is drawn, and the last")
-                                   .add(&R::seconds, "seconds", "Of the run so far")
-                                   .add(&R::examined, "examined", "Accuracies on held-out examples")
-                                   .add(&R::kept, "kept", "Models on the way")
-                                   .add(&R::goal, "goal", "The accuracy that the task asks for")
-                                   .add(&R::sentence, "sentence", "In words");
-  return kMembers;
+  return Members<R>("LearnReply")
+      .add(&R::tasks, "tasks", "What can be learnt here, by the question train")
+      .add(&R::runs, "runs", "Below the directory in which qkv was started")
+      .add(&R::run, "run", "The one that was asked for")
+      .add(&R::step, "step", "i64 [n]: the steps that are drawn")
+      .add(&R::loss, "loss", "f64 [n]: of the step's batches, in nats")
+      .add(&R::gradient_norm, "gradient_norm", "f64 [n]: before clipping")
+      .add(&R::rate, "rate", "f64 [n]: the learning rate")
+      .add(&R::every, "every", "Each so many-th step is drawn, and the last")
+      .add(&R::seconds, "seconds", "Of the run so far")
+      .add(&R::examined, "examined", "Accuracies on held-out examples")
+      .add(&R::kept, "kept", "Models on the way")
+      .add(&R::goal, "goal", "The accuracy that the task asks for")
+      .add(&R::sentence, "sentence", "In words");
 }
 
 api_detail::Answerer api_detail::learn_question() {

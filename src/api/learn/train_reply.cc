@@ -101,69 +101,61 @@ std::string as_text(const TrainReport& report, const TrainPlace& place) {
   return text + fmt::format("\nwritten to {}: model, checkpoint, log.jsonl, loss.svg, loss.png\n", place.directory);
 }
 
-const Members<TrainedStep>& members_of(const TrainedStep* /*type*/) {
-  static const auto kMembers = Members<TrainedStep>("TrainedStep")
-                                   .add(&TrainedStep::step, "step", "Counted from 1")
-                                   .add(&TrainedStep::seconds, "seconds", "Of the run until then");
-  return kMembers;
+Members<TrainedStep> describe(const TrainedStep* /*type*/) {
+  return Members<TrainedStep>("TrainedStep")
+      .add(&TrainedStep::step, "step", "Counted from 1")
+      .add(&TrainedStep::seconds, "seconds", "Of the run until then");
 }
 
-const Members<TrainedScore>& members_of(const TrainedScore* /*type*/) {
-  static const auto kMembers =
-      Members<TrainedScore>("TrainedScore")
-          .add(&TrainedScore::weight, "weight", "Mean weight on the pattern's keys; null where no query has any")
-          .add(&TrainedScore::hit, "hit", "Share of the queries whose largest weight is there; null likewise");
-  return kMembers;
+Members<TrainedScore> describe(const TrainedScore* /*type*/) {
+  return Members<TrainedScore>("TrainedScore")
+      .add(&TrainedScore::weight, "weight", "Mean weight on the pattern's keys; null where no query has any")
+      .add(&TrainedScore::hit, "hit", "Share of the queries whose largest weight is there; null likewise");
 }
 
-const Members<TrainedHead>& members_of(const TrainedHead* /*type*/) {
-  static const auto kMembers = Members<TrainedHead>("TrainedHead")
-                                   .add(&TrainedHead::layer, "layer", "Its layer")
-                                   .add(&TrainedHead::head, "head", "Its place there")
-                                   .add(members_of(static_cast<const TrainedScore*>(nullptr)));
-  return kMembers;
+Members<TrainedHead> describe(const TrainedHead* /*type*/) {
+  return Members<TrainedHead>("TrainedHead")
+      .add(&TrainedHead::layer, "layer", "Its layer")
+      .add(&TrainedHead::head, "head", "Its place there")
+      .add(members_of<TrainedScore>());
 }
 
-const Members<TrainedPattern>& members_of(const TrainedPattern* /*type*/) {
-  static const auto kMembers = Members<TrainedPattern>("TrainedPattern")
-                                   .add(&TrainedPattern::relation, "relation", "Its name")
-                                   .add(&TrainedPattern::site, "site", "tokens, source or cross")
-                                   .add(&TrainedPattern::layers, "layers", "Of each layer its heads")
-                                   .add(&TrainedPattern::best, "best", "The head with the largest mean weight");
-  return kMembers;
+Members<TrainedPattern> describe(const TrainedPattern* /*type*/) {
+  return Members<TrainedPattern>("TrainedPattern")
+      .add(&TrainedPattern::relation, "relation", "Its name")
+      .add(&TrainedPattern::site, "site", "tokens, source or cross")
+      .add(&TrainedPattern::layers, "layers", "Of each layer its heads")
+      .add(&TrainedPattern::best, "best", "The head with the largest mean weight");
 }
 
-const Members<TrainReply>& members_of(const TrainReply* /*type*/) {
+Members<TrainReply> describe(const TrainReply* /*type*/) {
   using R = TrainReply;
-  static const auto kMembers =
-      Members<R>("TrainReply")
-          .add(&R::task, "task", "What was learnt")
-          .add(&R::model, "model", "Its config, as the model's file has it")
-          .add(&R::parameters, "parameters", "How many")
-          .add(&R::steps, "steps", "That are done")
-          .add(&R::batch, "batch", "Examples of a step")
-          .add(&R::learning_rate, "learning_rate", "The highest")
-          .add(&R::seconds, "seconds", "Of the whole run")
-          .add(&R::reached_at, "reached_at", "Where the goal was first met")
-          .add(&R::examples, "examples", "Held out, of the last examination")
-          .add(&R::answers, "answers", "Tokens of them that were asked for")
-          .add(&R::accuracy, "accuracy", "Share of the answers that are right")
-          .add(&R::goal, "goal", "Share that the task asks for")
-          .add(&R::held_out_loss, "held_out_loss", "Mean over these examples, in nats")
-          .add(&R::pattern_examples, "pattern_examples", "Held out, by which the heads are scored")
-          .add(&R::patterns, "patterns", "Those that a solved model must show")
-          .add_cautions();
-  return kMembers;
+  return Members<R>("TrainReply")
+      .add(&R::task, "task", "What was learnt")
+      .add(&R::model, "model", "Its config, as the model's file has it")
+      .add(&R::parameters, "parameters", "How many")
+      .add(&R::steps, "steps", "That are done")
+      .add(&R::batch, "batch", "Examples of a step")
+      .add(&R::learning_rate, "learning_rate", "The highest")
+      .add(&R::seconds, "seconds", "Of the whole run")
+      .add(&R::reached_at, "reached_at", "Where the goal was first met")
+      .add(&R::examples, "examples", "Held out, of the last examination")
+      .add(&R::answers, "answers", "Tokens of them that were asked for")
+      .add(&R::accuracy, "accuracy", "Share of the answers that are right")
+      .add(&R::goal, "goal", "Share that the task asks for")
+      .add(&R::held_out_loss, "held_out_loss", "Mean over these examples, in nats")
+      .add(&R::pattern_examples, "pattern_examples", "Held out, by which the heads are scored")
+      .add(&R::patterns, "patterns", "Those that a solved model must show")
+      .add_cautions();
 }
 
-const Members<TrainTokenizerReply>& members_of(const TrainTokenizerReply* /*type*/) {
+Members<TrainTokenizerReply> describe(const TrainTokenizerReply* /*type*/) {
   using R = TrainTokenizerReply;
-  static const auto kMembers = Members<R>("TrainTokenizerReply")
-                                   .add(&R::pieces, "pieces", "Of the vocabulary")
-                                   .add(&R::bytes, "bytes", "Of the text")
-                                   .add(&R::tokens, "tokens", "That the text is in these pieces")
-                                   .add(&R::out, "out", "Where the tokenizer is written");
-  return kMembers;
+  return Members<R>("TrainTokenizerReply")
+      .add(&R::pieces, "pieces", "Of the vocabulary")
+      .add(&R::bytes, "bytes", "Of the text")
+      .add(&R::tokens, "tokens", "That the text is in these pieces")
+      .add(&R::out, "out", "Where the tokenizer is written");
 }
 
 }  // namespace qkv

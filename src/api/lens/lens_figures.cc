@@ -48,66 +48,58 @@ LensFigures lens_figures(const LensReport& report, const std::string& model) {
   return figures;
 }
 
-const Members<LensToken>& members_of(const LensToken* /*type*/) {
-  static const auto kMembers = Members<LensToken>("LensToken")
-                                   .add(&LensToken::token, "token", "Its number")
-                                   .add(&LensToken::piece, "piece", "As people read it")
-                                   .add(&LensToken::probability, "probability", "Of it, there");
-  return kMembers;
+Members<LensToken> describe(const LensToken* /*type*/) {
+  return Members<LensToken>("LensToken")
+      .add(&LensToken::token, "token", "Its number")
+      .add(&LensToken::piece, "piece", "As people read it")
+      .add(&LensToken::probability, "probability", "Of it, there");
 }
 
-const Members<LensLayer>& members_of(const LensLayer* /*type*/) {
+Members<LensLayer> describe(const LensLayer* /*type*/) {
   using L = LensLayer;
-  static const auto kMembers =
-      Members<L>("LensLayer")
-          .add(&L::layer, "layer", "input, which block 0 reads, then the number of the block whose output is read")
-          .add(&L::logit, "logit", "Of the answer at the place")
-          .add(&L::probability, "probability", "Likewise")
-          .add(&L::rank, "rank", "Likewise; 1 is the likeliest")
-          .add(&L::answer_probabilities, "answer_probabilities", "The answer's at each place")
-          .add(&L::said, "said", "The likeliest token at each place");
-  return kMembers;
+  return Members<L>("LensLayer")
+      .add(&L::layer, "layer", "input, which block 0 reads, then the number of the block whose output is read")
+      .add(&L::logit, "logit", "Of the answer at the place")
+      .add(&L::probability, "probability", "Likewise")
+      .add(&L::rank, "rank", "Likewise; 1 is the likeliest")
+      .add(&L::answer_probabilities, "answer_probabilities", "The answer's at each place")
+      .add(&L::said, "said", "The likeliest token at each place");
 }
 
-const Members<LensLayerParts>& members_of(const LensLayerParts* /*type*/) {
+Members<LensLayerParts> describe(const LensLayerParts* /*type*/) {
   using P = LensLayerParts;
-  static const auto kMembers = Members<P>("LensLayerParts")
-                                   .add(&P::heads, "heads", "What each head of self-attention adds")
-                                   .add_if_there(&P::cross, "cross", "Likewise of cross-attention")
-                                   .add(&P::biases, "biases", "Of their output maps, and of norms after them")
-                                   .add(&P::feed_forward, "feed_forward", "What the feed-forward layer adds");
-  return kMembers;
+  return Members<P>("LensLayerParts")
+      .add(&P::heads, "heads", "What each head of self-attention adds")
+      .add_if_there(&P::cross, "cross", "Likewise of cross-attention")
+      .add(&P::biases, "biases", "Of their output maps, and of norms after them")
+      .add(&P::feed_forward, "feed_forward", "What the feed-forward layer adds");
 }
 
-const Members<LensParts>& members_of(const LensParts* /*type*/) {
+Members<LensParts> describe(const LensParts* /*type*/) {
   using P = LensParts;
-  static const auto kMembers =
-      Members<P>("LensParts")
-          .add(&P::logit, "logit", "That the model computed, or a difference of two")
-          .add(&P::sum, "sum", "Of all parts")
-          .add(&P::input, "input", "What the embedding adds")
-          .add(&P::last_biases, "last_biases", "Of the last norm and of the output map")
-          .add_if_there(&P::against, "against", "The token whose logit is taken off")
-          .add(&P::layers, "layers", "What each layer adds")
-          .add(&P::keys, "keys", "What each head reads from each key, layer by layer")
-          .add_if_there(&P::cross_key_tokens, "cross_key_tokens", "The keys of cross-attention")
-          .add_if_there(&P::cross_keys, "cross_keys", "What is read from them, as keys");
-  return kMembers;
+  return Members<P>("LensParts")
+      .add(&P::logit, "logit", "That the model computed, or a difference of two")
+      .add(&P::sum, "sum", "Of all parts")
+      .add(&P::input, "input", "What the embedding adds")
+      .add(&P::last_biases, "last_biases", "Of the last norm and of the output map")
+      .add_if_there(&P::against, "against", "The token whose logit is taken off")
+      .add(&P::layers, "layers", "What each layer adds")
+      .add(&P::keys, "keys", "What each head reads from each key, layer by layer")
+      .add_if_there(&P::cross_key_tokens, "cross_key_tokens", "The keys of cross-attention")
+      .add_if_there(&P::cross_keys, "cross_keys", "What is read from them, as keys");
 }
 
-const Members<LensFigures>& members_of(const LensFigures* /*type*/) {
+Members<LensFigures> describe(const LensFigures* /*type*/) {
   using F = LensFigures;
-  static const auto kMembers =
-      Members<F>("LensFigures")
-          .add(&F::model, "model", "Whose layers")
-          .add(&F::tokens, "tokens", "The text")
-          .add(&F::place, "place", "Where it is looked at")
-          .add(&F::answer, "answer", "The token that is asked for")
-          .add(&F::is_expected, "is_expected", "Whether the task, or the text, has it there")
-          .add(&F::layers, "layers", "From the input up")
-          .add(&F::parts, "parts", "What adds up to the logit; null where the residual stream is no such sum")
-          .add_cautions();
-  return kMembers;
+  return Members<F>("LensFigures")
+      .add(&F::model, "model", "Whose layers")
+      .add(&F::tokens, "tokens", "The text")
+      .add(&F::place, "place", "Where it is looked at")
+      .add(&F::answer, "answer", "The token that is asked for")
+      .add(&F::is_expected, "is_expected", "Whether the task, or the text, has it there")
+      .add(&F::layers, "layers", "From the input up")
+      .add(&F::parts, "parts", "What adds up to the logit; null where the residual stream is no such sum")
+      .add_cautions();
 }
 
 }  // namespace qkv

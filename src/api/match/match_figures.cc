@@ -34,23 +34,20 @@ MatchFigures match_figures(const MatchRequest& request, const MatchFound& found)
   return figures;
 }
 
-const Members<MatchFigures>& members_of(const MatchFigures* /*type*/) {
+Members<MatchFigures> describe(const MatchFigures* /*type*/) {
   using F = MatchFigures;
-  static const auto kMembers =
-      Members<F>("MatchFigures")
-          .add(&F::model, "model", "The two towers")
-          .add(&F::loss, "loss", "That they learned by: softmax or sigmoid")
-          .add(&F::images, "images", "The files")
-          .add(&F::captions, "captions", "The texts")
-          .add(&F::cosines, "cosines", "A row for each image, as logits and probabilities have")
-          .add(&F::logits, "logits", "Of each pair")
-          .add(&F::probabilities, "probabilities",
-               "By softmax: that each text is the one of the image; else of each pair")
-          .add(&F::best_caption, "best_caption", "Of each image, from 0")
-          .add(&F::best_image, "best_image", "Of each caption, from 0")
-          .add_if_there(&F::explanation, "explanation", "What each cosine rests on; without `maps` left out")
-          .add_cautions();
-  return kMembers;
+  return Members<F>("MatchFigures")
+      .add(&F::model, "model", "The two towers")
+      .add(&F::loss, "loss", "That they learned by: softmax or sigmoid")
+      .add(&F::images, "images", "The files")
+      .add(&F::captions, "captions", "The texts")
+      .add(&F::cosines, "cosines", "A row for each image, as logits and probabilities have")
+      .add(&F::logits, "logits", "Of each pair")
+      .add(&F::probabilities, "probabilities", "By softmax: that each text is the one of the image; else of each pair")
+      .add(&F::best_caption, "best_caption", "Of each image, from 0")
+      .add(&F::best_image, "best_image", "Of each caption, from 0")
+      .add_if_there(&F::explanation, "explanation", "What each cosine rests on; without `maps` left out")
+      .add_cautions();
 }
 
 }  // namespace qkv

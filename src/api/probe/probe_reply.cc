@@ -82,26 +82,24 @@ ProbeFigures probe_figures(const ProbeInputs& inputs, const ProbeReply& reply) {
   return figures;
 }
 
-const Members<ProbeFigures>& members_of(const ProbeFigures* /*type*/) {
+Members<ProbeFigures> describe(const ProbeFigures* /*type*/) {
   using F = ProbeFigures;
-  static const auto kMembers =
-      Members<F>("ProbeFigures")
-          .add(members_of(static_cast<const MatrixExtents*>(nullptr)))
-          .add(&F::batch, "batch", "Which entry")
-          .add(&F::heads, "heads", "Which heads")
-          .add(&F::model, "model", "Of a model: which, what it read, and which attention")
-          .add(&F::text, "text", "Of a text that is made up: which")
-          .add(&F::queries, "queries", "Tokens at the queries, where they are known")
-          .add(&F::keys, "keys", "Tokens at the keys, likewise")
-          .add(members_of(static_cast<const AppliedOptions*>(nullptr)))
-          .add(&F::stage, "stage", "Which of the matrices")
-          .add(&F::area, "area", "Of a map of a rectangle: first and last query and key, each last one beyond it")
-          .add(&F::means, "means", "Of each head: the mean of each column of the statistics")
-          .add(&F::arrays, "arrays",
-               "map, map_visible, row, tile, top_keys, top_weights, key_totals and the statistics' "
-               "columns, as asked for; of several heads the first axis counts them")
-          .add_cautions();
-  return kMembers;
+  return Members<F>("ProbeFigures")
+      .add(members_of<MatrixExtents>())
+      .add(&F::batch, "batch", "Which entry")
+      .add(&F::heads, "heads", "Which heads")
+      .add(&F::model, "model", "Of a model: which, what it read, and which attention")
+      .add(&F::text, "text", "Of a text that is made up: which")
+      .add(&F::queries, "queries", "Tokens at the queries, where they are known")
+      .add(&F::keys, "keys", "Tokens at the keys, likewise")
+      .add(members_of<AppliedOptions>())
+      .add(&F::stage, "stage", "Which of the matrices")
+      .add(&F::area, "area", "Of a map of a rectangle: first and last query and key, each last one beyond it")
+      .add(&F::means, "means", "Of each head: the mean of each column of the statistics")
+      .add(&F::arrays, "arrays",
+           "map, map_visible, row, tile, top_keys, top_weights, key_totals and the statistics' "
+           "columns, as asked for; of several heads the first axis counts them")
+      .add_cautions();
 }
 
 ProbeFigures answer(const ProbeRequest& request) {

@@ -55,34 +55,31 @@ MatrixExtents matrix_extents(const MaskShape& shape) {
   return {.B = B, .Hq = H, .Tq = Tq, .Tk = Tk};
 }
 
-const Members<MatrixExtents>& members_of(const MatrixExtents* /*type*/) {
+Members<MatrixExtents> describe(const MatrixExtents* /*type*/) {
   using E = MatrixExtents;
-  static const auto kMembers = Members<E>("MatrixExtents")
-                                   .add(&E::B, "B", "Batch entries")
-                                   .add(&E::Hq, "Hq", "Query heads")
-                                   .add(&E::Tq, "Tq", "Queries")
-                                   .add(&E::Tk, "Tk", "Keys");
-  return kMembers;
+  return Members<E>("MatrixExtents")
+      .add(&E::B, "B", "Batch entries")
+      .add(&E::Hq, "Hq", "Query heads")
+      .add(&E::Tq, "Tq", "Queries")
+      .add(&E::Tk, "Tk", "Keys");
 }
 
-const Members<AppliedDropout>& members_of(const AppliedDropout* /*type*/) {
-  static const auto kMembers = Members<AppliedDropout>("AppliedDropout")
-                                   .add(&AppliedDropout::p, "p", "With which probability a weight is dropped")
-                                   .add(&AppliedDropout::seed, "seed", "By which it is drawn");
-  return kMembers;
+Members<AppliedDropout> describe(const AppliedDropout* /*type*/) {
+  return Members<AppliedDropout>("AppliedDropout")
+      .add(&AppliedDropout::p, "p", "With which probability a weight is dropped")
+      .add(&AppliedDropout::seed, "seed", "By which it is drawn");
 }
 
-const Members<AppliedOptions>& members_of(const AppliedOptions* /*type*/) {
+Members<AppliedOptions> describe(const AppliedOptions* /*type*/) {
   using A = AppliedOptions;
-  static const auto kMembers = Members<A>("AppliedOptions")
-                                   .add(&A::scale, "scale", "Factor of the scores")
-                                   .add(&A::softcap, "softcap", "c * tanh(x / c)")
-                                   .add(&A::bias, "bias", "Added to the scores")
-                                   .add(&A::mask, "mask", "As it was read")
-                                   .add(&A::dropout, "dropout", "Of the weights")
-                                   .add(&A::sinks, "sinks", "Of each head; empty without any")
-                                   .add(&A::target, "target", "The kernels that ran");
-  return kMembers;
+  return Members<A>("AppliedOptions")
+      .add(&A::scale, "scale", "Factor of the scores")
+      .add(&A::softcap, "softcap", "c * tanh(x / c)")
+      .add(&A::bias, "bias", "Added to the scores")
+      .add(&A::mask, "mask", "As it was read")
+      .add(&A::dropout, "dropout", "Of the weights")
+      .add(&A::sinks, "sinks", "Of each head; empty without any")
+      .add(&A::target, "target", "The kernels that ran");
 }
 
 }  // namespace qkv

@@ -62,14 +62,13 @@ std::vector<Answerer> api_detail::questions_that_write() {
   };
 }
 
-const Members<PageReply>& members_of(const PageReply* /*reply*/) {
-  static const Members<PageReply> kMembers = [] {
+Members<PageReply> describe(const PageReply* /*reply*/) {
+  return [] {
     Members<PageReply> members("PageReply");
     members.add_if_there(&PageReply::page, "page", "The file's text, where no file was named");
     members.add_if_there(&PageReply::file, "export", "The file that was written");
     return members;
   }();
-  return kMembers;
 }
 
 }  // namespace qkv

@@ -33,38 +33,34 @@ SyntaxReply syntax_reply(const SyntaxAnalysis& analysis, const std::string& mode
   return reply;
 }
 
-const Members<SyntaxHead>& members_of(const SyntaxHead* /*type*/) {
-  static const auto kMembers = Members<SyntaxHead>("SyntaxHead")
-                                   .add(&SyntaxHead::layer, "layer", "Its layer")
-                                   .add(&SyntaxHead::head, "head", "Its place there");
-  return kMembers;
+Members<SyntaxHead> describe(const SyntaxHead* /*type*/) {
+  return Members<SyntaxHead>("SyntaxHead")
+      .add(&SyntaxHead::layer, "layer", "Its layer")
+      .add(&SyntaxHead::head, "head", "Its place there");
 }
 
-const Members<SyntaxRelation>& members_of(const SyntaxRelation* /*type*/) {
+Members<SyntaxRelation> describe(const SyntaxRelation* /*type*/) {
   using R = SyntaxRelation;
-  static const auto kMembers =
-      Members<R>("SyntaxRelation")
-          .add(&R::relation, "relation", "Its label, without a subtype")
-          .add(&R::direction, "direction", "to head, from the dependent; or to dependent")
-          .add(&R::pairs, "pairs", "How many there are")
-          .add(&R::best, "best", "The head that finds most; null where none finds any")
-          .add(&R::accuracies, "accuracies", "Share of the pairs that each head finds, layer by layer")
-          .add(&R::offset, "offset", "The best guess at a fixed distance: -1 is the word before; null likewise")
-          .add(&R::offset_accuracy, "offset_accuracy", "Share of the pairs that it finds");
-  return kMembers;
+  return Members<R>("SyntaxRelation")
+      .add(&R::relation, "relation", "Its label, without a subtype")
+      .add(&R::direction, "direction", "to head, from the dependent; or to dependent")
+      .add(&R::pairs, "pairs", "How many there are")
+      .add(&R::best, "best", "The head that finds most; null where none finds any")
+      .add(&R::accuracies, "accuracies", "Share of the pairs that each head finds, layer by layer")
+      .add(&R::offset, "offset", "The best guess at a fixed distance: -1 is the word before; null likewise")
+      .add(&R::offset_accuracy, "offset_accuracy", "Share of the pairs that it finds");
 }
 
-const Members<SyntaxReply>& members_of(const SyntaxReply* /*type*/) {
+Members<SyntaxReply> describe(const SyntaxReply* /*type*/) {
   using R = SyntaxReply;
-  static const auto kMembers = Members<R>("SyntaxReply")
-                                   .add(&R::model, "model", "Whose heads")
-                                   .add(&R::sentences, "sentences", "With their trees")
-                                   .add(&R::words, "words", "Of them")
-                                   .add(&R::layers, "layers", "How many")
-                                   .add(&R::heads, "heads", "Of a layer")
-                                   .add(&R::relations, "relations", "The most frequent first, in both directions")
-                                   .add_cautions();
-  return kMembers;
+  return Members<R>("SyntaxReply")
+      .add(&R::model, "model", "Whose heads")
+      .add(&R::sentences, "sentences", "With their trees")
+      .add(&R::words, "words", "Of them")
+      .add(&R::layers, "layers", "How many")
+      .add(&R::heads, "heads", "Of a layer")
+      .add(&R::relations, "relations", "The most frequent first, in both directions")
+      .add_cautions();
 }
 
 }  // namespace qkv

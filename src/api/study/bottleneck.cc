@@ -166,49 +166,44 @@ const Fields<BottleneckLengthsRequest>& bottleneck_lengths_fields() {
   return kFields;
 }
 
-const Members<BottleneckAnswer>& members_of(const BottleneckAnswer* /*type*/) {
+Members<BottleneckAnswer> describe(const BottleneckAnswer* /*type*/) {
   using A = BottleneckAnswer;
-  static const auto kMembers = Members<A>("BottleneckAnswer")
-                                   .add(&A::parameters, "parameters", "Of the model")
-                                   .add(&A::letters, "letters", "That it wrote")
-                                   .add(&A::right, "right", "Whether each is the one that was read")
-                                   .add(&A::rights, "rights", "How many are")
-                                   .add(&A::sure, "sure", "f64 [T]: the probability of what was written");
-  return kMembers;
+  return Members<A>("BottleneckAnswer")
+      .add(&A::parameters, "parameters", "Of the model")
+      .add(&A::letters, "letters", "That it wrote")
+      .add(&A::right, "right", "Whether each is the one that was read")
+      .add(&A::rights, "rights", "How many are")
+      .add(&A::sure, "sure", "f64 [T]: the probability of what was written");
 }
 
-const Members<BottleneckReply>& members_of(const BottleneckReply* /*type*/) {
+Members<BottleneckReply> describe(const BottleneckReply* /*type*/) {
   using R = BottleneckReply;
-  static const auto kMembers =
-      Members<R>("BottleneckReply")
-          .add(&R::letters, "letters", "That were read")
-          .add(&R::longest, "longest", "Letters of the longest texts in training")
-          .add(&R::most, "most", "Letters that can be asked for")
-          .add(&R::states, "states", "f64 [T, H]: the one vector, after each letter")
-          .add(&R::share, "share",
-               "f64 [T, T]: of all that another letter anywhere would do to the vector after letter s, the part of "
-               "letter t; rows sum to 1")
-          .add(&R::vector, "vector", "What the model with one vector writes")
-          .add(&R::attention, "attention", "What the model with attention writes")
-          .add(&R::weights, "weights", "f64 [T, T]: of each letter written on the state after each letter read")
-          .add(&R::sentence, "sentence", "In words")
-          .add(&R::crowding, "crowding", "What room a letter has in the vector, in words");
-  return kMembers;
+  return Members<R>("BottleneckReply")
+      .add(&R::letters, "letters", "That were read")
+      .add(&R::longest, "longest", "Letters of the longest texts in training")
+      .add(&R::most, "most", "Letters that can be asked for")
+      .add(&R::states, "states", "f64 [T, H]: the one vector, after each letter")
+      .add(&R::share, "share",
+           "f64 [T, T]: of all that another letter anywhere would do to the vector after letter s, the part of "
+           "letter t; rows sum to 1")
+      .add(&R::vector, "vector", "What the model with one vector writes")
+      .add(&R::attention, "attention", "What the model with attention writes")
+      .add(&R::weights, "weights", "f64 [T, T]: of each letter written on the state after each letter read")
+      .add(&R::sentence, "sentence", "In words")
+      .add(&R::crowding, "crowding", "What room a letter has in the vector, in words");
 }
 
-const Members<BottleneckLengthsReply>& members_of(const BottleneckLengthsReply* /*type*/) {
+Members<BottleneckLengthsReply> describe(const BottleneckLengthsReply* /*type*/) {
   using R = BottleneckLengthsReply;
-  static const auto kMembers =
-      Members<R>("BottleneckLengthsReply")
-          .add(&R::lengths, "lengths", "Letters of a text")
-          .add(&R::vector, "vector", "f64 [n]: share of letters that come back, through one vector")
-          .add(&R::attention, "attention", "f64 [n]: with attention")
-          .add(&R::vector_texts, "vector_texts", "f64 [n]: share of texts that come back whole, through one vector")
-          .add(&R::attention_texts, "attention_texts", "f64 [n]: with attention")
-          .add(&R::chance, "chance", "Share of letters that a guess gets right")
-          .add(&R::longest, "longest", "Letters of the longest texts in training")
-          .add(&R::sentence, "sentence", "In words");
-  return kMembers;
+  return Members<R>("BottleneckLengthsReply")
+      .add(&R::lengths, "lengths", "Letters of a text")
+      .add(&R::vector, "vector", "f64 [n]: share of letters that come back, through one vector")
+      .add(&R::attention, "attention", "f64 [n]: with attention")
+      .add(&R::vector_texts, "vector_texts", "f64 [n]: share of texts that come back whole, through one vector")
+      .add(&R::attention_texts, "attention_texts", "f64 [n]: with attention")
+      .add(&R::chance, "chance", "Share of letters that a guess gets right")
+      .add(&R::longest, "longest", "Letters of the longest texts in training")
+      .add(&R::sentence, "sentence", "In words");
 }
 
 api_detail::Answerer api_detail::bottleneck_question() {

@@ -152,21 +152,19 @@ const Fields<PositionsRequest>& positions_fields() {
   return kFields;
 }
 
-const Members<PositionsReply>& members_of(const PositionsReply* /*type*/) {
+Members<PositionsReply> describe(const PositionsReply* /*type*/) {
   using R = PositionsReply;
-  static const auto kMembers =
-      Members<R>("PositionsReply")
-          .add(&R::title, "title", "Its name")
-          .add(&R::sentence, "sentence", "What it does")
-          .add(&R::formula, "formula", "In symbols")
-          .add(&R::table, "table", "f64 [rows, columns]: at each position, or for each pair")
-          .add(&R::rows, "rows", "What a row is")
-          .add(&R::columns, "columns", "What a column is")
-          .add(&R::by_distance, "by_distance", "f64 [tokens]")
-          .add(&R::distance_name, "distance_name", "What by_distance holds")
-          .add(&R::frequencies, "frequencies", "Radians a token; of sinusoidal and rotary ones")
-          .add(&R::slopes, "slopes", "Of ALiBi, one a head");
-  return kMembers;
+  return Members<R>("PositionsReply")
+      .add(&R::title, "title", "Its name")
+      .add(&R::sentence, "sentence", "What it does")
+      .add(&R::formula, "formula", "In symbols")
+      .add(&R::table, "table", "f64 [rows, columns]: at each position, or for each pair")
+      .add(&R::rows, "rows", "What a row is")
+      .add(&R::columns, "columns", "What a column is")
+      .add(&R::by_distance, "by_distance", "f64 [tokens]")
+      .add(&R::distance_name, "distance_name", "What by_distance holds")
+      .add(&R::frequencies, "frequencies", "Radians a token; of sinusoidal and rotary ones")
+      .add(&R::slopes, "slopes", "Of ALiBi, one a head");
 }
 
 api_detail::Answerer api_detail::positions_question() {

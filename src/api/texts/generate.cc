@@ -43,7 +43,7 @@ void add_what_authors_ask(const GenerateRequest& request, const std::string& pat
     if (done != asked) writing.notes.push_back("drawn as its generation_config.json asks:" + done);
     return;
   }
-  const std::string theirs = draw_in_words(api_detail::of_path("model", [&] { return draw_options_of(path); }));
+  const std::string theirs = draw_in_words(draw_options_of(path));
   if (theirs.empty() || !asked.empty()) return;
   writing.notes.push_back("this is the likeliest text; its generation_config.json asks for" + theirs);
 }

@@ -50,59 +50,53 @@ std::string as_text(const FillFigures& figures) {
   return text;
 }
 
-const Members<EmbedFigures>& members_of(const EmbedFigures* /*type*/) {
-  static const auto kMembers = Members<EmbedFigures>("EmbedFigures")
-                                   .add(&EmbedFigures::text, "text", "What was read")
-                                   .add_if_there(&EmbedFigures::prompt, "prompt", "That stood before it")
-                                   .add(&EmbedFigures::vector, "vector", "With the digits of a float")
-                                   .add_cautions();
-  return kMembers;
+Members<EmbedFigures> describe(const EmbedFigures* /*type*/) {
+  return Members<EmbedFigures>("EmbedFigures")
+      .add(&EmbedFigures::text, "text", "What was read")
+      .add_if_there(&EmbedFigures::prompt, "prompt", "That stood before it")
+      .add(&EmbedFigures::vector, "vector", "With the digits of a float")
+      .add_cautions();
 }
 
-const Members<FillPiece>& members_of(const FillPiece* /*type*/) {
-  static const auto kMembers = Members<FillPiece>("FillPiece")
-                                   .add(&FillPiece::piece, "piece", "As people read it")
-                                   .add(&FillPiece::probability, "probability", "Of it, there")
-                                   .add(&FillPiece::token, "token", "Its number");
-  return kMembers;
+Members<FillPiece> describe(const FillPiece* /*type*/) {
+  return Members<FillPiece>("FillPiece")
+      .add(&FillPiece::piece, "piece", "As people read it")
+      .add(&FillPiece::probability, "probability", "Of it, there")
+      .add(&FillPiece::token, "token", "Its number");
 }
 
-const Members<FillMask>& members_of(const FillMask* /*type*/) {
-  static const auto kMembers = Members<FillMask>("FillMask")
-                                   .add(&FillMask::fillings, "fillings", "What it may be, the likeliest first")
-                                   .add(&FillMask::place, "place", "Of the text's tokens");
-  return kMembers;
+Members<FillMask> describe(const FillMask* /*type*/) {
+  return Members<FillMask>("FillMask")
+      .add(&FillMask::fillings, "fillings", "What it may be, the likeliest first")
+      .add(&FillMask::place, "place", "Of the text's tokens");
 }
 
-const Members<FillFigures>& members_of(const FillFigures* /*type*/) {
-  static const auto kMembers = Members<FillFigures>("FillFigures")
-                                   .add(&FillFigures::masks, "masks", "Of the text, in their order")
-                                   .add(&FillFigures::text, "text", "What was read")
-                                   .add_cautions();
-  return kMembers;
+Members<FillFigures> describe(const FillFigures* /*type*/) {
+  return Members<FillFigures>("FillFigures")
+      .add(&FillFigures::masks, "masks", "Of the text, in their order")
+      .add(&FillFigures::text, "text", "What was read")
+      .add_cautions();
 }
 
-const Members<ChatMessage>& members_of(const ChatMessage* /*type*/) {
-  static const auto kMembers = Members<ChatMessage>("ChatMessage")
-                                   .add(&ChatMessage::role, "role", "system, user, assistant, or another")
-                                   .add(&ChatMessage::content, "content", "Its text");
-  return kMembers;
+Members<ChatMessage> describe(const ChatMessage* /*type*/) {
+  return Members<ChatMessage>("ChatMessage")
+      .add(&ChatMessage::role, "role", "system, user, assistant, or another")
+      .add(&ChatMessage::content, "content", "Its text");
 }
 
-const Members<GenerateFigures>& members_of(const GenerateFigures* /*type*/) {
+Members<GenerateFigures> describe(const GenerateFigures* /*type*/) {
   using F = GenerateFigures;
-  static const auto kMembers =
-      Members<F>("GenerateFigures")
-          .add(&F::end, "end", "Why it ended: token, stop, length, positions or reader")
-          .add(&F::prompt, "prompt", "What it goes on with, or answers")
-          .add(&F::text, "text", "Without its prompt, its end and its stop")
-          .add_if_there(&F::weights, "weights", "How quantised ones are computed with")
-          .add(&F::tokens, "tokens", "That were written; also those behind a stop")
-          .add_if_there(&F::messages, "messages", "The conversation, the answer the last")
-          .add_if_there(&F::notes, "notes", "How it was written, where the model's files say how; fields in backquotes")
-          .add_cautions()
-          .add_if_there(&F::cache_bytes, "cache_bytes", "Of the keys and values that were kept, at most: layers with a window keep less");
-  return kMembers;
+  return Members<F>("GenerateFigures")
+      .add(&F::end, "end", "Why it ended: token, stop, length, positions or reader")
+      .add(&F::prompt, "prompt", "What it goes on with, or answers")
+      .add(&F::text, "text", "Without its prompt, its end and its stop")
+      .add_if_there(&F::weights, "weights", "How quantised ones are computed with")
+      .add(&F::tokens, "tokens", "That were written; also those behind a stop")
+      .add_if_there(&F::messages, "messages", "The conversation, the answer the last")
+      .add_if_there(&F::notes, "notes", "How it was written, where the model's files say how; fields in backquotes")
+      .add_cautions()
+      .add_if_there(&F::cache_bytes, "cache_bytes",
+                    "Of the keys and values that were kept, at most: layers with a window keep less");
 }
 
 }  // namespace qkv

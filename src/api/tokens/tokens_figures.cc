@@ -22,37 +22,32 @@ TokensFigures tokens_figures(const Encoding& encoding, const Tokenizer& tokenize
   return figures;
 }
 
-const Members<TokensFigures>& members_of(const TokensFigures* /*type*/) {
+Members<TokensFigures> describe(const TokensFigures* /*type*/) {
   using F = TokensFigures;
-  static const auto kMembers = Members<F>("TokensFigures")
-                                   .add(&F::ids, "ids", "The tokens' numbers")
-                                   .add(&F::offsets, "offsets", "Begin and end of each, in bytes of its source")
-                                   .add(&F::pieces, "pieces", "Of the vocabulary")
-                                   .add(&F::sources, "sources", "Where each is from: text, pair or added")
-                                   .add(&F::types, "types", "Which segment each is of, as the template says")
-                                   .add_cautions();
-  return kMembers;
+  return Members<F>("TokensFigures")
+      .add(&F::ids, "ids", "The tokens' numbers")
+      .add(&F::offsets, "offsets", "Begin and end of each, in bytes of its source")
+      .add(&F::pieces, "pieces", "Of the vocabulary")
+      .add(&F::sources, "sources", "Where each is from: text, pair or added")
+      .add(&F::types, "types", "Which segment each is of, as the template says")
+      .add_cautions();
 }
 
-const Members<TokensText>& members_of(const TokensText* /*type*/) {
-  static const auto kMembers =
-      Members<TokensText>("TokensText").add(&TokensText::text, "text", "That the tokens stand for").add_cautions();
-  return kMembers;
+Members<TokensText> describe(const TokensText* /*type*/) {
+  return Members<TokensText>("TokensText").add(&TokensText::text, "text", "That the tokens stand for").add_cautions();
 }
 
-const Members<VocabularyPiece>& members_of(const VocabularyPiece* /*type*/) {
-  static const auto kMembers = Members<VocabularyPiece>("VocabularyPiece")
-                                   .add(&VocabularyPiece::id, "id", "Its number")
-                                   .add(&VocabularyPiece::piece, "piece", "As the vocabulary has it");
-  return kMembers;
+Members<VocabularyPiece> describe(const VocabularyPiece* /*type*/) {
+  return Members<VocabularyPiece>("VocabularyPiece")
+      .add(&VocabularyPiece::id, "id", "Its number")
+      .add(&VocabularyPiece::piece, "piece", "As the vocabulary has it");
 }
 
-const Members<VocabularyFigures>& members_of(const VocabularyFigures* /*type*/) {
-  static const auto kMembers = Members<VocabularyFigures>("VocabularyFigures")
-                                   .add(&VocabularyFigures::pieces, "pieces", "All, or those that hold a text")
-                                   .add(&VocabularyFigures::size, "size", "Of the whole vocabulary")
-                                   .add_cautions();
-  return kMembers;
+Members<VocabularyFigures> describe(const VocabularyFigures* /*type*/) {
+  return Members<VocabularyFigures>("VocabularyFigures")
+      .add(&VocabularyFigures::pieces, "pieces", "All, or those that hold a text")
+      .add(&VocabularyFigures::size, "size", "Of the whole vocabulary")
+      .add_cautions();
 }
 
 }  // namespace qkv

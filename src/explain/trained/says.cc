@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/listed.h"
 #include "explain/numbers.h"
 #include "explain/trained/model_run.h"
 
@@ -34,11 +35,10 @@ std::vector<Cell> says_row(const ModelRun& model_run, std::size_t place) {
   std::vector<Cell> cells = {whole(static_cast<std::int64_t>(model_run.first + place)), word(model_run.tokens[place]),
                              word(is_untrained(model_run, place) ? "(" + predicted + ")" : predicted),
                              rounded(row[order.front()])};
-  std::string others;
-  for (std::size_t n = 1; n < order.size(); ++n) {
-    others += fmt::format("{}{} {:.2f}", n > 1 ? ", " : "", model_run.vocabulary[order[n]], row[order[n]]);
-  }
-  cells.push_back(word(others));
+  const auto other = [&](std::size_t token) {
+    return fmt::format("{} {:.2f}", model_run.vocabulary[token], row[token]);
+  };
+  cells.push_back(word(core::joined(std::span(order).subspan(1), other)));
   if (!model_run.expected.empty()) {
     const std::string& expected = model_run.expected[place];
     const bool is_said = expected == predicted;

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/block_type.h"
+#include "core/listed.h"
 #include "files/place.h"
 #include "qkv/error.h"
 
@@ -197,8 +198,7 @@ void WeightFiles::open_shards(const std::string& folder, const std::string& inde
     if (!listed.has(name)) unlisted.push_back(name);
   }
   if (unlisted.empty()) return;
-  const std::string more = unlisted.size() > 1 ? " and " + std::to_string(unlisted.size() - 1) + " more" : "";
-  cautions_.push_back(unlisted.front() + more + ": in a shard, and not in " + kIndex + "; read all the same");
+  cautions_.push_back(core::listed(unlisted, 1) + ": in a shard, and not in " + kIndex + "; read all the same");
 }
 
 bool WeightFiles::contains(std::string_view name) const { return names_.find(name) != names_.end(); }

@@ -1,5 +1,5 @@
-// What a Model does with a network of its kind. A kind of model is a header beside this one, an entry in ModelKind, and
-// an entry at the same place of Model::Network.
+// What a Model does with a network of its kind. A kind of model is a header beside this one, which model.cc includes,
+// and an entry in Model::Network.
 #pragma once
 
 #include <optional>

@@ -160,7 +160,7 @@ GgufWords gguf_words(std::string_view architecture, const Model::Network& networ
                         [&](const EncoderDecoder& both) { add_encoder_decoder(words, both.options()); },
                         [](const auto& other) {
                           throw Error("no architecture of GGUF is such a network: " +
-                                      std::string(name_of(static_cast<ModelKind>(Model::Network(other).index()))));
+                                      std::string(name_of(kind_of<std::decay_t<decltype(other)>>)));
                         }},
              network);
   return words.take();

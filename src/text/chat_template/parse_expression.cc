@@ -50,25 +50,21 @@ ExpressionPtr Parser::without_condition() {
   return done(std::move(tuple));
 }
 
-ExpressionPtr Parser::either() {
-  ExpressionPtr left = both();
-  while (is_word("or")) {
-    auto made = node(ExpressionKind::either);
+// Operators of one level, from the left: (a - b) - c.
+ExpressionPtr Parser::from_left(ExpressionPtr (Parser::*part)(), ExpressionKind kind,
+                                std::initializer_list<std::string_view> operators) {
+  ExpressionPtr left = (this->*part)();
+  while (std::ranges::any_of(operators, [&](std::string_view one) { return is_mark(one) || is_word(one); })) {
+    auto made = node(kind, kind == ExpressionKind::binary ? now().text : "");
     ++at_;
-    left = done(with_parts(std::move(made), std::move(left), both()));
+    left = done(with_parts(std::move(made), std::move(left), (this->*part)()));
   }
   return left;
 }
 
-ExpressionPtr Parser::both() {
-  ExpressionPtr left = negation();
-  while (is_word("and")) {
-    auto made = node(ExpressionKind::both);
-    ++at_;
-    left = done(with_parts(std::move(made), std::move(left), negation()));
-  }
-  return left;
-}
+ExpressionPtr Parser::either() { return from_left(&Parser::both, ExpressionKind::either, {"or"}); }
+
+ExpressionPtr Parser::both() { return from_left(&Parser::negation, ExpressionKind::both, {"and"}); }
 
 ExpressionPtr Parser::negation() {
   const Depth depth(*this);
@@ -101,15 +97,7 @@ ExpressionPtr Parser::comparison() {
   return made->parts.empty() ? std::move(left) : done(std::move(made));
 }
 
-ExpressionPtr Parser::sum() {
-  ExpressionPtr left = concatenation();
-  while (is_mark("+") || is_mark("-")) {
-    auto made = node(ExpressionKind::binary, now().text);
-    ++at_;
-    left = done(with_parts(std::move(made), std::move(left), concatenation()));
-  }
-  return left;
-}
+ExpressionPtr Parser::sum() { return from_left(&Parser::concatenation, ExpressionKind::binary, {"+", "-"}); }
 
 ExpressionPtr Parser::concatenation() {
   ExpressionPtr first = product();
@@ -119,25 +107,11 @@ ExpressionPtr Parser::concatenation() {
   return done(std::move(made));
 }
 
-ExpressionPtr Parser::product() {
-  ExpressionPtr left = power();
-  while (is_mark("*") || is_mark("/") || is_mark("//") || is_mark("%")) {
-    auto made = node(ExpressionKind::binary, now().text);
-    ++at_;
-    left = done(with_parts(std::move(made), std::move(left), power()));
-  }
-  return left;
-}
+ExpressionPtr Parser::product() { return from_left(&Parser::power, ExpressionKind::binary, {"*", "/", "//", "%"}); }
 
-ExpressionPtr Parser::power() {
-  ExpressionPtr left = unary(Filters::with);
-  while (is_mark("**")) {
-    auto made = node(ExpressionKind::binary, "**");
-    ++at_;
-    left = done(with_parts(std::move(made), std::move(left), unary(Filters::with)));
-  }
-  return left;
-}
+ExpressionPtr Parser::power() { return from_left(&Parser::operand, ExpressionKind::binary, {"**"}); }
+
+ExpressionPtr Parser::operand() { return unary(Filters::with); }
 
 ExpressionPtr Parser::unary(Filters filters) {
   const Depth depth(*this);

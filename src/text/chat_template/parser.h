@@ -26,6 +26,8 @@ class Parser {
   ExpressionPtr expression();         // with commas: a tuple
   ExpressionPtr one_expression();     // a if b else c
   ExpressionPtr without_condition();  // the same without its if, for the items of a for
+  ExpressionPtr from_left(ExpressionPtr (Parser::*part)(), ExpressionKind kind,
+                          std::initializer_list<std::string_view> operators);
   ExpressionPtr either();
   ExpressionPtr both();
   ExpressionPtr negation();
@@ -34,6 +36,7 @@ class Parser {
   ExpressionPtr concatenation();
   ExpressionPtr product();
   ExpressionPtr power();
+  ExpressionPtr operand();
   enum class Filters : unsigned char { with, without };
   ExpressionPtr unary(Filters filters);
   ExpressionPtr primary();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/listed.h"
 #include "train/tasks/generated_task.h"
 #include "train/tasks/palette.h"
 
@@ -121,9 +122,8 @@ class ShapesTask final : public GeneratedTask {
       colour ? pixels[*colour].push_back(place) : void(++others);
     }
     if (others > 0) {
-      std::string names = "white";
-      for (const NamedColour& colour : kPalette) names += ", " + std::string(colour.name);
-      all.push_back("it learned from pictures of these colours alone: " + names + "; " +
+      all.push_back("it learned from pictures of these colours alone: white, " +
+                    core::joined(kPalette, &NamedColour::name) + "; " +
                     std::to_string((100 * others + count - 1) / count) + " % of the pixels of this one have others");
       return all;
     }
