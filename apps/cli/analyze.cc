@@ -59,9 +59,9 @@ void add_analyze(Commands& commands) {
   commands.add({.name = "analyze",
                 .group = "Look inside",
                 .footer = std::string(kModelIs) +
-                          "Without --text it reads held-out examples of its task, or English\n"
+                          "Without --file it reads held-out examples of its task, or English\n"
                           "sentences. docs/insight.md says what each column means.\n"
-                          "Examples:\n  qkv analyze induction\n  qkv analyze ./minilm --text mine.txt --csv heads.csv\n"
+                          "Examples:\n  qkv analyze induction\n  qkv analyze ./minilm --file mine.txt --csv heads.csv\n"
                           "  qkv analyze english --svg pictures",
                 .places = {"model"}},
                asked(fields_of_analyze(), {"json", "folders", "threads"}), run_analyze);

@@ -43,8 +43,8 @@ void add_change(Commands& commands) {
   commands.add({.name = "change",
                 .group = "Look inside",
                 .footer = std::string(kModelIs) +
-                          "Heads are LAYER.HEAD, after source: or cross: of another site. Each\n"
-                          "option of a change may be given again. docs/interventions.md has them all.\n"
+                          "Heads are LAYER.HEAD, after source: or cross: of another site.\n"
+                          "docs/interventions.md has all changes.\n"
                           "Examples:\n  qkv change induction abcxyzab --remove 1.0\n"
                           "  qkv change induction --examples 64 --remove 1.0\n"
                           "  qkv change gpt \"The cat sat on\" --pattern 1.4=uniform --freeze-norms\n"

@@ -17,7 +17,7 @@ void run_check_of_models(const Asked<CheckAsked>& asked) {
 }
 
 void run_check(const Asked<CheckAsked>& asked, const Given& /*all*/) {
-  if (!asked.models.text_file.empty()) return run_check_of_models(asked);
+  if (!asked.models.file.empty()) return run_check_of_models(asked);
   const CheckReply reply = check(asked);
   if (!asked.how.quiet) {
     asked.how.tell(check_figures(asked, reply), [&] { return as_text(asked, reply, terminal_width()); });
@@ -30,17 +30,17 @@ void run_check(const Asked<CheckAsked>& asked, const Given& /*all*/) {
 void add_check(Commands& commands) {
   auto fields = asked(check_asked_fields(), {"json", "quiet", "threads"});
   fields.info("quiet").meaning = "Print nothing; the exit code tells";
-  fields.info("quiet").excludes.emplace_back("text_file");
+  fields.info("quiet").excludes.emplace_back("file");
   commands.add({.name = "check",
                 .group = "Attention",
                 .footer = "Equal is |A - B| <= atol + rtol * |B| everywhere, and the same shapes and\n"
                           "element types. Infinities are equal to themselves, NaN to NaN. Archives (.npz,\n"
                           ".safetensors) are compared member by member.\n"
                           "Exit codes: 0 equal, 1 different or unreadable, 2 the request has no meaning.\n\n"
-                          "With --text, A and B are models: how far B's answers are from A's, and in which\n"
+                          "With --file, A and B are models: how far B's answers are from A's, and in which\n"
                           "layers that begins. docs/models.md says what the numbers are.\n\n"
                           "Examples:\n  qkv check o.npy expected.npz:out --rtol 1e-4 --atol 1e-6\n"
-                          "  qkv check smollm2.gguf smollm2-q4_0.gguf --text page.txt",
+                          "  qkv check smollm2.gguf smollm2-q4_0.gguf --file page.txt",
                 .places = {"a", "b"}},
                std::move(fields), run_check);
 }

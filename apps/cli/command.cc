@@ -19,6 +19,8 @@ void misuse(const std::string& option, const std::string& expected, const std::s
   throw InvalidArgument("request", option, expected, got.empty() ? "\"\"" : got);
 }
 
+bool is_list(const FieldInfo& field) { return field.type == FieldType::texts || field.type == FieldType::wholes; }
+
 std::string option_named(std::string_view field) {
   std::string option = "--" + std::string(field);
   std::ranges::replace(option, '_', '-');
@@ -56,7 +58,8 @@ std::string Command::option_of(std::string_view field) const {
 
 std::string Command::in_options(const std::string& message) const {
   const std::size_t begin = message.find_first_of("`\"");
-  const std::size_t end = begin == std::string::npos ? begin : message.find(message[begin], begin + 1);
+  std::size_t end = begin == std::string::npos ? begin : message.find(message[begin], begin + 1);
+  while (end != std::string::npos && message[end - 1] == '\\') end = message.find(message[begin], end + 1);
   if (end == std::string::npos) return message;
   std::string part = message.substr(begin, end + 1 - begin);
   if (message[begin] == '`') {

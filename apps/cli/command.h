@@ -63,6 +63,9 @@ struct Command {
   [[nodiscard]] std::string in_options(const std::string& message) const;
 };
 
+/// Of several values; its option may be given again.
+[[nodiscard]] bool is_list(const FieldInfo& field);
+
 /// "--key-totals" for "key_totals".
 [[nodiscard]] std::string option_named(std::string_view field);
 

@@ -9,7 +9,6 @@ namespace qkv::cli {
 namespace {
 
 bool is_flag(const FieldInfo& field) { return field.type == FieldType::flag || field.type == FieldType::toggle; }
-bool is_list(const FieldInfo& field) { return field.type == FieldType::texts && field.words.empty(); }
 
 // The field of "--out", "--out=x" or "-o".
 const FieldInfo* field_of_word(const Command& command, std::string_view word) {
@@ -120,9 +119,6 @@ FieldValue value_of(const Command& command, const FieldInfo& field, const std::s
   if (is_flag(field)) {
     if (text != "true" && text != "false") misuse(command.option_of(field.name), "no value", "\"" + text + "\"");
     return text == "true";
-  }
-  if (text.empty() && field.type == FieldType::texts && !is_place) {
-    misuse(command.option_of(field.name), "a value", "\"\"");
   }
   const bool is_path = field.form == "FILE" || field.form == "FILE.html" || field.form == "DIR";
   if (is_path && !is_place && text.size() > 1 && text.starts_with('-')) {

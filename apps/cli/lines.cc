@@ -61,7 +61,11 @@ void read_input(std::span<const FieldInfo> fields, FieldValues& values) {
   for (auto& [n, value] : values) {
     auto* const text = std::get_if<std::string>(&value);
     if (text == nullptr || *text != kInput || !fields[n].is_text) continue;
-    *text = fields[n].form == "FILE" ? kInputFile : text_of_input();
+    if (fields[n].form == "FILE") {
+      *text = kInputFile;
+    } else {
+      value = checked_value(fields[n], text_of_input(), "");
+    }
   }
 }
 

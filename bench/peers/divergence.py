@@ -45,7 +45,7 @@ def measure(options, every_type):
                 "check",
                 exact,
                 files.own,
-                "--text",
+                "--file",
                 text,
                 "--dtype",
                 "file",

@@ -34,7 +34,6 @@ PLACES = {
 }  # fmt: skip
 OPTIONS = {
     "captions": "caption", "changes": "change", "sites": "site", "first": "from", "start": "from", "stored": "store",
-    "text_file": "text",
 }  # fmt: skip
 OPTIONS_OF = {(name, "texts"): "line" for name in ("analyze", "change", "embed", "generate")}
 JOINED = {"kinds", "results", "sites"}  # by commas
@@ -105,7 +104,7 @@ def without_times(reply):
         ("embed", {"model": "english", "file": "texts.txt"}),
         ("generate", {"model": "gpt", "file": "texts.txt", "tokens": 4}),
         ("tokens", {"tokenizer": "english", "file": "texts.txt", "no_specials": True}),
-        ("analyze", {"model": "english", "text": "texts.txt", "importance": 0}),
+        ("analyze", {"model": "english", "file": "texts.txt", "importance": 0}),
         ("change", {"model": "english", "file": "lines.txt", "remove": ["0.0"]}),
         ("check", {"a": "a.npy", "b": "b.npy", "rtol": 0.5}),
         ("match", {"images": ["a.png"], "file": "captions.txt"}),

@@ -40,7 +40,7 @@ def test_heads_of_own_texts(tmp_path):
     texts = [TEXT, "abcdabcd"]
     (tmp_path / "texts.txt").write_text("\n".join(texts))
     heads = insight.heads("induction", texts, importance=0)
-    of_command = said("analyze", "induction", "--text", str(tmp_path / "texts.txt"), "--importance", "0")
+    of_command = said("analyze", "induction", "--file", str(tmp_path / "texts.txt"), "--importance", "0")
     assert heads.data["heads"] == of_command["heads"]
     one = insight.heads("induction", TEXT, importance=0)
     assert in_json(one.data) == said("analyze", "induction", "--line", TEXT, "--importance", "0")

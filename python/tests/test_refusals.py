@@ -46,7 +46,7 @@ FREE = {
     "messages": "what is read", "prompt": "what is read", "prompt_name": "a folder's own", "stop": "what is written",
     "separator": "any line", "search": "any text", "title": "any text", "revision": "the hub's", "hub": "the hub's",
     "name": "the hub's", "worked": "beside nothing else", "model": "read: see READ",
-    "picture": "read: see READ", "text_file": "read: see READ", "start": "train's from, as task's first",
+    "picture": "read: see READ", "file": "read: see READ", "start": "train's from, as task's first",
     "patch": "names of a model's values, beside another text",
     "out": "written, where the command can", "export": "written, where the command can",
 }  # fmt: skip
@@ -57,7 +57,7 @@ READ = {
     ("probe", "k"): {"q": "[[1,0]]", "row": 0}, ("probe", "lse"): {"q": "[[1,0]]", "k": "[[1,0]]", "row": 0},
     ("attend", "mask_file"): {"q": "[[1,0]]", "k": "[[1,0]]", "v": "[[1]]"},
     ("attend", "bias_file"): {"q": "[[1,0]]", "k": "[[1,0]]", "v": "[[1]]"},
-    ("check", "a"): {"b": "b.npy"}, ("check", "b"): {"a": "a.npy"}, ("check", "text_file"): {"a": "gpt", "b": "gpt"},
+    ("check", "a"): {"b": "b.npy"}, ("check", "b"): {"a": "a.npy"}, ("check", "file"): {"a": "gpt", "b": "gpt"},
     ("probe", "model"): {"text": "ab", "row": 0},
     ("probe", "picture"): {"model": "shapes", "row": 0}, ("explain", "picture"): {"model": "shapes"},
     ("explain", "model"): {"text": "ab"},
@@ -95,7 +95,7 @@ OTHER_TYPES = {
 }  # fmt: skip
 # No such file, a folder, an empty file, a file of another kind; where one of them is what is wanted, it is left out.
 WRONG_FILES = ("./none.npy", "./folder", "./empty.npy", "./picture.npy")
-FITS = {"text": ("./picture.npy",), "text_file": ("./picture.npy", "./empty.npy"), "data": ("./picture.npy",),
+FITS = {"text": ("./picture.npy",), ("check", "file"): ("./picture.npy", "./empty.npy"), "data": ("./picture.npy",),
         ("match", "file"): ("./picture.npy",), ("generate", "file"): ("./picture.npy",),
         "picture": ("./picture.npy",)}  # fmt: skip
 # Fields that the question has in another form than the command.
@@ -260,8 +260,8 @@ def test_a_wrong_file_is_named_by_its_field(question, field):
     [
         ("q", "attend", dict.fromkeys("qkv", "./none.npy")),
         ("a", "check", dict.fromkeys("ab", "./none.npy")),
-        ("text_file", "check", dict.fromkeys(["a", "b", "text_file"], "./none.npy")),
-        ("a", "check", dict.fromkeys("ab", "./none.npy") | {"text_file": "notes.txt"}),
+        ("file", "check", dict.fromkeys(["a", "b", "file"], "./none.npy")),
+        ("a", "check", dict.fromkeys("ab", "./none.npy") | {"file": "notes.txt"}),
         ("file", "embed", dict.fromkeys(["model", "file"], "./none.npy")),
     ],
 )

@@ -31,4 +31,12 @@ namespace qkv::core {
   return std::string(text.substr(0, end)) + "…" + std::string(text.substr(begin));
 }
 
+/// The text as it stands among a message's own words, of which fields are in backquotes: in quotes where it has either.
+[[nodiscard]] inline std::string among_words(std::string_view text) {
+  if (text.find_first_of("`\"") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char letter : text) quoted.append(letter == '"' || letter == '\\' ? "\\" : "").push_back(letter);
+  return quoted + '"';
+}
+
 }  // namespace qkv::core

@@ -19,7 +19,7 @@ namespace qkv::files {
 
 void fail(std::string_view action, const std::string& path, const std::string& reason) {
   constexpr std::size_t kLongestPath = 4096;  // that the system opens
-  throw FileError::saying(path, std::string(action) + " " + core::shortened(path, kLongestPath) + ": " + reason);
+  throw FileError::saying(path, std::string(action) + " " + core::shortened(shown_path(path), kLongestPath) + ": " + reason);
 }
 
 std::string system_reason(int code) { return std::generic_category().message(code); }
@@ -31,11 +31,9 @@ bool Descriptor::close() {
 
 namespace {
 
-// What is open already is read from where it is: opened anew, a file begins again, and a socket is refused.
-constexpr std::string_view kStandardInput = "/dev/stdin";
-
 // A pipe is open once somebody writes to it; a signal that comes before may stop the call.
 int opened(const std::string& path, int flags) {
+  // Opened anew, a file begins again, and a socket is refused.
   if (path == kStandardInput) return ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   for (;;) {
     const int number = ::open(path.c_str(), flags);

@@ -59,6 +59,8 @@ void require_in_reach(const std::string& path) {
   fail("cannot read", path, "it lies outside of " + current_places->roots.front());
 }
 
+std::string shown_path(const std::string& path) { return path == kStandardInput ? "standard input" : path; }
+
 void require_file_or_folder(const std::string& path) {
   require_in_reach(path);
   std::error_code none;

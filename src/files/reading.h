@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace qkv::files {
@@ -33,7 +34,12 @@ class ReadWithin {
 /// Throws Error if it does not, and for a path with a NUL byte, which the system would take for its end.
 void require_in_reach(const std::string& path);
 
-/// That, and throws Error for a path at which there is neither a file nor a folder, but a pipe, a device or a socket.
+/// What open_to_read() reads from where it is, whoever opened it.
+inline constexpr std::string_view kStandardInput = "/dev/stdin";
+/// A path as messages have it: that one is "standard input".
+[[nodiscard]] std::string shown_path(const std::string& path);
+
+/// That of require_in_reach(), and throws Error for a path at which there is neither a file nor a folder, but a pipe, a device or a socket.
 /// What is not there passes.
 void require_file_or_folder(const std::string& path);
 

@@ -6,6 +6,7 @@
 
 #include "core/listed.h"
 #include "core/number_text.h"
+#include "core/shortened.h"
 #include "qkv/error.h"
 
 namespace qkv::insight {
@@ -17,7 +18,7 @@ std::string listed_tokens(const std::vector<std::string>& tokens) {
   const auto first = std::span(tokens).first(std::min(tokens.size(), kTokensInMessage));
   std::size_t i = 0;
   const std::string list =
-      core::joined(first, [&](const std::string& token) { return fmt::format("{} {}", i++, token); });
+      core::joined(first, [&](const std::string& token) { return fmt::format("{} {}", i++, core::among_words(token)); });
   return tokens.size() > kTokensInMessage ? list + ", …" : list;
 }
 

@@ -62,7 +62,7 @@ TEST_F(Cautions, StandInEachElementOfAList) {
 
 TEST_F(Cautions, OfTwoModelsSayWhoseTheyAre) {
   write_file(directory_ / "text.txt", "abcabc");
-  const Json request{{"a", model()}, {"b", model()}, {"text_file", directory_ / "text.txt"}};
+  const Json request{{"a", model()}, {"b", model()}, {"file", directory_ / "text.txt"}};
   EXPECT_THAT(ask("check", request.dump()).json["cautions"],
               ElementsAre(testing::StartsWith("A: "), testing::StartsWith("B: ")));
 }

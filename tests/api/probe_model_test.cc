@@ -113,7 +113,7 @@ TEST(ProbeModel, ReadsALongTextAndAnExample) {
   write_file(directory / "long.txt", text);
   ProbeRequest request;
   request.model = "gpt";
-  request.text_file = directory / "long.txt";
+  request.file = directory / "long.txt";
   request.map = "8";
   request.head = "all";
   EXPECT_EQ(reply_of(request).heads.size(), 8U);
@@ -147,7 +147,7 @@ TEST(ProbeModel, RefusesWhatHasNoMeaning) {
   nothing.model = "gpt";
   nothing.row = 0;
   EXPECT_EQ(refused(nothing),
-            "request: model: expected `text`, `text_file`, `picture` or `example` beside it, got none of them");
+            "request: model: expected `text`, `file`, `picture` or `example` beside it, got none of them");
   ProbeRequest pattern = of_model("translation", "the dog sleeps");
   pattern.stage = "ds";
   pattern.map = "2";

@@ -363,7 +363,7 @@ TEST_F(Rooted, HoldsForWhatCommandsRead) {
       {"attend", with(own, {{"d_out", out}})},
       {"attend", with(own, {{"d_out", "[[1]]"}, {"d_lse", out}})},
       {"check", {{"a", out}, {"b", directory_ / "in/a.npy"}}},
-      {"check", {{"a", "induction"}, {"b", "induction"}, {"text_file", out}}},
+      {"check", {{"a", "induction"}, {"b", "induction"}, {"file", out}}},
       {"probe", {{"q", out}, {"k", out}, {"row", 0}}},
       {"probe", {{"model", "shapes"}, {"picture", out}, {"row", 0}}},
       {"explain", {{"q", out}, {"k", out}, {"v", out}}},

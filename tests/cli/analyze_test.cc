@@ -58,7 +58,7 @@ TEST(AnalyzeCommand, ReadsTheLinesOfAFile) {
   const tests::TemporaryDirectory directory;
   const std::string file = directory / "texts.txt";
   write_file(file, "abcabc\n\nqwertyqwerty\n");
-  const Outcome outcome = run_qkv({"analyze", "induction", "--text", file, "--json"});
+  const Outcome outcome = run_qkv({"analyze", "induction", "--file", file, "--json"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(Json::parse(outcome.out)["tokens"], 18);
 }
@@ -103,7 +103,7 @@ TEST(AnalyzeCommand, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(run_qkv({"analyze", "english", "--count", "0"}).code, 2);
   EXPECT_EQ(run_qkv({"analyze", "english", "--syntax", "english", "--site", "tokens"}).code, 2);
   EXPECT_EQ(run_qkv({"analyze", "nothing"}).code, 1);
-  EXPECT_EQ(run_qkv({"analyze", "english", "--count", "3", "--text", "x"}).code, 2);
+  EXPECT_EQ(run_qkv({"analyze", "english", "--count", "3", "--file", "x"}).code, 2);
 }
 
 }  // namespace

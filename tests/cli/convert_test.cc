@@ -54,7 +54,7 @@ TEST(CheckCommand, ComparesTwoModelsOnAText) {
   const TemporaryDirectory out;
   write_file(out / "text.txt", "abcxyzabcxyz\n");
   ASSERT_EQ(run_qkv({"convert", "induction", out / "half.safetensors", "--type", "bf16", "--quiet"}).code, 0);
-  const std::vector<std::string> words = {"check", "induction", out / "half.safetensors", "--text", out / "text.txt"};
+  const std::vector<std::string> words = {"check", "induction", out / "half.safetensors", "--file", out / "text.txt"};
   const Outcome outcome = run_qkv(words);
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("12 tokens, 11 of them predicted"), HasSubstr("KL(A || B)"),
@@ -73,7 +73,7 @@ TEST(CheckCommand, ComputesWithQuantisedWeightsAsTheyLie) {
   write_file(out / "m.gguf", tests::llama_with_letters(core::BlockType::q4_1));
   ASSERT_EQ(run_qkv({"convert", out / "m.gguf", out / "plain", "--type", "f32", "--quiet"}).code, 0);
   const auto found = [&](std::vector<std::string> more) {
-    std::vector<std::string> words = {"check", out / "plain", out / "m.gguf", "--text", out / "text.txt", "--json"};
+    std::vector<std::string> words = {"check", out / "plain", out / "m.gguf", "--file", out / "text.txt", "--json"};
     words.insert(words.end(), more.begin(), more.end());
     return Json::parse(run_qkv(words).out);
   };
@@ -84,7 +84,7 @@ TEST(CheckCommand, ComputesWithQuantisedWeightsAsTheyLie) {
   EXPECT_GT(by_blocks.at("divergence"), 0);
   EXPECT_FALSE(by_blocks.contains("weights_a"));
   EXPECT_EQ(by_blocks.at("weights_b"), "weights of Q4_1 as in the file, activations in 8 bits");
-  EXPECT_THAT(run_qkv({"check", out / "plain", out / "m.gguf", "--text", out / "text.txt", "--dtype", "file"}).out,
+  EXPECT_THAT(run_qkv({"check", out / "plain", out / "m.gguf", "--file", out / "text.txt", "--dtype", "file"}).out,
               HasSubstr("m.gguf: weights of Q4_1 as in the file"));
 }
 
@@ -96,10 +96,10 @@ TEST(CheckCommand, RefusesOptionsOfTheOtherForm) {
     EXPECT_EQ(outcome.code, 2) << outcome.err;
     return outcome.err;
   };
-  EXPECT_THAT(refusal({"check", "induction", "induction", "--text", out / "text.txt", "--rtol", "1"}),
-              AllOf(HasSubstr("--rtol"), HasSubstr("--text")));
-  EXPECT_THAT(refusal({"check", "a.npy", "b.npy", "--window", "4"}), AllOf(HasSubstr("--window"), HasSubstr("--text")));
-  EXPECT_THAT(refusal({"check", "induction", "english", "--text", out / "text.txt"}), HasSubstr("B: expected a model"));
+  EXPECT_THAT(refusal({"check", "induction", "induction", "--file", out / "text.txt", "--rtol", "1"}),
+              AllOf(HasSubstr("--rtol"), HasSubstr("--file")));
+  EXPECT_THAT(refusal({"check", "a.npy", "b.npy", "--window", "4"}), AllOf(HasSubstr("--window"), HasSubstr("--file")));
+  EXPECT_THAT(refusal({"check", "induction", "english", "--file", out / "text.txt"}), HasSubstr("B: expected a model"));
 }
 
 }  // namespace

@@ -135,21 +135,17 @@ TEST(Naming, TakesStandardInputForATextAndAFileOfTexts) {
       {"change", "induction", "-", "--remove", "1.0"},
       {"change", "induction", "--file", "-", "--remove", "1.0"},
       {"probe", "--model", "induction", "--row", "1", "--text", "-"},
-      {"probe", "--model", "induction", "--row", "1", "--text-file", "-"},
+      {"probe", "--model", "induction", "--row", "1", "--file", "-"},
       {"explain", "--model", "induction", "-"},
       {"generate", "induction", "-"},
       {"tokens", "induction", "-"},
       {"tokens", "induction", "--file", "-", "--json"},
-      {"check", "induction", "induction", "--text", "-"},
-      {"analyze", "induction", "--text", "-"},
+      {"check", "induction", "induction", "--file", "-"},
+      {"analyze", "induction", "--file", "-"},
   };
   for (const Words& words : all) {
     Words typed = words;
-    const bool is_file = std::ranges::any_of(words,
-                                             [](const std::string& word) {
-                                               return word == "--file" || word == "--text-file" || word == "check";
-                                             }) ||
-                         words[0] == "analyze";
+    const bool is_file = std::ranges::find(words, "--file") != words.end();
     std::ranges::replace(typed, std::string("-"), is_file ? file : "abcabc");
     const Outcome read = run_qkv_from(file, words);
     EXPECT_EQ(read.code, 0) << testing::PrintToString(words) << read.err;

@@ -19,7 +19,7 @@ struct Case {
 const std::vector<Case> kCases = {
     {{"attend", "--q", "FILE", "--k", "FILE", "--v", "FILE", "--out", "FILE"}, "--q", "--out"},
     {{"probe", "--q", "a.npy", "--k", "a.npy", "--lse", "FILE", "--npy", "FILE", "--row", "0"}, "--lse", "--npy"},
-    {{"analyze", "induction", "--text", "FILE", "--csv", "FILE"}, "--text", "--csv"},
+    {{"analyze", "induction", "--file", "FILE", "--csv", "FILE"}, "--file", "--csv"},
     {{"analyze", "english", "--syntax", "FILE", "--csv", "FILE"}, "--syntax", "--csv"},
     {{"embed", "english", "--file", "FILE", "--out", "FILE"}, "--file", "--out"},
     {{"explain", "--npz", "FILE", "--html", "FILE"}, "--npz", "--html"},

@@ -89,7 +89,7 @@ def of_llama(path, folder, ids, part):
 
 
 def of_qkv(qkv, path, plain, text):
-    found = json.loads(run(qkv, "check", plain, path, "--text", text, "--window", WINDOW, "--dtype", "file", "--json"))
+    found = json.loads(run(qkv, "check", plain, path, "--file", text, "--window", WINDOW, "--dtype", "file", "--json"))
     return found["perplexity_a"], found["perplexity_b"], found["divergence"]
 
 

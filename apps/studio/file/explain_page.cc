@@ -96,11 +96,15 @@ std::optional<Request> bench_request(const ExplainRequest& asked, const Request&
   return request;
 }
 
+// An address has a picture or caption a line.
+std::string one_a_line(const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, "\n")); }
+
 // How the page's address has the question.
-std::string explain_start(Request request) {
+std::string explain_start(Request request, const ExplainRequest& asked) {
   request.erase("all");
   request.erase("numbers");
   if (request.contains("why")) request["why"] = "all";
+  if (request.contains("captions")) request["captions"] = one_a_line(asked.captions);
   return start_of("explain", request);
 }
 
@@ -163,11 +167,10 @@ std::string explain_page(const ExplainRequest& asked, const Explanation& explana
           add_trained_pages(frozen, page, request, explanation);
         }
         frozen.put("explain", request, any_reply(explained(explanation, Explained::as_shown)));
-        page.starts.push_back(explain_start(request));
+        page.starts.push_back(explain_start(request, asked));
       });
 }
 
-// The address has a picture or caption a line.
 std::string match_page(const MatchRequest& asked, const MatchFound& found) {
   const MatchQuestion& question = found.question;
   OpenedText opened{.model = found.model};
@@ -181,8 +184,8 @@ std::string match_page(const MatchRequest& asked, const MatchFound& found) {
                                .numbers = false};
     frozen.put("match", match_fields().as_values(request), any_reply(match_figures(request, found)));
     page.starts.push_back(start_of("explain", {{"model", asked.model},
-                                               {"images", fmt::format("{}", fmt::join(question.names, "\n"))},
-                                               {"captions", fmt::format("{}", fmt::join(question.captions, "\n"))}}));
+                                               {"images", one_a_line(question.names)},
+                                               {"captions", one_a_line(question.captions)}}));
   });
 }
 

@@ -1,4 +1,4 @@
-// What two models say of one text, and where they part: `qkv check A B --text FILE`.
+// What two models say of one text, and where they part: `qkv check A B --file FILE`.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace qkv {
 
 /// Which text two models read, and how.
 struct ModelsText {
-  std::string text_file;
+  std::string file;
   std::int64_t window = 512;
   std::optional<std::string> dtype;
 };
@@ -36,7 +36,7 @@ struct CheckAsked : CheckRequest {
 /// That of the files, or of the models. Throws as check() and check_models().
 [[nodiscard]] AnyReply answer(const CheckAsked& asked, const Saying& saying = {});
 
-/// What `qkv check --text --json` prints.
+/// What `qkv check --file --json` prints.
 struct CheckModelsFigures {
   std::string a, b;
   std::string weights_a, weights_b;  // Model::quantised_words()

@@ -32,7 +32,8 @@ struct ExplainRequest {
   std::string query;
   std::string model;
   std::optional<std::int64_t> example;
-  std::string picture, captions;
+  std::string picture;
+  std::vector<std::string> captions;  // to hold the picture against
   bool chat = false;
   std::string site;
   std::optional<std::int64_t> layer, answer;

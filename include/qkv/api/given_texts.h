@@ -18,13 +18,15 @@ struct FileOfTexts {
   std::optional<std::string> separator = std::nullopt;  // lines of this, and no others, stand between texts
 };
 
-/// `file` with `meaning`, `whole_file` and `separator`.
-[[nodiscard]] Fields<FileOfTexts> file_fields(const std::string& meaning);
-/// The path alone, of a file with a text on each line.
-[[nodiscard]] Fields<FileOfTexts> line_file_field(FieldInfo path);
+/// `file`, of a file with a text on each line.
+[[nodiscard]] Fields<FileOfTexts> line_file_field(const std::string& group = "");
+/// That with `whole_file` and `separator`.
+[[nodiscard]] Fields<FileOfTexts> file_fields();
 
-/// `texts`: several, themselves. `meaning` says in place of what.
-[[nodiscard]] FieldInfo texts_field(const std::string& meaning);
+/// `texts`: several, themselves.
+[[nodiscard]] FieldInfo texts_field(const std::string& group = "");
+/// `captions`, likewise, of pictures.
+[[nodiscard]] FieldInfo captions_field(const std::string& group = "");
 
 enum class EmptyLines : std::uint8_t { kept, left_out };
 
@@ -32,7 +34,7 @@ enum class EmptyLines : std::uint8_t { kept, left_out };
 struct Texts {
   std::vector<std::string> texts;
   std::string file = {};                       // empty where the request has the texts themselves
-  std::string field = "file";                  // that gives them, or the file
+  std::string field = "file";                  // that gives them
   std::vector<std::size_t> line_numbers = {};  // of the texts of a file, from 1; in the field of several, from 0
 
   /// What an error about the argument "texts[3]" or "prompts[3]" names: "file: FILE, line 5", "texts[3]", or `text`;
@@ -48,9 +50,8 @@ struct Texts {
 [[nodiscard]] Texts given_texts(const std::optional<std::string>& text, const std::vector<std::string>& texts,
                                 const FileOfTexts& file);
 
-/// The texts of the file that `field` gives; `empty` is of a file with a text on each line. Throws NotThere of the
-/// field if the file cannot be read, is no UTF-8 or has no text.
-[[nodiscard]] Texts texts_of(const FileOfTexts& file, EmptyLines empty = EmptyLines::kept,
-                             std::string_view field = "file");
+/// The texts of the file; `empty` is of one with a text on each line. Throws NotThere of the field `file` if it cannot
+/// be read, is no UTF-8 or has no text.
+[[nodiscard]] Texts texts_of(const FileOfTexts& file, EmptyLines empty = EmptyLines::kept);
 
 }  // namespace qkv

@@ -51,11 +51,10 @@ void say_outside(const TextModel& model, const Texts& texts, const Saying& sayin
 /// cautions, and a default prompt or another similarity, which are not heeded.
 [[nodiscard]] EmbedOptions vectors_without_prompt(const std::string& path, const Saying& saying);
 
-/// The lines of the file that `field` gives, but for empty ones, as texts of a model whose heads are looked at; says
-/// which it did not learn from. Throws as texts_of(), and InvalidArgument naming "<field>: FILE, line N" for a line
-/// that the model cannot read.
-[[nodiscard]] HeadTexts texts_of_lines(const TextModel& trained, const FileOfTexts& file, std::string_view field,
-                                       const Saying& saying);
+/// The lines of the file, but for empty ones, as texts of a model whose heads are looked at; says which it did not
+/// learn from. Throws as texts_of(), and InvalidArgument naming "file: FILE, line N" for a line that the model cannot
+/// read.
+[[nodiscard]] HeadTexts texts_of_lines(const TextModel& trained, const FileOfTexts& file, const Saying& saying);
 
 /// The same of the request's field `texts`. Throws InvalidArgument naming "texts[n]" for one that the model cannot
 /// read.

@@ -20,7 +20,7 @@ namespace qkv {
 struct ProbeRequest : ProblemRequest {
   std::string random, lse;
   std::optional<std::int64_t> planted;          // so many tokens of the made-up text of the page Far
-  std::string model, text, text_file, picture;  // instead of tensors: a model that reads a text or a picture …
+  std::string model, text, file, picture;  // instead of tensors: a model that reads a text or a picture …
   std::optional<std::int64_t> example;          // … or a held-out example of its task
   std::string site;                             // of its attention: cross, else tokens
   std::int64_t layer = 0;

@@ -65,7 +65,6 @@ const Fields<AttendRequest>& attend_fields() {
     fields.add(problem_fields());
     for (const char* input : {"q", "k", "v"}) fields.info(input).required = true;
     fields.info("past_k").needs = {"past_v"};
-    fields.info("d_out").meaning += ", for gradients";
     fields.add(choice_fields());
     return fields;
   }();

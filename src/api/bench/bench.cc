@@ -9,6 +9,7 @@
 #include "api/fields/bounds.h"
 #include "api/fields/number_lists.h"
 #include "api/fields/refuse.h"
+#include "api/fields/shared_fields.h"
 #include "api/fields/word_fields.h"
 #include "api/heads/changes.h"
 #include "api/heads/head_weights.h"
@@ -24,9 +25,11 @@ namespace {
 
 using api_detail::matrix_in;
 using api_detail::refuse;
+using api_detail::shared_field;
 using api_detail::StudioState;
 
 constexpr std::int64_t kMostOnBench = 1024;  // tokens
+constexpr const char* kMatrix = "MATRIX";
 constexpr std::string_view kTokens = "the cat sat";
 constexpr std::string_view kChapter = "1,0;0,1;1,1";  // queries and keys of the chapter on self-attention
 constexpr std::string_view kValues = "2,0;0,3;1,1";
@@ -37,14 +40,19 @@ void add_matrices(Fields<BenchRequest>& fields) {
   };
   add(&BenchRequest::tokens, "tokens", "TEXT", "A word for each query");
   add(&BenchRequest::context, "context", "TEXT", "A word for each key");
-  add(&BenchRequest::q, "q", "MATRIX", "Queries, a row each: 1,0;0,1;1,1");
-  add(&BenchRequest::k, "k", "MATRIX", "Keys");
-  add(&BenchRequest::v, "v", "MATRIX", "Values");
-  add(&BenchRequest::x, "x", "MATRIX", "Vectors of the tokens, from which q, k and v are made");
-  add(&BenchRequest::source, "source", "MATRIX", "Those of the other text, for keys and values");
-  add(&BenchRequest::w_q, "w_q", "MATRIX", "What makes queries: q = x w_q");
-  add(&BenchRequest::w_k, "w_k", "MATRIX", "What makes keys");
-  add(&BenchRequest::w_v, "w_v", "MATRIX", "What makes values");
+  const auto shared = [&](std::string BenchRequest::* place, const char* name) {
+    FieldInfo field = shared_field(name, "matrices");
+    field.form = kMatrix;
+    fields.add(place, std::move(field));
+  };
+  shared(&BenchRequest::q, "q");
+  shared(&BenchRequest::k, "k");
+  shared(&BenchRequest::v, "v");
+  add(&BenchRequest::x, "x", kMatrix, "Vectors of the tokens, from which q, k and v are made");
+  add(&BenchRequest::source, "source", kMatrix, "Those of the other text, for keys and values");
+  add(&BenchRequest::w_q, "w_q", kMatrix, "What makes queries: q = x w_q");
+  add(&BenchRequest::w_k, "w_k", kMatrix, "What makes keys");
+  add(&BenchRequest::w_v, "w_v", kMatrix, "What makes values");
   fields.give_otherwise({{"tokens", "the cat sat, or numbers"},
                          {"context", "tokens"},
                          {"q", "the chapter's"},
@@ -66,32 +74,21 @@ void add_matrices(Fields<BenchRequest>& fields) {
 }
 
 void add_scores(Fields<BenchRequest>& fields) {
-  fields.add(&BenchRequest::mask,
-             {.name = "mask", .form = "EXPR", .meaning = "A mask, e.g. causal", .group = "scores"});
-  fields.add(&BenchRequest::bias, {.name = "bias", .form = "EXPR", .meaning = "A bias, e.g. alibi", .group = "scores"});
-  fields.add(&BenchRequest::scale, {.name = "scale",
-                                    .meaning = "Factor of q.k",
-                                    .group = "scores",
-                                    .least = -api_detail::kMostFactor,
-                                    .most = api_detail::kMostFactor,
-                                    .otherwise = "1/sqrt(d_k)"});
-  fields.add(&BenchRequest::softcap, {.name = "softcap",
-                                      .meaning = "c * tanh(x / c)",
-                                      .group = "scores",
-                                      .least = above(0),
-                                      .most = api_detail::kMostFactor});
+  fields.add(&BenchRequest::mask, shared_field("mask", "scores"));
+  fields.add(&BenchRequest::bias, shared_field("bias", "scores"));
+  fields.add(&BenchRequest::scale, shared_field("scale", "scores"));
+  fields.add(&BenchRequest::softcap, shared_field("softcap", "scores"));
+  fields.give_bounds({{"scale", -api_detail::kMostFactor, api_detail::kMostFactor},
+                      {"softcap", above(0), api_detail::kMostFactor}});
   fields.add(&BenchRequest::query, {.name = "query",
                                     .meaning = "Whose row the steps speak of, from 0",
                                     .least = 0,
                                     .most = api_detail::kMostPlaces});
-  fields.give_examples({{"mask", "causal"}, {"bias", "alibi"}});
 }
 
 void add_gradients(Fields<BenchRequest>& fields) {
-  fields.add(&BenchRequest::d_out, {.name = "d_out",
-                                    .form = "MATRIX",
-                                    .meaning = "The loss's gradient with respect to the output",
-                                    .group = "backward"});
+  fields.add(&BenchRequest::d_out, shared_field("d_out", "backward"));
+  fields.info("d_out").form = kMatrix;
   fields.add(&BenchRequest::move, {.name = "move",
                                    .form = "ROW,COLUMN",
                                    .meaning = "Instead: the loss is this number of the output",
@@ -116,29 +113,20 @@ void add_gradients(Fields<BenchRequest>& fields) {
 }
 
 void add_model(Fields<BenchRequest>& fields) {
-  const auto add = [&](std::string BenchRequest::* place, const char* name, const char* form, const char* meaning) {
-    fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = "a head of a model"});
-  };
-  add(&BenchRequest::model, "model", "MODEL", "A model of the box, a file of qkv's, or a folder of others");
-  add(&BenchRequest::text, "text", "TEXT", "What it reads");
-  add(&BenchRequest::second, "second", "TEXT", "A second text beside it, for an encoder that reads pairs");
-  add(&BenchRequest::set, "set", "NAME:NUMBER;…", "Numbers of its q, k and v that are changed: q:7,3:0.5; k:2,5:0.7");
-  fields.add(&BenchRequest::example, {.name = "example",
-                                      .meaning = "Or a held-out example of its task",
-                                      .group = "a head of a model",
-                                      .least = 0,
-                                      .most = api_detail::kMostExamples});
-  fields.add(&BenchRequest::site, api_detail::site_field("a head of a model"));
-  fields.add(&BenchRequest::layer, {.name = "layer",
-                                    .meaning = "Which layer",
-                                    .group = "a head of a model",
-                                    .least = 0,
-                                    .most = api_detail::kMostLayers});
-  fields.add(&BenchRequest::head, {.name = "head",
-                                   .meaning = "Which head",
-                                   .group = "a head of a model",
-                                   .least = 0,
-                                   .most = api_detail::kMostHeads});
+  const std::string group = "a head of a model";
+  const auto add = [&](auto place, const char* name) { fields.add(place, shared_field(name, group)); };
+  add(&BenchRequest::model, "model");
+  add(&BenchRequest::text, "text");
+  add(&BenchRequest::second, "second");
+  fields.add(&BenchRequest::set, {.name = "set",
+                                  .form = "NAME:NUMBER;…",
+                                  .meaning = "Numbers of its q, k and v that are changed: q:7,3:0.5; k:2,5:0.7",
+                                  .group = group,
+                                  .example = "q:1,0:0.5"});
+  add(&BenchRequest::example, "example");
+  fields.add(&BenchRequest::site, api_detail::site_field(group));
+  add(&BenchRequest::layer, "layer");
+  add(&BenchRequest::head, "head");
   fields.info("model").needs_one = {"text", "example"};
   for (const char* const of_model : {"text", "set", "example", "site", "layer"}) {
     fields.info(of_model).needs = {"model"};
@@ -146,31 +134,25 @@ void add_model(Fields<BenchRequest>& fields) {
   fields.info("second").needs = {"text"};
   fields.info("head").needs_one = {"model", "seed"};
   fields.exclude({"example"}, {"text"}, "a model reads one of them");
-  fields.give_examples({{"model", "induction"},
-                        {"text", "abcxyzab"},
-                        {"second", "The dog ran"},
-                        {"set", "q:1,0:0.5"},
-                        {"site", "source"}});
+  fields.give_examples({{"site", "source"}});
 }
 
 void add_drawn(Fields<BenchRequest>& fields) {
-  const auto add = [&](auto place, const char* name, const char* meaning) {
-    fields.add(place, {.name = name, .meaning = meaning, .group = "a drawn model"});
-  };
-  add(&BenchRequest::seed, "seed", "Draws a model for the tokens, as qkv explain does, whose head it is");
-  const auto count = [&](auto place, const char* name, const char* meaning, std::int64_t most) {
-    fields.add(place, {.name = name, .meaning = meaning, .group = "a drawn model", .least = 1, .most = most});
-  };
-  count(&BenchRequest::heads, "heads", "Its heads", api_detail::kMostHeads);
-  count(&BenchRequest::kv_heads, "kv_heads", "Heads of keys and values", api_detail::kMostHeads);
-  count(&BenchRequest::d_model, "d_model", "Width of a token's vector", api_detail::kWidest);
-  count(&BenchRequest::d_k, "d_k", "Width of a head's queries and keys", api_detail::kWidest);
-  count(&BenchRequest::d_v, "d_v", "Width of a head's values", api_detail::kWidest);
-  fields.add(&BenchRequest::positions, api_detail::positions_field("a drawn model"));
+  const std::string group = "a drawn model";
+  const auto add = [&](auto place, const char* name) { fields.add(place, shared_field(name, group)); };
+  fields.add(&BenchRequest::seed, {.name = "seed",
+                                   .meaning = "Draws a model for the tokens, as qkv explain does, whose head it is",
+                                   .group = group});
+  add(&BenchRequest::heads, "heads");
+  add(&BenchRequest::kv_heads, "kv_heads");
+  add(&BenchRequest::d_model, "d_model");
+  add(&BenchRequest::d_k, "d_k");
+  add(&BenchRequest::d_v, "d_v");
+  fields.give_bounds({{"heads", 1, api_detail::kMostHeads}, {"kv_heads", 1, api_detail::kMostHeads}});
+  fields.add(&BenchRequest::positions, api_detail::positions_field(group));
   for (const char* const of_drawn : {"heads", "kv_heads", "d_model", "d_k", "d_v", "positions"}) {
     fields.info(of_drawn).needs = {"seed"};
   }
-  fields.give_otherwise({{"kv_heads", "heads"}, {"d_k", "d_model / heads"}, {"d_v", "d_k"}});
   fields.give_examples({{"kv_heads", "1"}, {"positions", "rotary"}});
 }
 

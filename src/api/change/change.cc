@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
+#include "api/fields/shared_fields.h"
 #include "api/heads/changes.h"
 #include "api/lens/asked_text.h"
 #include "api/models/pass_bounds.h"
@@ -55,19 +56,19 @@ void require_changes(const ChangeRequest& request, std::span<const Intervention>
 
 void add_texts(Fields<ChangeRequest>& fields) {
   constexpr std::int64_t kMostExamples = 100000;
-  fields.add(&ChangeRequest::model, {.name = "model", .meaning = "The model", .required = true});
+  const std::string of_many = "Instead of a text many, of which the mean loss is looked at";
+  fields.add(&ChangeRequest::model, api_detail::shared_field("model"));
+  fields.info("model").required = true;
   fields.add(&ChangeRequest::of, api_detail::asked_text_fields());
   fields.info("text").one_of = {"example", "file", "texts", "examples"};
   fields.add(&ChangeRequest::examples, {.name = "examples",
                                         .form = "N",
-                                        .meaning = "Or N held-out examples: the mean loss",
+                                        .meaning = "N held-out examples of its task",
+                                        .group = of_many,
                                         .least = 1,
                                         .most = kMostExamples});
-  fields.add(&ChangeRequest::file,
-             line_file_field(
-                 {.name = "file", .form = "FILE", .meaning = "Instead of a text: one on each line, the mean loss"}));
-  fields.add(&ChangeRequest::texts, texts_field("Likewise, but a text itself; may come several times"));
-  fields.give_examples({{"model", "induction"}, {"file", "texts.txt"}});
+  fields.add(&ChangeRequest::file, line_file_field(of_many));
+  fields.add(&ChangeRequest::texts, texts_field(of_many));
   fields.tell_arguments({{"model", {"trained"}}, {"examples", {"count"}}, {"file", {"texts"}}});
 }
 
@@ -90,8 +91,7 @@ void add_interventions(Fields<ChangeRequest>& fields, std::int64_t last_example)
                     .group = group};
   changes.option = "change";
   fields.add(&R::changes, std::move(changes));
-  fields.add(&R::from_text,
-             {.name = "from_text", .form = "TEXT", .meaning = "The other text, of as many tokens", .group = group});
+  fields.add(&R::from_text, api_detail::shared_field("from_text", group));
   fields.add(&R::from_example, {.name = "from_example",
                                 .form = "N",
                                 .meaning = "Or held-out example N of the task",
@@ -107,8 +107,7 @@ void add_interventions(Fields<ChangeRequest>& fields, std::int64_t last_example)
                         {"set", "1.0=k:2,5:0.7"},
                         {"cut", "7:2"},
                         {"patch", "blocks.1"},
-                        {"changes", "remove 1.0"},
-                        {"from_text", "xyzabcxy"}});
+                        {"changes", "remove 1.0"}});
   fields.tell_arguments({{"changes", api_detail::kinds_of_change()}, {"from_example", {"from_text"}}});
 }
 
@@ -120,7 +119,6 @@ void add_looks(Fields<ChangeRequest>& fields) {
                                      .meaning = "Each in turn: heads removed; places patched from the other text",
                                      .group = group,
                                      .words = {"heads", "places"}});
-  fields.info("against").meaning = "Its contrast";
   fields.give_otherwise({{"against", "what the model says of the other text"}});
 }
 
@@ -171,7 +169,7 @@ void look_at_model(const ChangeRequest& request, const TextModel& trained, const
 }
 
 HeadTexts many_texts(const ChangeRequest& request, const TextModel& trained, const Saying& saying) {
-  if (!request.file.path.empty()) return texts_of_lines(trained, request.file, "file", saying);
+  if (!request.file.path.empty()) return texts_of_lines(trained, request.file, saying);
   if (!request.texts.empty()) return texts_to_look_at(trained, request.texts, saying);
   return texts_to_look_at(trained, *request.examples);
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
+#include "api/fields/shared_fields.h"
 #include "api/fields/text_file.h"
 #include "api/models/models.h"
 #include "core/dtype_named.h"
@@ -25,13 +26,8 @@ const Fields<ModelsText>& models_text_fields() {
   using R = ModelsText;
   static const Fields<R> kFields = [] {
     Fields<R> fields;
-    const std::string group = "Two models";
-    fields.add(&R::text_file, {.name = "text_file",
-                               .form = "FILE",
-                               .meaning = "A and B are models: what they say of this text",
-                               .group = group,
-                               .option = "text",
-                               .is_text = true});
+    const std::string group = "Where A and B are models: what they say of a text";
+    fields.add(&R::file, api_detail::shared_field("file", group));
     fields.add(&R::window, {.name = "window",
                             .form = "N",
                             .meaning = "Tokens that they read at once",
@@ -44,8 +40,8 @@ const Fields<ModelsText>& models_text_fields() {
                            .group = group,
                            .words = {"f32", "f64", "file"},
                            .otherwise = "f32"});
-    fields.tell_arguments({{"text_file", {"text"}}});
-    fields.give_examples({{"text_file", "text.txt"}, {"window", "256"}, {"dtype", "f64"}});
+    fields.tell_arguments({{"file", {"text"}}});
+    fields.give_examples({{"window", "256"}, {"dtype", "f64"}});
     return fields;
   }();
   return kFields;
@@ -58,22 +54,22 @@ const Fields<CheckAsked>& check_asked_fields() {
     Fields<CheckAsked> fields;
     fields.add(check_fields());
     fields.add(&CheckAsked::models, models_text_fields());
-    fields.exclude({"rtol", "atol", "nan_differs", "any_dtype"}, {"text_file"}, "models are not held to a tolerance");
-    for (const char* of_models : {"window", "dtype"}) fields.info(of_models).needs.emplace_back("text_file");
+    fields.exclude({"rtol", "atol", "nan_differs", "any_dtype"}, {"file"}, "models are not held to a tolerance");
+    for (const char* of_models : {"window", "dtype"}) fields.info(of_models).needs.emplace_back("file");
     return fields;
   }();
   return kFields;
 }
 
 AnyReply answer(const CheckAsked& asked, const Saying& saying) {
-  if (asked.models.text_file.empty()) return any_reply(check_figures(asked, check(asked)));
+  if (asked.models.file.empty()) return any_reply(check_figures(asked, check(asked)));
   return any_reply(check_models({.a = asked.a, .b = asked.b, .read = asked.models}, {}, saying));
 }
 
 CheckModelsFigures check_models(const CheckModelsRequest& request,
                                 const std::function<void(std::int64_t, std::int64_t)>& progress, const Saying& saying) {
   const std::string text =
-      api_detail::of_path("text_file", [&] { return api_detail::text_of_file(request.read.text_file); });
+      api_detail::of_path("file", [&] { return api_detail::text_of_file(request.read.file); });
   const OpenedModel a = opened_as("a", "A", request.a, request.read, saying);
   const OpenedModel b = opened_as("b", "B", request.b, request.read, saying);
   ModelComparison found = compare_models(

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "api/fields/refuse.h"
+#include "api/fields/shared_fields.h"
 #include "api/replies/lines.h"
 #include "core/dtype_named.h"
 #include "qkv/picture/terminal.h"
@@ -15,6 +16,7 @@ namespace {
 
 using api_detail::prose;
 using api_detail::refuse;
+using api_detail::shared_field;
 
 DType dtype_named(const std::string& name) {
   if (const auto dtype = core::dtype_named(name); dtype && is_floating(*dtype)) return *dtype;
@@ -107,23 +109,26 @@ const Fields<CostRequest>& cost_fields() {
           place,
           {.name = name, .form = "N", .meaning = meaning, .group = group, .least = bounds.least, .most = bounds.most});
     };
-    const auto toggle = [&](std::optional<bool> Request::* place, const char* name, const char* meaning) {
-      fields.add(place, {.name = name, .meaning = meaning, .group = kModel});
-    };
     fields.add(
         &Request::preset,
         {.name = "preset", .form = "PRESET", .meaning = fmt::format("One of {}", fmt::join(cost_presets(), ", "))});
     count(&Request::layers, "layers", "Layers", kModel);
     count(&Request::decoder_layers, "decoder_layers", "Decoder layers with cross-attention, too", kModel);
-    count(&Request::d_model, "d_model", "Width of the model", kModel);
-    count(&Request::heads, "heads", "Query heads", kModel);
-    count(&Request::kv_heads, "kv_heads", "Heads of keys and values", kModel);
-    count(&Request::d_k, "d_k", "Width of a query and a key", kModel);
-    count(&Request::d_v, "d_v", "Width of a value", kModel);
-    count(&Request::d_ff, "d_ff", "Width of the feed-forward layer", kModel);
-    toggle(&Request::gated, "gated", "A feed-forward layer of three matrices");
+    const auto shared = [&](std::optional<std::int64_t> Request::* place, const char* name) {
+      const CostBounds bounds = cost_bounds(name);
+      fields.add(place, shared_field(name, kModel));
+      fields.give_bounds({{name, bounds.least, bounds.most}});
+    };
+    shared(&Request::d_model, "d_model");
+    shared(&Request::heads, "heads");
+    shared(&Request::kv_heads, "kv_heads");
+    shared(&Request::d_k, "d_k");
+    shared(&Request::d_v, "d_v");
+    shared(&Request::d_ff, "d_ff");
+    fields.add(&Request::gated,
+               {.name = "gated", .meaning = "A feed-forward layer of three matrices", .group = kModel});
     count(&Request::vocab, "vocab", "Words of the vocabulary", kModel);
-    toggle(&Request::causal, "causal", "Each token sees itself and earlier ones alone");
+    fields.add(&Request::causal, shared_field("causal", kModel));
     count(&Request::tokens, "tokens", "Tokens of a sequence", "");
     count(&Request::batch, "batch", "Sequences at once", "");
     fields.add(&Request::dtype,
@@ -131,11 +136,7 @@ const Fields<CostRequest>& cost_fields() {
     count(&Request::tile, "tile", "Side of the tiled algorithm's tiles", "");
     fields.add(&Request::range, cost_range_fields());
     fields.give_fallbacks({{"batch", "1"}, {"tile", "64"}});
-    fields.give_otherwise({{"kv_heads", "`heads`"},
-                           {"d_k", "`d_model` / `heads`"},
-                           {"d_v", "`d_k`"},
-                           {"d_ff", "4 `d_model`"},
-                           {"tokens", "the preset's context, or 1024"}});
+    fields.give_otherwise({{"tokens", "the preset's context, or 1024"}});
     fields.give_examples({{"preset", "gpt2"}, {"dtype", "bf16"}});
     return fields;
   }();

@@ -13,9 +13,11 @@
 #include "api/explain/explain_rules.h"
 #include "api/fields/bounds.h"
 #include "api/fields/refuse.h"
+#include "api/fields/shared_fields.h"
 #include "api/fields/word_fields.h"
 #include "explain/words.h"
 #include "files/reading.h"
+#include "qkv/api/given_texts.h"
 #include "qkv/api/pictures.h"
 #include "qkv/explain/files.h"
 #include "qkv/explain/model.h"
@@ -27,17 +29,7 @@ namespace {
 
 using api_detail::of_field;
 using api_detail::of_path;
-
-// "A|B".
-std::vector<std::string> captions_in(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t end = rest.find('|');
-    parts.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-  }
-  return parts;
-}
+using api_detail::shared_field;
 
 std::optional<std::string> if_any(const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); }
 
@@ -125,7 +117,7 @@ Explanation of_model(const TextModel& model, const ExplainRequest& request, cons
     question.text = request.text;
   }
   question.example = request.example;
-  question.captions = captions_in(request.captions);
+  question.captions = request.captions;
   question.answer = request.answer;
   question.site = if_any(request.site);
   const api_detail::HeadPlace place = api_detail::head_place(request);
@@ -180,7 +172,7 @@ double numbers_of(const ExplainOptions& options) {
   return kKept * (scores + vectors + parameters);
 }
 
-constexpr const char* kOfOwn = "Your own Q, K and V instead of a text";
+constexpr const char* kOfOwn = "Your own Q, K and V instead of a text: files, or numbers as \"[[1, 0], [0, 1]]\"";
 constexpr const char* kTrained = "A trained model";
 
 void add_text(Fields<ExplainRequest>& fields) {
@@ -189,35 +181,27 @@ void add_text(Fields<ExplainRequest>& fields) {
                         .form = "TEXT",
                         .meaning = "The text, split into tokens at white space: words of at most 1024 bytes, 1 MiB in "
                                    "all; what a model reads, or its PNG"});
-  fields.add(&R::causal, {.name = "causal", .meaning = "No token sees a later one"});
-  fields.add(&R::mask, {.name = "mask",
-                        .form = "EXPR",
-                        .meaning = "Which query sees which key, e.g. \"causal & window(3) | global(1)\""});
-  fields.add(&R::bias, {.name = "bias", .form = "EXPR", .meaning = "Added to the scores: alibi, t5, or an expression"});
-  const auto number = [&](auto place, const char* name, const char* form, const char* meaning, Bound least,
-                          Bound most) {
-    fields.add(place, {.name = name, .form = form, .meaning = meaning, .least = least, .most = most});
-  };
-  number(&R::scale, "scale", "X", "Factor of the scores", -api_detail::kMostFactor, api_detail::kMostFactor);
-  number(&R::softcap, "softcap", "C", "Bend the scores into ±C", above(0), api_detail::kMostFactor);
-  number(&R::dropout, "dropout", "P", "Drop weights with probability P, as training does", 0, below(1));
+  fields.add(&R::causal, shared_field("causal"));
+  fields.add(&R::mask, shared_field("mask"));
+  fields.add(&R::bias, shared_field("bias"));
+  fields.info("bias").meaning += "; here \"t5\", too";
+  fields.add(&R::scale, shared_field("scale"));
+  fields.add(&R::softcap, shared_field("softcap"));
+  fields.add(&R::dropout, shared_field("dropout"));
   fields.add(&R::context,
              {.name = "context", .form = "TEXT", .meaning = "Cross-attention: keys and values come from this text"});
-  fields.give_otherwise({{"scale", "1/√d_k"}});
-  fields.give_examples(
-      {{"text", "The cat sat down"}, {"mask", "window(2)"}, {"bias", "alibi"}, {"context", "Le chat dort"}});
+  fields.give_bounds({{"scale", -api_detail::kMostFactor, api_detail::kMostFactor},
+                      {"softcap", above(0), api_detail::kMostFactor}});
+  fields.give_examples({{"text", "The cat sat down"}, {"context", "Le chat dort"}});
 }
 
 void add_drawn(Fields<ExplainRequest>& fields) {
   using R = ExplainRequest;
-  const auto count = [&](auto place, const char* name, const char* meaning, std::int64_t most) {
-    fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = 1, .most = most});
-  };
-  count(&R::heads, "heads", "Heads", api_detail::kMostHeads);
-  count(&R::kv_heads, "kv_heads", "Heads of keys and values, shared by query heads", api_detail::kMostHeads);
-  count(&R::d_model, "d_model", "Width of a token's vector", api_detail::kWidest);
-  count(&R::d_k, "d_k", "Width of a head's queries and keys", api_detail::kWidest);
-  count(&R::d_v, "d_v", "Width of a head's values", api_detail::kWidest);
+  fields.add(&R::heads, shared_field("heads"));
+  fields.add(&R::kv_heads, shared_field("kv_heads"));
+  fields.add(&R::d_model, shared_field("d_model"));
+  fields.add(&R::d_k, shared_field("d_k"));
+  fields.add(&R::d_v, shared_field("d_v"));
   fields.add(
       &R::seed,
       {.name = "seed", .form = "N", .meaning = "Of the untrained parameters (PyTorch's numbers), and of dropout"});
@@ -232,35 +216,31 @@ void add_drawn(Fields<ExplainRequest>& fields) {
   fields.add(&R::worked,
              {.name = "worked", .form = "NAME", .meaning = "Replay a worked example; NAME `list` prints their names"});
   fields.give_fallbacks({{"seed", "42"}});
-  fields.give_otherwise({{"kv_heads", "`heads`"}, {"d_k", "`d_model` / `heads`"}, {"d_v", "`d_k`"}});
-  fields.give_examples({{"kv_heads", "1"}});
-  fields.give_examples({{"positions", "rotary"}, {"query", "cat"}, {"worked", "vectors"}});
+  fields.give_bounds({{"heads", 1, api_detail::kMostHeads}, {"kv_heads", 1, api_detail::kMostHeads}});
+  fields.give_examples({{"kv_heads", "1"}, {"positions", "rotary"}, {"query", "cat"}, {"worked", "vectors"}});
 }
 
 void add_own(Fields<ExplainRequest>& fields) {
   using R = ExplainRequest;
-  const auto add = [&](std::string R::* place, const char* name, const char* form, const char* meaning) {
-    fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = kOfOwn});
-  };
-  add(&R::npz, "npz", "FILE", "A file of Q, K and V: [T, D], [H, T, D] or [B, H, T, D]");
-  add(&R::q, "q", "TENSOR", "Queries: a file, or typed as \"[[1,0],[0,1]]\"");
-  add(&R::k, "k", "TENSOR", "Keys");
-  add(&R::v, "v", "TENSOR", "Values");
-  fields.give_examples({{"npz", "qkv.npz"}, {"q", "[[1,0],[0,1]]"}, {"k", "[[1,0],[1,1]]"}, {"v", "[[1],[2]]"}});
+  fields.add(&R::npz, {.name = "npz",
+                       .form = "FILE",
+                       .meaning = "A file of Q, K and V: [T, D], [H, T, D] or [B, H, T, D]",
+                       .group = kOfOwn,
+                       .example = "qkv.npz"});
+  fields.add(&R::q, shared_field("q", kOfOwn));
+  fields.add(&R::k, shared_field("k", kOfOwn));
+  fields.add(&R::v, shared_field("v", kOfOwn));
 }
 
 void add_trained(Fields<ExplainRequest>& fields) {
   using R = ExplainRequest;
-  const auto add = [&](auto place, const char* name, const char* form, const char* meaning) {
-    fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = kTrained});
-  };
   const auto count = [&](auto place, const char* name, const char* meaning, std::int64_t least, std::int64_t most) {
     fields.add(place, {.name = name, .form = "N", .meaning = meaning, .group = kTrained, .least = least, .most = most});
   };
-  add(&R::model, "model", "NAME", "One of the box (copy, induction, …), a file of qkv's, or a folder of others");
-  count(&R::example, "example", "Held-out example N of its task in place of a text", 0, api_detail::kMostExamples);
-  add(&R::picture, "picture", "FILE", "A PNG, for a model that reads images");
-  add(&R::captions, "captions", "A|B|…", "Of a two-tower model: texts to hold a picture against");
+  fields.add(&R::model, shared_field("model", kTrained));
+  fields.add(&R::example, shared_field("example", kTrained));
+  fields.add(&R::picture, shared_field("picture", kTrained));
+  fields.add(&R::captions, captions_field(kTrained));
   fields.add(&R::chat, {.name = "chat",
                         .meaning = "The text is a message in the model's chat template",
                         .group = kTrained,
@@ -274,12 +254,7 @@ void add_trained(Fields<ExplainRequest>& fields) {
                          {"head", "what the text calls for"},
                          {"answer", "as its task asks"}});
   fields.tell_arguments({{"text", {"ids"}}, {"example", {"ids"}}});
-  fields.give_examples({{"model", "induction"},
-                        {"picture", "shapes.png"},
-                        {"captions", "a red circle|a blue square"},
-                        {"site", "source"},
-                        {"head", "1.0"}});
-  fields.info("captions").option = "caption";
+  fields.give_examples({{"site", "source"}, {"head", "1.0"}});
 }
 
 void add_parts(Fields<ExplainRequest>& fields) {
@@ -303,11 +278,8 @@ void add_parts(Fields<ExplainRequest>& fields) {
 }
 
 void add_numbers(Fields<ExplainRequest>& fields) {
-  fields.add(&ExplainRequest::numbers,
-             {.name = "numbers",
-              .meaning = "Also all tensors whole, and every value of maps that are shown as block means",
-              .fallback = "true",
-              .example = "false"});
+  fields.add(&ExplainRequest::numbers, shared_field("numbers"));
+  fields.info("numbers").fallback = "true";
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "api/fields/bounds.h"
 #include "api/fields/number_lists.h"
 #include "api/fields/refuse.h"
+#include "api/fields/shared_fields.h"
 #include "api/fields/word_fields.h"
 #include "api/studio/studio_questions.h"
 #include "core/ascii.h"
@@ -20,6 +21,7 @@ namespace {
 
 using api_detail::FarHead;
 using api_detail::refuse;
+using api_detail::shared_field;
 using api_detail::StudioState;
 
 ProbeWatch said(const StudioWatch& watch, std::string_view what) {
@@ -138,14 +140,11 @@ const Fields<FarRequest>& far_fields() {
   static const Fields<FarRequest> kFields = [] {
     constexpr std::int64_t kLeastTokens = 1024;
     Fields<FarRequest> fields;
-    const auto text = [&](std::string FarRequest::* place, const char* name, const char* form, const char* meaning) {
-      fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = "a head of a model"});
-    };
-    text(&FarRequest::model, "model", "MODEL", "A model of the box, a file of qkv's, or a folder of others");
-    text(&FarRequest::text, "text", "TEXT", "What it reads");
+    fields.add(&FarRequest::model, shared_field("model", "a head of a model"));
+    fields.add(&FarRequest::text, shared_field("text", "a head of a model"));
     fields.add(&FarRequest::site, api_detail::site_field("a head of a model"));
-    add(fields, &FarRequest::layer, "layer", "Which layer", api_detail::kMostLayers);
-    add(fields, &FarRequest::head, "head", "Which head", api_detail::kMostHeads);
+    fields.add(&FarRequest::layer, shared_field("layer"));
+    fields.add(&FarRequest::head, shared_field("head"));
     fields.add(&FarRequest::tokens, {.name = "tokens",
                                      .meaning = "Without a model or a probe: how many tokens are made up",
                                      .least = kLeastTokens,
@@ -153,8 +152,7 @@ const Fields<FarRequest>& far_fields() {
     fields.add(&FarRequest::mask, {.name = "mask", .form = "EXPR", .meaning = "Their mask; empty: none"});
     add(fields, &FarRequest::seed, "seed", "Of their numbers and words", std::int64_t{1} << 40);
     fields.give_otherwise({{"text", "the file that the studio was opened with"}});
-    fields.give_examples(
-        {{"model", "induction"}, {"text", "abcxyzab"}, {"site", "source"}, {"mask", "causal & window(512)"}});
+    fields.give_examples({{"site", "source"}, {"mask", "causal & window(512)"}});
     return fields;
   }();
   return kFields;
@@ -198,7 +196,7 @@ const Fields<FarRowRequest>& far_row_fields() {
     constexpr std::int64_t kMostKeys = 1000;
     Fields<FarRowRequest> fields;
     fields.add(far_fields());
-    add(fields, &FarRowRequest::query, "query", "Which query, from 0", kMostTokens);
+    fields.add(&FarRowRequest::query, shared_field("query"));
     add(fields, &FarRowRequest::count, "count", "How many keys of largest weight", kMostKeys);
     fields.add(&FarRowRequest::at, {.name = "at", .form = "J,J,…", .meaning = "Keys whose weights are wanted"});
     fields.give_examples({{"at", "0,3"}});

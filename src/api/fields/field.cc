@@ -48,11 +48,17 @@ bool is_within(const FieldInfo& field, double number) {
   return is_above && is_below;
 }
 
+std::string as_shown(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// What was typed, as a request in JSON would have it: numbers as they are, all else in quotes.
+std::string as_shown(std::string_view typed) {
+  return core::number_from<double>(typed) ? std::string(typed) : as_shown(Json(typed));
+}
+
 template <class Number>
 FieldValue number_of(const FieldInfo& field, std::string_view text) {
   if (const auto value = core::number_from<Number>(text)) return *value;
-  api_detail::refuse(field.name, expected_of(field),
-                     field.type == FieldType::seed ? fmt::format("\"{}\"", text) : text);
+  api_detail::refuse(field.name, expected_of(field), as_shown(text));
 }
 
 // No option has a meaning for infinity, or for what is no number.
@@ -241,7 +247,10 @@ FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_v
   if (const auto* bytes = std::get_if<std::uint64_t>(&value)) is_sound = field.type == FieldType::seed || fits(*bytes);
   if (!is_sound) api_detail::refuse(field.name, expected_of(field), shown);
   if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
-    for (const std::string& text : *texts) require_word(field, text);
+    for (const std::string& text : *texts) {
+      if (text.empty() && field.words.empty()) api_detail::refuse(field.name, "a value", "\"\"");
+      require_word(field, text);
+    }
   }
   if (const auto* text = std::get_if<std::string>(&value); text != nullptr && field.alone != *text) {
     // A slip of a shell whose variable is not set, or of a form that was not filled in.
@@ -258,7 +267,7 @@ FieldValue field_value(const FieldInfo& field, std::string_view text) {
   switch (field.type) {
     case FieldType::flag:
     case FieldType::toggle:
-      if (text != "true" && text != "false") api_detail::refuse(field.name, expected_of(field), text);
+      if (text != "true" && text != "false") api_detail::refuse(field.name, expected_of(field), as_shown(text));
       return text == "true";
     case FieldType::number:
       return checked_value(field, finite_number_of(field, text), text);
@@ -270,12 +279,12 @@ FieldValue field_value(const FieldInfo& field, std::string_view text) {
       return checked_value(field, std::string(text), text);
     case FieldType::texts:
       if (!field.words.empty()) return list_in<std::string>(field, FieldType::text, text);
-      return std::vector{std::string(text)};
+      return checked_value(field, std::vector{std::string(text)}, text);
     case FieldType::wholes:
       return list_in<std::int64_t>(field, FieldType::whole, text);
     case FieldType::size:
-      if (const auto bytes = api_detail::size_from(text)) return checked_value(field, *bytes, text);
-      api_detail::refuse(field.name, expected_of(field), fmt::format("\"{}\"", text));
+      if (const auto bytes = api_detail::size_from(text)) return checked_value(field, *bytes, as_shown(text));
+      api_detail::refuse(field.name, expected_of(field), as_shown(text));
   }
   __builtin_unreachable();
 }
@@ -286,7 +295,7 @@ FieldValues field_values(std::span<const FieldInfo> fields, std::string_view jso
   for (const auto& [name, member] : object.items()) {
     const std::size_t n = api_detail::index_of_field(fields, name);
     if (member.is_null()) continue;
-    const std::string shown = member.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string shown = as_shown(member);
     auto value = typed(fields[n], member);
     if (!value) api_detail::refuse(fields[n].name, expected_of(fields[n]), shown);
     values.emplace_back(n, checked_value(fields[n], std::move(*value), shown));

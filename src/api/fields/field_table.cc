@@ -128,7 +128,7 @@ void FieldTable::add(FieldInfo&& info, Holder holder, std::ptrdiff_t offset, con
     if (!has_default) info.fallback = fallback_text(info.type, *static_cast<const Value*>(value));
     info.empty_is_none = std::is_same_v<Value, std::string>;
   });
-  if (info.name == "text" && info.form != "FILE") info.is_text = true;
+  if (info.name == "text") info.is_text = true;
   if (info.type == FieldType::size && !info.most.is_finite()) {
     info.least = 0;
     info.most = kMostBytes;

@@ -1,29 +1,23 @@
 // What the replies about heads hold, and what they are asked.
-#include "api/fields/bounds.h"
+#include "api/fields/shared_fields.h"
 #include "api/fields/word_fields.h"
 #include "api/heads/changes.h"
 #include "qkv/api/heads.h"
 
 namespace qkv {
 
+using api_detail::shared_field;
+
 const Fields<HeadsRequest>& heads_fields() {
   static const Fields<HeadsRequest> kFields = [] {
     Fields<HeadsRequest> fields;
-    fields.add(&HeadsRequest::model, {.name = "model",
-                                      .form = "MODEL",
-                                      .meaning = "A model of the box, a file of qkv's, or a folder of others",
-                                      .required = true});
-    fields.add(&HeadsRequest::text, {.name = "text", .form = "TEXT", .meaning = "What it reads"});
-    fields.add(&HeadsRequest::second, {.name = "second",
-                                       .form = "TEXT",
-                                       .meaning = "A second text beside it, for an encoder that reads pairs",
-                                       .needs = {"text"}});
-    fields.add(&HeadsRequest::example, {.name = "example",
-                                        .meaning = "Or a held-out example of its task",
-                                        .least = 0,
-                                        .most = api_detail::kMostExamples});
+    fields.add(&HeadsRequest::model, shared_field("model"));
+    fields.info("model").required = true;
+    fields.add(&HeadsRequest::text, shared_field("text"));
+    fields.add(&HeadsRequest::second, shared_field("second"));
+    fields.info("second").needs = {"text"};
+    fields.add(&HeadsRequest::example, shared_field("example"));
     fields.info("text").one_of = {"example"};
-    fields.give_examples({{"model", "induction"}, {"text", "abcxyzab"}, {"second", "The dog ran"}});
     fields.tell_arguments({{"text", {"ids"}}, {"second", {"pair"}}, {"example", {"ids"}}});
     return fields;
   }();
@@ -35,20 +29,16 @@ const Fields<HeadRequest>& head_fields() {
     Fields<HeadRequest> fields;
     fields.add(heads_fields());
     fields.add(&HeadRequest::site, api_detail::site_field());
-    fields.add(&HeadRequest::layer,
-               {.name = "layer", .meaning = "Which layer", .least = 0, .most = api_detail::kMostLayers});
-    fields.add(&HeadRequest::head,
-               {.name = "head", .meaning = "Which head", .least = 0, .most = api_detail::kMostHeads});
+    fields.add(&HeadRequest::layer, shared_field("layer"));
+    fields.add(&HeadRequest::head, shared_field("head"));
     fields.add(&HeadRequest::changes, {.name = "changes",
                                        .form = "CHANGE;…",
                                        .meaning = "What is changed inside the model first, as `change` takes it"});
-    fields.add(
-        &HeadRequest::from_text,
-        {.name = "from_text", .form = "TEXT", .meaning = "The other text, of as many tokens, that a patch takes from"});
+    fields.add(&HeadRequest::from_text, shared_field("from_text"));
     fields.add(&HeadRequest::hide_special,
                {.name = "hide_special", .meaning = "Leave special tokens out, and renormalise what is left"});
     fields.tell_arguments({{"changes", api_detail::kinds_of_change()}});
-    fields.give_examples({{"site", "source"}, {"changes", "remove 0.0"}, {"from_text", "xyzabcxy"}});
+    fields.give_examples({{"site", "source"}, {"changes", "remove 0.0"}});
     return fields;
   }();
   return kFields;
@@ -58,10 +48,8 @@ const Fields<PairRequest>& pair_fields() {
   static const Fields<PairRequest> kFields = [] {
     Fields<PairRequest> fields;
     fields.add(head_fields());
-    fields.add(&PairRequest::query,
-               {.name = "query", .meaning = "The place of the query", .least = 0, .most = api_detail::kMostPlaces});
-    fields.add(&PairRequest::key,
-               {.name = "key", .meaning = "The place of the key", .least = 0, .most = api_detail::kMostPlaces});
+    fields.add(&PairRequest::query, shared_field("query"));
+    fields.add(&PairRequest::key, shared_field("key"));
     return fields;
   }();
   return kFields;

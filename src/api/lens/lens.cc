@@ -1,5 +1,6 @@
 #include "qkv/api/lens.h"
 
+#include "api/fields/shared_fields.h"
 #include "api/lens/asked_text.h"
 #include "api/models/pass_bounds.h"
 #include "qkv/api/models.h"
@@ -8,17 +9,11 @@ namespace qkv {
 namespace api_detail {
 
 Fields<TextQuestion> asked_text_fields() {
-  constexpr std::int64_t kLastExample = std::int64_t{1} << 40;
   Fields<TextQuestion> fields;
-  fields.add(&TextQuestion::text, {.name = "text", .meaning = "What it reads"});
-  fields.add(&TextQuestion::example, {.name = "example",
-                                      .form = "N",
-                                      .meaning = "Or held-out example N of its task",
-                                      .least = 0,
-                                      .most = kLastExample});
+  fields.add(&TextQuestion::text, shared_field("text"));
+  fields.add(&TextQuestion::example, shared_field("example"));
   fields.info("text").one_of = {"example"};
   fields.tell_arguments({{"text", {"ids"}}, {"example", {"ids"}}});
-  fields.give_examples({{"text", "abcxyzab"}});
   return fields;
 }
 
@@ -29,7 +24,7 @@ Fields<TextQuestion> asked_place_fields(const std::string& group) {
   };
   token("query", &TextQuestion::query, "A token or its number");
   token("token", &TextQuestion::token, "The answer");
-  token("against", &TextQuestion::against, "Its contrast: parts of the difference");
+  token("against", &TextQuestion::against, "Its contrast: the difference of the two is looked at");
   fields.give_otherwise({{"query", "the last that is asked"}, {"token", "the expected token, or the likeliest"}});
   fields.give_examples({{"query", "3"}, {"token", "b"}, {"against", "x"}});
   return fields;
@@ -40,10 +35,10 @@ Fields<TextQuestion> asked_place_fields(const std::string& group) {
 const Fields<LensRequest>& lens_fields() {
   static const Fields<LensRequest> kFields = [] {
     Fields<LensRequest> fields;
-    fields.add(&LensRequest::model, {.name = "model", .meaning = "The model", .required = true});
+    fields.add(&LensRequest::model, api_detail::shared_field("model"));
+    fields.info("model").required = true;
     fields.add(&LensRequest::of, api_detail::asked_text_fields());
     fields.add(&LensRequest::of, api_detail::asked_place_fields());
-    fields.give_examples({{"model", "induction"}});
     return fields;
   }();
   return kFields;

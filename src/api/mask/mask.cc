@@ -7,6 +7,7 @@
 
 #include "api/fields/number_lists.h"
 #include "api/fields/refuse.h"
+#include "api/fields/shared_fields.h"
 #include "api/mask/mask_map.h"
 #include "api/replies/lines.h"
 #include "api/studio/question_watch.h"
@@ -78,12 +79,11 @@ const Fields<MaskRequest>& mask_fields() {
     const auto count = [&](auto place, const char* name, const char* meaning, std::int64_t least = 1) {
       fields.add(place, {.name = name, .form = "N", .meaning = meaning, .least = least, .most = kMost});
     };
-    fields.add(&MaskRequest::mask,
-               {.name = "mask", .form = "EXPR", .meaning = "The mask, e.g. \"causal & window(512) | global(4)\""});
+    fields.add(&MaskRequest::mask, api_detail::shared_field("mask"));
     count(&MaskRequest::tq, "tq", "Queries");
     count(&MaskRequest::tk, "tk", "Keys");
     count(&MaskRequest::batch, "batch", "Batch entries");
-    count(&MaskRequest::heads, "heads", "Query heads");
+    fields.add(&MaskRequest::heads, api_detail::shared_field("heads"));
     fields.add(&MaskRequest::tile, {.name = "tile", .form = "SIZE", .meaning = "Tile: N, or QxK for queries x keys"});
     fields.add(&MaskRequest::map, {.name = "map",
                                    .meaning = fmt::format("Also which share of each cell's pairs is kept, and the "

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
+#include "api/fields/shared_fields.h"
 #include "qkv/files.h"
 #include "qkv/png.h"
 
@@ -22,19 +23,13 @@ const Fields<MatchRequest>& match_fields() {
     fields.add(
         &R::model,
         {.name = "model", .form = "NAME", .meaning = "Two towers: of the box, a file, or a folder of CLIP or SigLIP"});
-    FieldInfo captions{.name = "captions", .form = "TEXT", .meaning = "A caption, whatever it looks like"};
-    captions.option = "caption";
-    fields.add(&R::captions, std::move(captions));
-    fields.add(&R::file,
-               line_file_field({.name = "file", .form = "FILE", .meaning = "A caption on each line of a file"}));
+    fields.add(&R::captions, captions_field());
+    fields.add(&R::file, line_file_field());
     fields.add(&R::maps, {.name = "maps", .meaning = "Show what each cosine rests on, over the picture"});
-    fields.add(&R::numbers, {.name = "numbers",
-                             .meaning = "Also all tensors whole, and every value of these maps",
-                             .needs = {"maps"},
-                             .fallback = "true",
-                             .example = "false"});
-    fields.give_examples(
-        {{"images", "shapes.png"}, {"model", "clip"}, {"captions", "a red circle"}, {"file", "captions.txt"}});
+    fields.add(&R::numbers, api_detail::shared_field("numbers"));
+    fields.info("numbers").fallback = "true";
+    fields.info("numbers").needs = {"maps"};
+    fields.give_examples({{"images", "shapes.png"}, {"model", "clip"}, {"file", "captions.txt"}});
     return fields;
   }();
   return kFields;

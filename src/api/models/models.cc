@@ -101,9 +101,8 @@ EmbedOptions vectors_without_prompt(const std::string& path, const Saying& sayin
   return options;
 }
 
-HeadTexts texts_of_lines(const TextModel& trained, const FileOfTexts& file, std::string_view field,
-                         const Saying& saying) {
-  const Texts lines = texts_of(file, EmptyLines::left_out, field);
+HeadTexts texts_of_lines(const TextModel& trained, const FileOfTexts& file, const Saying& saying) {
+  const Texts lines = texts_of(file, EmptyLines::left_out);
   api_detail::require_passes(lines, trained, api_detail::PassKeeps::layers_and_scores);
   HeadTexts read = api_detail::of_places(lines.places(), [&] { return head_texts(trained, lines.texts); });
   say_outside(trained, lines, saying);

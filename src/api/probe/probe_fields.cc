@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "api/fields/bounds.h"
+#include "api/fields/shared_fields.h"
 #include "api/fields/word_fields.h"
 #include "qkv/api/probe.h"
 
@@ -21,7 +21,7 @@ void add_inputs(Fields<Request>& fields) {
             .group = inputs})
       .add(&Request::planted, {.name = "planted",
                                .form = "T",
-                               .meaning = "Or a text of T made-up tokens with needles in it, from the seed",
+                               .meaning = "Or a text of T made-up tokens with needles in it, drawn by `seed`",
                                .group = inputs,
                                .least = 1024,
                                .most = 1048576});
@@ -32,47 +32,19 @@ void add_inputs(Fields<Request>& fields) {
 
 void add_model(Fields<Request>& fields) {
   const char* const group = "Instead of inputs, a model that reads a text: its own q, k, v and options";
-  FieldInfo site = api_detail::site_field(group);
-  site.needs = {"model"};
-  fields
-      .add(&Request::model, {.name = "model",
-                             .form = "MODEL",
-                             .meaning = "A model of the box, a file of qkv's, or a folder of others",
-                             .group = group})
-      .add(&Request::text,
-           {.name = "text", .form = "TEXT", .meaning = "What it reads", .group = group, .needs = {"model"}})
-      .add(&Request::text_file, {.name = "text_file",
-                                 .form = "FILE",
-                                 .meaning = "The same from a file",
-                                 .group = group,
-                                 .needs = {"model"},
-                                 .is_text = true})
-      .add(&Request::picture, {.name = "picture",
-                               .form = "FILE",
-                               .meaning = "A PNG, for a model that reads images",
-                               .group = group,
-                               .needs = {"model"}})
-      .add(&Request::example, {.name = "example",
-                               .form = "N",
-                               .meaning = "Or a held-out example of its task",
-                               .group = group,
-                               .least = 0,
-                               .most = api_detail::kMostExamples,
-                               .needs = {"model"}})
-      .add(&Request::layer, {.name = "layer",
-                             .form = "N",
-                             .meaning = "Which layer",
-                             .group = group,
-                             .least = 0,
-                             .most = api_detail::kMostLayers,
-                             .needs = {"model"}})
-      .add(&Request::site, std::move(site));
-  fields.tell_arguments({{"text", {"ids"}}, {"text_file", {"text", "ids"}}, {"example", {"ids"}}});
-  fields.give_examples({{"model", "induction"},
-                        {"text", "abcxyzab"},
-                        {"text_file", "text.txt"},
-                        {"picture", "shapes.png"},
-                        {"site", "source"}});
+  const auto add = [&](auto place, const char* name) { fields.add(place, api_detail::shared_field(name, group)); };
+  add(&Request::model, "model");
+  add(&Request::text, "text");
+  add(&Request::file, "file");
+  add(&Request::picture, "picture");
+  add(&Request::example, "example");
+  add(&Request::layer, "layer");
+  fields.add(&Request::site, api_detail::site_field(group));
+  for (const char* const of_model : {"text", "file", "picture", "example", "layer", "site"}) {
+    fields.info(of_model).needs = {"model"};
+  }
+  fields.tell_arguments({{"text", {"ids"}}, {"file", {"text", "ids"}}, {"example", {"ids"}}});
+  fields.give_examples({{"site", "source"}});
 }
 
 void add_places(Fields<Request>& fields) {
@@ -142,11 +114,11 @@ void declare_company(Fields<Request>& fields) {
   fields.exclude({"lse"}, {"model"}, "a model has its own");
   on("past_k").beside = {{{"v"}, {"past_v"}}};
   for (const char* const of_gradients : {"v", "d_out"}) on(of_gradients).needs_one = {"stage=dp", "stage=ds"};
-  on("model").needs_one = {"text", "text_file", "picture", "example"};
+  on("model").needs_one = {"text", "file", "picture", "example"};
   const char* const of_one = "a model reads one of them";
-  fields.exclude({"text_file"}, {"text"}, of_one);
-  fields.exclude({"picture"}, {"text", "text_file"}, of_one);
-  fields.exclude({"example"}, {"text", "text_file", "picture"}, of_one);
+  fields.exclude({"file"}, {"text"}, of_one);
+  fields.exclude({"picture"}, {"text", "file"}, of_one);
+  fields.exclude({"example"}, {"text", "file", "picture"}, of_one);
   on("seed").needs = {};
   on("seed").needs_one = {"random", "planted", "dropout", "d_out=random"};
 }

@@ -28,8 +28,8 @@ using api_detail::refuse;
 Example example_for(const ProbeRequest& request, const TextModel& trained) {
   ModelQuestion question{.title = request.model, .example = request.example};
   if (!request.text.empty()) question.text = request.text;
-  if (!request.text_file.empty()) {
-    question.text = api_detail::text_of_file(request.text_file);
+  if (!request.file.empty()) {
+    question.text = api_detail::text_of_file(request.file);
   }
   if (!request.picture.empty()) {
     question.picture = decode_png(read_file(request.picture), request.picture);

@@ -1,3 +1,4 @@
+#include "api/fields/shared_fields.h"
 #include "qkv/api/problem.h"
 
 namespace qkv {
@@ -11,16 +12,16 @@ constexpr const char* kScores = "Scores, in the order in which they act";
 constexpr const char* kBackward = "The backward pass (of a loss whose gradient with respect to the result is known)";
 constexpr const char* kRun = "How it runs";
 
+using api_detail::shared_field;
 using Problem = ProblemRequest;
 
 void add_inputs(Fields<Problem>& fields) {
-  fields.add(&Problem::q, {.name = "q", .form = "FILE", .meaning = "Queries", .group = kInputs})
-      .add(&Problem::k, {.name = "k", .form = "FILE", .meaning = "Keys", .group = kInputs})
-      .add(&Problem::v, {.name = "v", .form = "FILE", .meaning = "Values", .group = kInputs})
+  fields.add(&Problem::q, shared_field("q", kInputs))
+      .add(&Problem::k, shared_field("k", kInputs))
+      .add(&Problem::v, shared_field("v", kInputs))
       .add(&Problem::heads,
            {.name = "heads", .form = "N", .meaning = "Heads packed into the last axis of q", .group = kInputs})
-      .add(&Problem::kv_heads,
-           {.name = "kv_heads", .form = "N", .meaning = "Those of the keys and values", .group = kInputs})
+      .add(&Problem::kv_heads, shared_field("kv_heads", kInputs))
       .add(&Problem::past_k,
            {.name = "past_k", .form = "FILE", .meaning = "Keys of earlier steps, put in front of k", .group = kInputs})
       .add(&Problem::past_v, {.name = "past_v",
@@ -28,27 +29,18 @@ void add_inputs(Fields<Problem>& fields) {
                               .meaning = "Values of earlier steps, put in front of v",
                               .group = kInputs,
                               .needs = {"v", "past_k"}});
-  fields.give_bounds({{"heads", 1, kAnyCount}, {"kv_heads", 1, kAnyCount}});
+  fields.give_bounds({{"heads", 1, kAnyCount}});
   fields.give_fallbacks({{"heads", "1"}});
-  fields.give_otherwise({{"kv_heads", "heads"}});
-  fields.give_examples(
-      {{"q", "[[1,0],[0,1]]"}, {"k", "[[1,0],[1,1]]"}, {"v", "[[1],[2]]"}, {"past_k", "[[0,1]]"}, {"past_v", "[[3]]"}});
+  fields.give_examples({{"past_k", "[[0,1]]"}, {"past_v", "[[3]]"}});
 }
 
 void add_mask(Fields<Problem>& fields) {
-  fields
-      .add(&Problem::mask, {.name = "mask",
-                            .form = "EXPR",
-                            .meaning = "A mask, e.g. \"causal & window(512) | global(4)\"",
-                            .group = kMask})
+  fields.add(&Problem::mask, shared_field("mask", kMask))
       .add(&Problem::mask_file, {.name = "mask_file",
                                  .form = "FILE",
                                  .meaning = "b8 or u8 that broadcasts to [B, Hq, Tq, Tk]; nonzero is visible",
                                  .group = kMask})
-      .add(&Problem::causal, {.name = "causal",
-                              .form = "",
-                              .meaning = "No key after the query; the last query meets the last key",
-                              .group = kMask})
+      .add(&Problem::causal, shared_field("causal", kMask))
       .add(&Problem::window,
            {.name = "window",
             .form = "WIDTH|LEFT,RIGHT",
@@ -59,20 +51,19 @@ void add_mask(Fields<Problem>& fields) {
                                   .form = "FILE|N,…",
                                   .meaning = "Keys that count, of each batch entry: a file [B], or 3,5,…",
                                   .group = kMask});
-  fields.give_examples({{"mask", "causal"}, {"mask_file", "mask.npy"}, {"window", "1"}, {"kv_lengths", "1"}});
+  fields.give_examples({{"mask_file", "mask.npy"}, {"window", "1"}, {"kv_lengths", "1"}});
 }
 
 void add_scores(Fields<Problem>& fields) {
-  fields.add(&Problem::scale, {.name = "scale", .form = "X", .meaning = "Factor of q.k", .group = kScores})
-      .add(&Problem::softcap, {.name = "softcap", .form = "C", .meaning = "c * tanh(x / c)", .group = kScores})
-      .add(&Problem::bias, {.name = "bias", .form = "EXPR", .meaning = "A bias, e.g. \"alibi\"", .group = kScores})
+  fields.add(&Problem::scale, shared_field("scale", kScores))
+      .add(&Problem::softcap, shared_field("softcap", kScores))
+      .add(&Problem::bias, shared_field("bias", kScores))
       .add(&Problem::bias_file,
            {.name = "bias_file",
             .form = "FILE",
             .meaning = "Numbers that broadcast to [B, Hq, Tq, Tk]; -inf forbids. Added after bias: the last d_bias_N",
             .group = kScores})
-      .add(&Problem::dropout,
-           {.name = "dropout", .form = "P", .meaning = "Drop weights with probability P", .group = kScores})
+      .add(&Problem::dropout, shared_field("dropout", kScores))
       .add(&Problem::seed,
            {.name = "seed", .form = "N", .meaning = "Seed of the dropout", .group = kScores, .needs = {"dropout"}})
       .add(&Problem::sinks,
@@ -80,25 +71,19 @@ void add_scores(Fields<Problem>& fields) {
             .form = "FILE|X,…",
             .meaning = "A logit for each query head that takes weight and has no value: a file [Hq], or 0.5,-1,…",
             .group = kScores});
-  fields.give_bounds({{"scale", -kAnyNumber, kAnyNumber}, {"softcap", above(0), kAnyNumber}, {"dropout", 0, below(1)}});
   fields.give_fallbacks({{"seed", "0"}});
-  fields.give_otherwise({{"scale", "1/sqrt(D)"}});
-  fields.give_examples({{"bias", "alibi"}, {"bias_file", "[[0,1],[1,0]]"}, {"sinks", "0.5"}});
+  fields.give_examples({{"bias_file", "[[0,1],[1,0]]"}, {"sinks", "0.5"}});
 }
 
 void add_backward(Fields<Problem>& fields) {
-  fields
-      .add(&Problem::d_out, {.name = "d_out",
-                             .form = "FILE",
-                             .meaning = "The loss's gradient with respect to out, in its layout",
-                             .group = kBackward})
+  fields.add(&Problem::d_out, shared_field("d_out", kBackward))
       .add(&Problem::d_lse, {.name = "d_lse",
                              .form = "FILE",
                              .meaning = "The same with respect to lse",
                              .group = kBackward,
                              .needs = {"d_out"}});
   fields.give_otherwise({{"d_lse", "zeros"}});
-  fields.give_examples({{"d_out", "[[1],[2]]"}, {"d_lse", "[1,2]"}});
+  fields.give_examples({{"d_lse", "[1,2]"}});
 }
 
 void add_run(Fields<Problem>& fields) {

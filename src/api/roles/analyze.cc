@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
+#include "api/fields/shared_fields.h"
 #include "api/studio/question_watch.h"
 #include "qkv/api/explain.h"
 #include "qkv/api/models.h"
@@ -33,7 +34,7 @@ HeadOptions head_options(const AnalyzeRequest& request, const HeadTexts& texts) 
 
 HeadTexts analyzed_texts(const AnalyzeRequest& request, const TextModel& trained, const Saying& saying) {
   if (!request.texts.empty()) return texts_to_look_at(trained, request.texts, saying);
-  if (!request.file.path.empty()) return texts_of_lines(trained, request.file, "text", saying);
+  if (!request.file.path.empty()) return texts_of_lines(trained, request.file, saying);
   return texts_to_look_at(trained, request.count.value_or(kTexts));
 }
 
@@ -53,20 +54,21 @@ const Fields<AnalyzeRequest>& analyze_fields() {
     using R = AnalyzeRequest;
     constexpr std::int64_t kMostTexts = 100000;
     Fields<R> fields;
-    fields.add(&R::model, {.name = "model", .meaning = "Whose heads", .required = true});
+    const std::string of_texts = "Instead of examples";
+    fields.add(&R::model, api_detail::shared_field("model"));
+    fields.info("model").required = true;
     fields.add(&R::count, {.name = "count",
                            .form = "N",
                            .meaning = "Examples or sentences",
                            .least = 1,
                            .most = kMostTexts,
                            .fallback = std::to_string(kTexts)});
-    fields.add(
-        &R::file,
-        line_file_field({.name = "text", .form = "FILE", .meaning = "Instead of examples: read each line of a file"}));
-    fields.add(&R::texts, texts_field("Likewise, but a text itself; may come several times"));
+    fields.add(&R::file, line_file_field(of_texts));
+    fields.add(&R::texts, texts_field(of_texts));
     fields.add(&R::syntax, {.name = "syntax",
                             .form = "TREES",
-                            .meaning = "Instead: hold heads against trees, a CoNLL-U file's or english"});
+                            .meaning = "Hold heads against trees, a CoNLL-U file's or english",
+                            .group = of_texts});
     FieldInfo sites{.name = "sites",
                     .form = "SITE",
                     .meaning = "Only tokens, source or cross, or two of them: source,cross",
@@ -80,18 +82,15 @@ const Fields<AnalyzeRequest>& analyze_fields() {
                                 .most = kMostTexts});
     fields.add(&R::seed,
                {.name = "seed", .form = "N", .meaning = "Of the random tokens that come twice, and of those masked"});
-    fields.exclude({"count"}, {"text", "texts"}, "all of them are read");
-    fields.exclude({"text"}, {"texts"}, "texts come from one place");
-    fields.exclude({"text", "texts"}, {"syntax"}, "the trees have their sentences");
+    fields.exclude({"count"}, {"file", "texts"}, "all of them are read");
+    fields.exclude({"file"}, {"texts"}, "texts come from one place");
+    fields.exclude({"file", "texts"}, {"syntax"}, "the trees have their sentences");
     fields.exclude({"syntax"}, {"sites", "importance", "seed"}, "heads are held against trees, and no more");
-    fields.give_examples({{"model", "induction"},
-                          {"sites", "source"},
-                          {"text", "texts.txt"},
-                          {"texts", "abcxyzab"},
+    fields.give_examples({{"sites", "source"},
                           {"importance", "2"},
                           {"syntax", "english"}});
     fields.tell_arguments(
-        {{"model", {"trained", "texts", "count"}}, {"text", {"texts"}}, {"syntax", {"trained", "sentences"}}});
+        {{"model", {"trained", "texts", "count"}}, {"file", {"texts"}}, {"syntax", {"trained", "sentences"}}});
     return fields;
   }();
   return kFields;

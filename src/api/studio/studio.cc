@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
+#include "api/fields/shared_fields.h"
 #include "api/heads/head_words.h"
 #include "api/models/models.h"
 #include "api/models/pass_bounds.h"
@@ -183,14 +184,13 @@ const Fields<StudioOptions>& studio_fields() {
     const auto add = [&](std::string StudioOptions::* place, const char* name, const char* form, const char* meaning) {
       fields.add(place, {.name = name, .form = form, .meaning = meaning});
     };
-    add(&StudioOptions::model, "model", "MODEL", "A model of the box, a file of qkv's, or a folder of others");
+    fields.add(&StudioOptions::model, api_detail::shared_field("model"));
     add(&StudioOptions::text, "text", "TEXT", "What it reads first");
     add(&StudioOptions::file, "file", "FILE", "A long text, for the page Far");
     add(&StudioOptions::mask, "mask", "EXPR", "A mask to look at first");
     add(&StudioOptions::root, "root", "DIR", "Read files below this folder alone, for whoever has the address");
     fields.give_otherwise({{"root", "all that you can read"}});
-    fields.give_examples({{"model", "induction"},
-                          {"text", "abcxyzab"},
+    fields.give_examples({{"text", "abcxyzab"},
                           {"file", "book.txt"},
                           {"mask", "causal & window(512)"},
                           {"root", "."}});

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "api/fields/refuse.h"
+#include "api/fields/shared_fields.h"
 #include "core/number_text.h"
 #include "qkv/api/study.h"
 #include "qkv/threads.h"
@@ -43,9 +44,10 @@ void add_inputs(Fields<VariantsBench>& fields) {
   };
   fields.add(&VariantsBench::tokens,
              {.name = "tokens", .form = "T|FROM:TO", .meaning = "Lengths: one, or from one by doubling to another"});
-  extent(&S::heads, "heads", "Heads");
+  of_setup.add(&S::heads, api_detail::shared_field("heads"));
+  of_setup.give_bounds({{"heads", 1, kMostExtent}});
   extent(&S::head_dim, "head_dim", "Width of a head");
-  of_setup.add(&S::causal, {.name = "causal", .meaning = "Each token sees itself and earlier ones alone"});
+  of_setup.add(&S::causal, api_detail::shared_field("causal"));
   of_setup.add(&S::seed, {.name = "seed", .form = "N", .meaning = "Of the inputs and of the random blocks"});
   fields.add(&VariantsBench::setup, of_setup);
   fields.add(&VariantsBench::data, {.name = "data",
@@ -67,7 +69,7 @@ void add_patterns(Fields<VariantsBench>& fields) {
   extent(&S::block, "block", "Side of the block-sparse pattern's blocks");
   of_setup.add(&S::masks, {.name = "mask",
                            .form = "EXPR",
-                           .meaning = "One more pattern, in the mask language; may be given again",
+                           .meaning = "One more pattern, in the mask language",
                            .group = group});
   fields.add(&VariantsBench::setup, of_setup);
 }

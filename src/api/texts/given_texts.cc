@@ -8,6 +8,7 @@
 
 #include "api/fields/refuse.h"
 #include "core/number_text.h"
+#include "files/reading.h"
 #include "qkv/files.h"
 #include "qkv/text/read_tokenizer.h"
 
@@ -59,7 +60,7 @@ Texts parted(std::string_view whole, std::string_view separator, Texts texts) {
 
 Texts read_texts(const FileOfTexts& file, EmptyLines empty) {
   const std::vector<std::byte> bytes = read_file(file.path);
-  Texts texts{.texts = {}, .file = file.path};
+  Texts texts{.texts = {}, .file = files::shown_path(file.path)};
   const std::string_view whole = require_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, texts.file);
   if (!file.is_whole && file.separator) return parted(whole, *file.separator, std::move(texts));
   if (!file.is_whole) return lines_in(whole, std::move(texts), empty);
@@ -70,9 +71,19 @@ Texts read_texts(const FileOfTexts& file, EmptyLines empty) {
 
 }  // namespace
 
-Fields<FileOfTexts> file_fields(const std::string& meaning) {
+Fields<FileOfTexts> line_file_field(const std::string& group) {
   Fields<FileOfTexts> fields;
-  fields.add(&FileOfTexts::path, {.name = "file", .form = "FILE", .meaning = meaning, .is_text = true});
+  fields.add(&FileOfTexts::path, {.name = "file",
+                                  .form = "FILE",
+                                  .meaning = "A text on each line of a file",
+                                  .group = group,
+                                  .is_text = true,
+                                  .example = "texts.txt"});
+  return fields;
+}
+
+Fields<FileOfTexts> file_fields() {
+  Fields<FileOfTexts> fields = line_file_field();
   fields.add(&FileOfTexts::is_whole,
              {.name = "whole_file", .meaning = "The file is one text, all of its lines", .needs = {"file"}});
   fields.add(&FileOfTexts::separator, {.name = "separator",
@@ -80,14 +91,7 @@ Fields<FileOfTexts> file_fields(const std::string& meaning) {
                                        .meaning = "Lines of this alone stand between the texts of the file",
                                        .needs = {"file"}});
   fields.exclude({"separator"}, {"whole_file"}, "the file is one text");
-  fields.give_examples({{"file", "texts.txt"}, {"separator", "---"}});
-  return fields;
-}
-
-Fields<FileOfTexts> line_file_field(FieldInfo path) {
-  Fields<FileOfTexts> fields;
-  path.is_text = true;
-  fields.add(&FileOfTexts::path, std::move(path));
+  fields.give_examples({{"separator", "---"}});
   return fields;
 }
 
@@ -103,10 +107,22 @@ std::optional<std::string> Texts::place_of(std::string_view argument) const {
   return fmt::format("{}: {}, line {}", field, file, line_numbers[*n]);
 }
 
-FieldInfo texts_field(const std::string& meaning) {
-  FieldInfo field{.name = "texts", .form = "TEXT", .meaning = meaning, .example = "abcxyzab"};
-  field.option = "line";
-  return field;
+FieldInfo texts_field(const std::string& group) {
+  return {.name = "texts",
+          .form = "TEXT",
+          .meaning = "A text itself",
+          .group = group,
+          .option = "line",
+          .example = "abcxyzab"};
+}
+
+FieldInfo captions_field(const std::string& group) {
+  return {.name = "captions",
+          .form = "TEXT",
+          .meaning = "A caption to hold pictures against, whatever it looks like",
+          .group = group,
+          .option = "caption",
+          .example = "a red circle"};
 }
 
 Texts given_texts(const std::optional<std::string>& text, const std::vector<std::string>& texts,
@@ -118,10 +134,8 @@ Texts given_texts(const std::optional<std::string>& text, const std::vector<std:
   return several;
 }
 
-Texts texts_of(const FileOfTexts& file, EmptyLines empty, std::string_view field) {
-  Texts texts = api_detail::of_path(field, [&] { return read_texts(file, empty); });
-  texts.field = field;
-  return texts;
+Texts texts_of(const FileOfTexts& file, EmptyLines empty) {
+  return api_detail::of_path("file", [&] { return read_texts(file, empty); });
 }
 
 }  // namespace qkv

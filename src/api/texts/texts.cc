@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
+#include "api/fields/shared_fields.h"
 #include "api/models/pass_bounds.h"
 #include "core/dtype_named.h"
 #include "qkv/api/explain.h"
@@ -18,6 +19,7 @@ namespace qkv {
 namespace {
 
 using api_detail::refuse;
+using api_detail::shared_field;
 
 // "file" is f32 as well.
 DType computed_in(std::string_view name) { return core::dtype_named(name).value_or(DType::f32); }
@@ -85,7 +87,15 @@ void say_of(const EmbeddedTexts& embedded, std::size_t texts, const Saying& sayi
                              *embedded.longest, embedded.cut_at == CutAt::end ? "rest" : "beginning"));
 }
 
-FieldInfo text_field(const char* meaning) { return {.name = "text", .meaning = meaning}; }
+// What every question of a model that reads texts has.
+template <class Request>
+void add_texts(Fields<Request>& fields) {
+  fields.add(&Request::model, shared_field("model"));
+  fields.info("model").required = true;
+  fields.add(&Request::text, shared_field("text"));
+  fields.add(&Request::texts, texts_field());
+  fields.add(&Request::file, file_fields());
+}
 
 FieldInfo dtype_field() {
   return {.name = "dtype", .form = "TYPE", .meaning = "What is computed in: f32 or bf16", .words = {"f32", "bf16"}};
@@ -135,10 +145,7 @@ const Fields<EmbedRequest>& embed_fields() {
   static const Fields<EmbedRequest> kFields = [] {
     using R = EmbedRequest;
     Fields<R> fields;
-    fields.add(&R::model, {.name = "model", .meaning = "Whose vectors", .required = true});
-    fields.add(&R::text, text_field("What to embed"));
-    fields.add(&R::texts, texts_field("Instead: a text itself; may come several times"));
-    fields.add(&R::file, file_fields("A text on each line of a file"));
+    add_texts(fields);
     fields.info("text").one_of = {"texts", "file"};
     fields.add(&R::pooling,
                {.name = "pooling",
@@ -172,7 +179,7 @@ const Fields<WriteRequest>& write_fields() {
     using R = WriteRequest;
     Fields<R> fields;
     fields.add(&R::draw, draw_fields());
-    fields.add(&R::stops, {.name = "stop", .form = "TEXT", .meaning = "End a text before this; may be given again"});
+    fields.add(&R::stops, {.name = "stop", .form = "TEXT", .meaning = "End a text before this"});
     fields.add(&R::dtype, dtype_field());
     fields.add(&R::cache_type, {.name = "cache_type",
                                 .form = "TYPE",
@@ -191,10 +198,8 @@ const Fields<GenerateRequest>& generate_fields() {
     using R = GenerateRequest;
     constexpr std::int64_t kMostSamples = 1024;
     Fields<R> fields;
-    fields.add(&R::model, {.name = "model", .meaning = "Whose text", .required = true});
-    fields.add(&R::text, text_field("What to go on with"));
-    fields.add(&R::texts, texts_field("Instead: a text itself; may come several times"));
-    fields.add(&R::file, file_fields("A text on each line of a file"));
+    add_texts(fields);
+    fields.info("text").meaning = "What it goes on with";
     fields.add(chat_fields());
     fields.exclude({"chat"}, {"samples"}, "a conversation goes on in one way");
     fields.add(write_fields());

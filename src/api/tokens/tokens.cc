@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
+#include "api/fields/shared_fields.h"
 #include "api/replies/json_of.h"
 #include "core/number_text.h"
 #include "files/reading.h"
@@ -112,8 +113,8 @@ const Fields<TokensRequest>& tokens_fields() {
     using R = TokensRequest;
     Fields<R> fields;
     fields.add(&R::tokenizer, {.name = "tokenizer", .meaning = "Whose tokens", .required = true});
-    fields.add(&R::text, {.name = "text", .meaning = "What to cut"});
-    fields.add(&R::file, file_fields("Cut each line of a file"));
+    fields.add(&R::text, api_detail::shared_field("text"));
+    fields.add(&R::file, file_fields());
     fields.add(&R::pair,
                {.name = "pair", .form = "TEXT", .meaning = "A second text, such as an answer", .needs = {"text"}});
     fields.add(&R::ids, {.name = "ids", .form = "IDS", .meaning = "The text of these tokens, such as \"12 7\""});

@@ -132,7 +132,7 @@ describe.skipIf(!studioUrl)("far (set STUDIO_URL to what `qkv view --no-open` pr
       await page.keyboard.type("1000");
       await page.keyboard.press("Enter");
       await page.locator(".row-card h2", { hasText: "1,000" }).waitFor();
-      const row = probedRow("--model", "gpt", "--text-file", file, "--layer", "0", "--head", "0", "--row", "1000");
+      const row = probedRow("--model", "gpt", "--file", file, "--layer", "0", "--head", "0", "--row", "1000");
       await page.locator(".far-top .read-weight").first().waitFor();
       expect(await page.locator(".far-top .read-weight").first().innerText()).toBe(Math.max(...row).toFixed(3));
       await page.context().close();
@@ -201,7 +201,7 @@ describe.skipIf(!studioUrl)("far (set STUDIO_URL to what `qkv view --no-open` pr
     await page.locator(".row-card h2", { hasText: "1,234" }).waitFor();
     const listed = await top(studio);
     if (qkv) {
-      const row = probedRow("--model", "gpt", "--text-file", file, "--layer", "1", "--head", "2", "--row", "1234");
+      const row = probedRow("--model", "gpt", "--file", file, "--layer", "1", "--head", "2", "--row", "1234");
       const heaviest = Math.max(...row);
       expect(listed[0]![1]!.replaceAll(",", "")).toBe(String(row.indexOf(heaviest)));
       expect(listed[0]![2]).toBe(heaviest.toFixed(3));

@@ -23,6 +23,12 @@ describe("what the address says of an explanation", () => {
     );
   });
 
+  it("has a picture's captions one a line", () => {
+    const request = explainRequest({ model: "towers", picture: "p.png", captions: "red | blue\nx, y" });
+    expect(request.captions).toEqual(["red | blue", "x, y"]);
+    expect(explainCommand(request)).toBe("qkv explain p.png --caption 'red | blue' --caption 'x, y' --model=towers");
+  });
+
   it("holds pictures against captions, one a line", () => {
     expect(matchRequest({ text: "a" })).toBeNull();
     const request = matchRequest({ model: "towers", images: "p.png\nq.png", captions: "a red | blue circle\nx, y" });

@@ -69,7 +69,7 @@ describe("what the address says", () => {
     expect(probeCommand(farRequest({ mask: "none" }, about, null)!, about, null, null)).toBe("qkv probe --planted 131072 --seed 1 --top-k 8");
     const file = { ...about, file: "/tmp/my book.txt" };
     expect(probeCommand(farRequest({ head: "tokens.1.2" }, file, null)!, file, null, 7)).toBe(
-      "qkv probe --model gpt --text-file '/tmp/my book.txt' --site tokens --layer 1 --head 2 --row 7",
+      "qkv probe --model gpt --file '/tmp/my book.txt' --site tokens --layer 1 --head 2 --row 7",
     );
   });
 

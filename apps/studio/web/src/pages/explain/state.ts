@@ -9,6 +9,9 @@ export const firstText = "The cat sat down";
 
 const inputs = ["text", "q", "k", "v", "npz", "worked", "example", "picture"];
 
+/** Texts of an address, one a line. */
+const lines = (text: string) => text.split("\n").filter((line) => line !== "");
+
 /** All steps, as they are shown: whoever asks for a query or answers alone gets no others. */
 export function explainRequest(fields: Fields): ExplainRequest {
   const request: Record<string, string | number | boolean | string[]> = {};
@@ -16,6 +19,7 @@ export function explainRequest(fields: Fields): ExplainRequest {
     const text = fields[name];
     if (text === undefined) continue;
     if (type === "true or false") request[name] = text === "true";
+    else if (name === "captions") request[name] = lines(text);
     else if (type === "list of texts") request[name] = text === "true" ? ["all"] : text.split(",");
     else request[name] = type === "text" || !Number.isFinite(Number(text)) ? text : Number(text);
   }
@@ -29,7 +33,6 @@ export function explainRequest(fields: Fields): ExplainRequest {
 export function matchRequest(fields: Fields): MatchRequest | null {
   const { model, images, captions } = fields;
   if (images === undefined) return null;
-  const lines = (text: string) => text.split("\n").filter((line) => line !== "");
   const request = { images: lines(images), captions: lines(captions ?? ""), maps: true, numbers: false };
   return model === undefined ? request : { ...request, model };
 }
@@ -50,7 +53,7 @@ export function explainCommand(request: ExplainRequest): string {
   const parts = ["qkv explain"];
   if (text !== undefined) parts.push(quoted(text));
   else if (picture !== undefined) parts.push(quoted(picture));
-  if (captions !== undefined) parts.push("--caption", quoted(captions));
+  for (const caption of captions ?? []) parts.push("--caption", quoted(caption));
   if (why) parts.push(why.includes("all") ? "--why" : `--why=${why.join(",")}`);
   for (const [name, value] of Object.entries(others)) {
     const option = `--${name.replaceAll("_", "-")}`;

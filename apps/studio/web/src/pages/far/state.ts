@@ -148,7 +148,7 @@ export function probeCommand(request: FarOpenRequest, about: AboutReply, fileNam
     return `qkv probe --planted ${request.tokens} --seed ${request.seed}${mask} ${what}`;
   }
   const file = fileName ?? about.file;
-  const text = fileName === null && request.text !== undefined ? `--text ${shell(request.text)}` : `--text-file ${shell(file)}`;
+  const text = fileName === null && request.text !== undefined ? `--text ${shell(request.text)}` : `--file ${shell(file)}`;
   const site = request.site ? ` --site ${request.site}` : "";
   return `qkv probe --model ${shell(request.model)} ${text}${site} --layer ${request.layer} --head ${request.head} ${what}`;
 }

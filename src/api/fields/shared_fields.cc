@@ -1,0 +1,75 @@
+#include "api/fields/shared_fields.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <stdexcept>
+
+#include "api/fields/bounds.h"
+
+namespace qkv::api_detail {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+
+struct Shared {
+  const char* name;
+  const char* form;
+  const char* meaning;
+  const char* otherwise = "";
+  const char* example = "";
+  Bound least = -kNone;
+  Bound most = kNone;
+};
+
+constexpr Shared kShared[] = {
+    // Inputs of a call, and what acts on its scores.
+    {"q", "FILE", "Queries", "", "[[1,0],[0,1]]"},
+    {"k", "FILE", "Keys", "", "[[1,0],[1,1]]"},
+    {"v", "FILE", "Values", "", "[[1],[2]]"},
+    {"d_out", "FILE", "The loss's gradient with respect to out, in its layout", "", "[[1],[2]]"},
+    {"mask", "EXPR", "A mask, e.g. \"causal & window(512) | global(4)\"", "", "causal"},
+    {"causal", "", "No query sees a later key; the last query meets the last key"},
+    {"bias", "EXPR", "A bias, added to the scores, e.g. \"alibi\"", "", "alibi"},
+    {"scale", "X", "Factor of q.k", "1/sqrt(a query's width)", "", -kAnyNumber, kAnyNumber},
+    {"softcap", "C", "Bend the scores into ±C: C * tanh(x / C)", "", "", above(0), kAnyNumber},
+    {"dropout", "P", "Drop weights with probability P", "", "", 0, below(1)},
+    // The shape of a model.
+    {"heads", "N", "Query heads", "", "", 1, kAnyCount},
+    {"kv_heads", "N", "Heads of keys and values", "`heads`", "1", 1, kAnyCount},
+    {"d_model", "N", "Width of a token's vector", "", "", 1, kWidest},
+    {"d_k", "N", "Width of a head's queries and keys", "`d_model` / `heads`", "", 1, kWidest},
+    {"d_v", "N", "Width of a head's values", "`d_k`", "", 1, kWidest},
+    {"d_ff", "N", "Width inside the feed-forward layer", "4 `d_model`"},
+    // A model that reads something, and a place in it.
+    {"model", "MODEL", "A model of the box, a file of qkv's, or a folder of others", "", "induction"},
+    {"text", "TEXT", "What it reads", "", "abcxyzab"},
+    {"second", "TEXT", "A second text beside it, for an encoder that reads pairs", "", "The dog ran"},
+    {"file", "FILE", "What it reads, from a file", "", "text.txt"},
+    {"picture", "FILE", "A PNG, for a model that reads images", "", "shapes.png"},
+    {"example", "N", "Or held-out example N of its task", "", "", 0, kMostExamples},
+    {"layer", "N", "Which layer", "", "", 0, kMostLayers},
+    {"head", "N", "Which head", "", "", 0, kMostHeads},
+    {"query", "N", "Which query, from 0", "", "", 0, kMostPlaces},
+    {"key", "N", "Which key, from 0", "", "", 0, kMostPlaces},
+    {"numbers", "", "Also all tensors whole, and every value of maps that are shown as block means", "", "false"},
+    {"from_text", "TEXT", "The other text, of as many tokens, from which a patch or a pattern comes", "", "xyzabcxy"},
+};
+
+}  // namespace
+
+FieldInfo shared_field(std::string_view name, const std::string& group) {
+  const auto* const one = std::ranges::find(kShared, name, &Shared::name);
+  if (one == std::end(kShared)) throw std::logic_error("no field of several questions: " + std::string(name));
+  return {.name = one->name,
+          .form = one->form,
+          .meaning = one->meaning,
+          .group = group,
+          .least = one->least,
+          .most = one->most,
+          .otherwise = one->otherwise,
+          .is_text = name == "file",
+          .example = one->example};
+}
+
+}  // namespace qkv::api_detail
