@@ -91,10 +91,11 @@ class Options {
   // What the command says where the question refuses so: its own names, of the field and of those in backquotes.
   [[nodiscard]] std::string said(const FieldInfo& field, const Refusal& refusal) const {
     std::string message = refusal.message;
+    const bool is_of_language = refusal.column > 0;  // whose words stand in backquotes, too
     for (const FieldInfo& other : question_.fields) {
       const std::string quoted = "`" + other.name + "`";
       const std::string option = of(other);
-      for (std::size_t at = 0; !option.empty() && (at = message.find(quoted, at)) != std::string::npos;) {
+      for (std::size_t at = 0; !option.empty() && !is_of_language && (at = message.find(quoted, at)) != std::string::npos;) {
         message.replace(at, quoted.size(), option);
       }
     }
@@ -158,6 +159,8 @@ Json base_of(const Question& question, const FieldInfo& field) {
   if (question.name == "explain" && field.name == "picture") return kOfPicture;
   const auto known = kBases.find(question.name);
   if (known != kBases.end()) return known->second;
+  static const Json kOfPatch = {{"model", "induction"}, {"text", "abcxyzab"}, {"from_text", "xyzabcxy"}};
+  if (question.name == "change" && field.name == "patch") return kOfPatch;
   Json first = Json::object();
   for (const std::string& example : question.examples) {
     const Json one = Json::parse(example);
@@ -181,14 +184,21 @@ const std::map<std::string, std::string> kTexts = {
     {"against", "~"},  {"area", "x"},      {"bias", "alibbi"}, {"changes", "x"},    {"cut", "x"},
     {"head", "-"},     {"ids", "x"},       {"map", "x"},       {"mask", "cuasal"},  {"pattern", "x"},
     {"patch", "x"},    {"pooling", "men"}, {"preset", "gpt"},  {"query", "~"},      {"random", "1,2"},
-    {"remove", "x"},   {"separator", ""},  {"set", "x"},       {"step", "~"},       {"target", "abc"},
-    {"task", "copie"}, {"tile", "x"},      {"token", "~"},     {"tokens", "4:2"},   {"window", "x"},
-    {"worked", "x"},   {"system", "~"},    {"test_lengths", "x"},
+    {"remove", "x"},   {"set", "x"},       {"step", "~"},      {"target", "abc"},   {"task", "copie"},
+    {"tile", "x"},     {"token", "~"},     {"tokens", "4:2"},  {"window", "x"},     {"worked", "x"},
+    {"test_lengths", "x"}, {"prompt_name", "x"}, {"pair", "x"}, {"text", ""},
 };
 
-// Fields of which any text may be meant.
+// Fields of which any text may be meant, an empty one, too.
 const std::map<std::string, std::string> kFree = {
-    {"title", "any text"},
+    {"from_text", "what is read"},
+    {"hub", "an address that is asked"},
+    {"prompt", "what is read"},
+    {"revision", "of a hub that is asked"},
+    {"search", "any text may be looked for"},
+    {"separator", "any line may be it"},
+    {"system", "what is read"},
+    {"user", "what is read"},
 };
 
 std::vector<Json> wrong_texts(const FieldInfo& field) {
@@ -261,11 +271,14 @@ class WrongValues : public testing::Test {
 
 TEST_F(WrongValues, AreSaidAlikeByTheCommandAndTheQuestion) {
   int walked = 0;
+  std::set<std::string> free;
   for (const Question& question : questions()) {
     if (question.command.empty() || question.command == "view") continue;
     const Options options(question);
     for (const FieldInfo& field : question.fields) {
       if (options.of(field).empty()) continue;
+      const bool is_flag = field.type == FieldType::flag || field.type == FieldType::toggle;
+      if (wrong_values(field).empty() && !is_flag) free.insert(field.name);
       for (const Json& wrong : wrong_values(field)) {
         if (is_meant(field, wrong)) continue;
         const Json request = with_field(question, field, wrong, base_of(question, field));
@@ -280,6 +293,8 @@ TEST_F(WrongValues, AreSaidAlikeByTheCommandAndTheQuestion) {
     }
   }
   EXPECT_THAT(walked, Gt(350));
+  for (const std::string& name : free) EXPECT_TRUE(kFree.contains(name)) << name;
+  for (const auto& [name, why] : kFree) EXPECT_TRUE(free.contains(name)) << name << " has a wrong value";
 }
 
 }  // namespace
