@@ -309,7 +309,7 @@ def test_a_list_may_be_one_text_as_on_the_command_line():
     runs = {"steps": 1, "layers": 1, "d_model": 8, "heads": 1, "batch": 1, "examples": 1, "train_length": 4}
     lengths = [qkv.ask("bench_positions", kinds="none", test_lengths=given, **runs) for given in ("4,8", [4, 8])]
     assert lengths[0].keys() == lengths[1].keys()
-    with pytest.raises(ValueError, match="bench_positions: test_lengths: expected a whole number .*, got x"):
+    with pytest.raises(ValueError, match='bench_positions: test_lengths: expected a whole number .*, got "x"'):
         qkv.ask("bench_positions", test_lengths="4,x")
 
 

@@ -31,12 +31,16 @@ namespace qkv::core {
   return std::string(text.substr(0, end)) + "…" + std::string(text.substr(begin));
 }
 
-/// The text as it stands among a message's own words, of which fields are in backquotes: in quotes where it has either.
-[[nodiscard]] inline std::string among_words(std::string_view text) {
-  if (text.find_first_of("`\"") == std::string_view::npos) return std::string(text);
+/// In quotes, with a backslash before those that it has: nothing in it is taken for a message's own words.
+[[nodiscard]] inline std::string in_quotes(std::string_view text) {
   std::string quoted = "\"";
   for (const char letter : text) quoted.append(letter == '"' || letter == '\\' ? "\\" : "").push_back(letter);
   return quoted + '"';
+}
+
+/// The text as it stands among a message's own words, of which fields are in backquotes: in quotes where it has either.
+[[nodiscard]] inline std::string among_words(std::string_view text) {
+  return text.find_first_of("`\"") == std::string_view::npos ? std::string(text) : in_quotes(text);
 }
 
 }  // namespace qkv::core

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/listed.h"
+#include "core/shortened.h"
 #include "qkv/error.h"
 #include "qkv/model/embed.h"
 
@@ -109,7 +110,8 @@ std::vector<double> vector_of_states(const TensorView& states, const EmbedOption
 const std::string& prompt_named(const EmbedOptions& options, const std::string& name) {
   const auto found = options.prompts.find(name);
   if (found != options.prompts.end()) return found->second;
-  const std::string names = core::joined(options.prompts, [](const auto& prompt) { return prompt.first; });
+  const std::string names =
+      core::joined(options.prompts, [](const auto& prompt) { return core::among_words(prompt.first); });
   throw InvalidArgument("embed_texts", "prompt_name",
                         names.empty() ? "none: the folder has no prompts" : "one of " + names, "\"" + name + "\"");
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "core/nearest_word.h"
+#include "core/shortened.h"
 #include "qkv/error.h"
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/text/vocabulary.h"
@@ -56,7 +57,7 @@ std::int32_t text::require_piece(const Tokenizer& tokenizer, std::string_view pi
   for (std::int32_t id = 0; id < tokenizer.size(); ++id) known.emplace_back(tokenizer.piece(id));
   const auto near = core::nearest_word(piece, known);
   throw InvalidArgument(function, argument,
-                        "a piece of the vocabulary" + (near ? ", such as \"" + std::string(*near) + "\"" : ""),
+                        "a piece of the vocabulary" + (near ? ", such as " + core::in_quotes(*near) : ""),
                         "\"" + std::string(piece) + "\"");
 }
 

@@ -135,10 +135,10 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
       {{"cat", "--positions", "wibble"},
        "--positions: expected none, sinusoidal, learned, rotary, alibi or t5, got \"wibble\""},
       {{"cat", "--position", "none"}, "there is no option --position; did you mean --positions?"},
-      {{"cat", "--scale", "abc"}, "--scale: expected a number from -1000000 to 1000000, got abc"},
-      {{"cat", "--softcap", "abc"}, "--softcap: expected a number above 0, up to 1000000, got abc"},
-      {{"cat", "--dropout", "abc"}, "--dropout: expected a number from 0, below 1, got abc"},
-      {{"cat", "--heads", "abc"}, "--heads: expected a whole number from 1 to 4096, got abc"},
+      {{"cat", "--scale", "abc"}, "--scale: expected a number from -1000000 to 1000000, got \"abc\""},
+      {{"cat", "--softcap", "abc"}, "--softcap: expected a number above 0, up to 1000000, got \"abc\""},
+      {{"cat", "--dropout", "abc"}, "--dropout: expected a number from 0, below 1, got \"abc\""},
+      {{"cat", "--heads", "abc"}, "--heads: expected a whole number from 1 to 4096, got \"abc\""},
       {{"cat", "--heads", "1.5"}, "--heads: expected a whole number from 1 to 4096, got 1.5"},
       {{"cat", "--block", "sideways"}, "--block: expected pre-norm or post-norm, got \"sideways\""},
       {{"cat", "--bias", "t5", "--positions", "rotary"},
@@ -167,8 +167,8 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
       {{"--npz", "x.npz", "--bias", "t5"},
        "--bias: expected another beside --npz (T5's table is drawn with the parameters), got t5"},
       {{"cat", "--seed", "99999999999999999999"},
-       "--seed: expected a whole number from 0 to 18446744073709551615, got \"99999999999999999999\""},
-      {{"cat", "--seed", "-1"}, "--seed: expected a whole number from 0 to 18446744073709551615, got \"-1\""},
+       "--seed: expected a whole number from 0 to 18446744073709551615, got 99999999999999999999"},
+      {{"cat", "--seed", "-1"}, "--seed: expected a whole number from 0 to 18446744073709551615, got -1"},
       {{"--why", "variance"},
        "TEXT: expected some words, \"The cat sat down\" (or --npz, or --q, --k and --v), got "
        "none"},
@@ -448,7 +448,7 @@ TEST(ExplainModel, HoldsAPictureAgainstCaptions) {
     words.insert(words.begin(), {"explain", "--model", out + "/model.safetensors"});
     return run_qkv(words);
   };
-  const Outcome outcome = ask({directory / "m.png", "--caption", "a red circle|a blue square", "--json"});
+  const Outcome outcome = ask({directory / "m.png", "--caption", "a red circle", "--caption", "a blue square", "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const nlohmann::json json = nlohmann::json::parse(outcome.out);
   EXPECT_EQ(json["parts"][0]["id"], "captions");

@@ -208,19 +208,19 @@ TEST(Frame, SaysInOneWayWhatIsNoNumber) {
     return outcome.err;
   };
   EXPECT_EQ(refusal({"attend", "--scale", "abc"}),
-            "qkv attend: --scale: expected a number from -1e38 to 1e38, got abc\n");
+            "qkv attend: --scale: expected a number from -1e38 to 1e38, got \"abc\"\n");
   EXPECT_EQ(refusal({"explain", "a b", "--causal=abc"}), "qkv explain: --causal: expected no value, got \"abc\"\n");
   EXPECT_EQ(refusal({"cost", "gpt2", "--gated=abc"}), "qkv cost: --gated: expected no value, got \"abc\"\n");
   EXPECT_EQ(refusal({"explain", "a b", "--scale", "abc"}),
-            "qkv explain: --scale: expected a number from -1000000 to 1000000, got abc\n");
+            "qkv explain: --scale: expected a number from -1000000 to 1000000, got \"abc\"\n");
   EXPECT_EQ(refusal({"train", "copy", "--learning-rate", "abc"}),
-            "qkv train: --learning-rate: expected a number above 0, up to 1e38, got abc\n");
+            "qkv train: --learning-rate: expected a number above 0, up to 1e38, got \"abc\"\n");
   EXPECT_EQ(refusal({"train", "copy", "--steps", "abc"}),
-            "qkv train: --steps: expected a whole number from 1 to 1099511627776, got abc\n");
+            "qkv train: --steps: expected a whole number from 1 to 1099511627776, got \"abc\"\n");
   EXPECT_EQ(refusal({"bench", "positions", "--learning-rate", "abc"}),
-            "qkv bench positions: --learning-rate: expected a number above 0, up to 1e38, got abc\n");
+            "qkv bench positions: --learning-rate: expected a number above 0, up to 1e38, got \"abc\"\n");
   EXPECT_EQ(refusal({"task", "copy", "--length", "abc"}),
-            "qkv task: --length: expected a whole number from 1 to 1048576, got abc\n");
+            "qkv task: --length: expected a whole number from 1 to 1048576, got \"abc\"\n");
 }
 
 TEST(Frame, TakesNothingBehindAnEqualsSignForNothing) {

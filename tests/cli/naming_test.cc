@@ -154,5 +154,46 @@ TEST(Naming, TakesStandardInputForATextAndAFileOfTexts) {
   }
 }
 
+TEST(Naming, TakesADashForItselfWhereNoTextIsRead) {
+  const TemporaryDirectory directory;
+  write_file(directory / "text", std::string_view("abcabc\n"));
+  EXPECT_THAT(run_qkv_from(directory / "text", {"change", "induction", "ab", "--from-text", "-", "--patch", "blocks.1"}).err,
+              StartsWith("qkv change: --from-text: "));
+  EXPECT_THAT(run_qkv({"embed", "english", "--line", "-"}).err, StartsWith("qkv embed: --line: "));
+}
+
+TEST(Naming, RefusesAnEmptyTextWhereverItComesFrom) {
+  const TemporaryDirectory directory;
+  write_file(directory / "none", std::string_view(""));
+  const std::string none = directory / "none";
+  const std::string page = directory / "page.html";
+  EXPECT_EQ(run_qkv_from(none, {"view", "--text", "-", "--export", page}).err,
+            "qkv view: --text: expected a value, got \"\"\n");
+  EXPECT_EQ(run_qkv_from(none, {"embed", "english", "--file", "-"}).err,
+            "qkv embed: --file: standard input: expected a text on each line, got none\n");
+  EXPECT_EQ(run_qkv_from(directory.path(), {"embed", "english", "--file", "-"}).err,
+            "qkv embed: --file: cannot read standard input: it is a directory\n");
+  expect_said({
+      {{"embed", "english", "--line", "the cats", "--line", ""}, "--line: expected a value, got \"\"\n"},
+      {{"match", "a.png", ""}, "IMAGE CAPTION: expected a value, got \"\"\n"},
+  });
+}
+
+TEST(Naming, LeavesWordsOfTheTextAsTheyAre) {
+  expect_said({
+      {{"explain", "the `text` sat", "--query", "dog"},
+       "--query: expected one of the tokens, by word or by index: 0 the, 1 \"`text`\", 2 sat, got \"dog\"\n"},
+      {{"explain", "a \"`text`\" b", "--query", "dog"},
+       "--query: expected one of the tokens, by word or by index: 0 a, 1 \"\\\"`text`\\\"\", 2 b, got \"dog\"\n"},
+  });
+}
+
+TEST(Naming, TakesAListByCommasAndOneByOne) {
+  const std::string once = run_qkv({"attend", "--q", "[[1,0]]", "--k", "[[1,1]]", "--v", "[[2]]", "--results", "lse,out"}).out;
+  EXPECT_THAT(once, HasSubstr("lse"));
+  EXPECT_EQ(run_qkv({"attend", "--q", "[[1,0]]", "--k", "[[1,1]]", "--v", "[[2]]", "--results", "lse", "--results", "out"}).out,
+            once);
+}
+
 }  // namespace
 }  // namespace qkv::naming_test

@@ -292,7 +292,7 @@ TEST(Train, RefusesMoreThanAMachineCanHold) {
   EXPECT_THAT(refused({"--batch", "1000000", "--d-model", "1024"}),
               AllOf(HasSubstr("--batch: expected at most "), HasSubstr(" places with 1024 numbers each, got 1000000")));
   EXPECT_EQ(refused({"--seed", "-1"}),
-            "qkv train: --seed: expected a whole number from 0 to 18446744073709551615, got \"-1\"\n");
+            "qkv train: --seed: expected a whole number from 0 to 18446744073709551615, got -1\n");
   EXPECT_EQ(refused({"--learning-rate", "nan"}), "qkv train: --learning-rate: expected a finite number, got nan\n");
   EXPECT_EQ(refused({"--learning-rate", "-1"}),
             "qkv train: --learning-rate: expected a number above 0, up to 1e38, got -1\n");

@@ -41,6 +41,9 @@ constexpr Shared kShared[] = {
     {"d_k", "N", "Width of a head's queries and keys", "`d_model` / `heads`", "", 1, kWidest},
     {"d_v", "N", "Width of a head's values", "`d_k`", "", 1, kWidest},
     {"d_ff", "N", "Width inside the feed-forward layer", "4 `d_model`"},
+    {"layers", "N", "Blocks of each stack"},
+    {"steps", "N", "Steps of training"},
+    {"length", "N", "How long examples get, in the task's unit", "the task's"},
     // A model that reads something, and a place in it.
     {"model", "MODEL", "A model of the box, a file of qkv's, or a folder of others", "", "induction"},
     {"text", "TEXT", "What it reads", "", "abcxyzab"},

@@ -1,11 +1,14 @@
 // The settings of a training run as fields: the command's options, and Python's arguments.
 #include <span>
 
+#include "api/fields/shared_fields.h"
 #include "api/fields/word_fields.h"
 #include "qkv/api/train.h"
 
 namespace qkv {
 namespace {
+
+using api_detail::shared_field;
 
 constexpr const char* kOfTask = "the task's";
 
@@ -39,12 +42,13 @@ void add_model(Fields<TrainSettings>& fields) {
   add(&S::tokenizer, "tokenizer", "PATH", "Tokens of this file or model folder", "characters");
   add(&S::from, "from", "MODEL", "Go on from this model of the box, file or folder, with its tokenizer", "");
   fields.add(&S::model, api_detail::model_kind_field("The model"));
-  add(&S::layers, "layers", "N", "Blocks of each stack", kOfTask);
-  add(&S::d_model, "d_model", "N", "Width", kOfTask);
-  add(&S::heads, "heads", "N", "Heads of a block", kOfTask);
-  add(&S::d_ff, "d_ff", "N", "Width inside the feed-forward layer", "4 `d_model`");
+  fields.add(&S::layers, shared_field("layers", "The model"));
+  fields.add(&S::d_model, shared_field("d_model", "The model"));
+  fields.add(&S::heads, shared_field("heads", "The model"));
+  fields.add(&S::d_ff, shared_field("d_ff", "The model"));
   fields.add(&S::positions, api_detail::positions_field("The model"));
-  fields.give_otherwise({{"model", kOfTask}, {"positions", kOfTask}});
+  fields.give_otherwise(
+      {{"model", kOfTask}, {"layers", kOfTask}, {"d_model", kOfTask}, {"heads", kOfTask}, {"positions", kOfTask}});
   fields.info("from").python = "start";
   for (const char* const of_text : {"tokenizer", "from"}) fields.info(of_text).needs = {"task=text"};
   fields.exclude({"tokenizer", "model", "layers", "d_model", "heads", "d_ff", "positions"}, {"from"},
@@ -60,7 +64,7 @@ void add_training(Fields<TrainSettings>& fields) {
                        const char* otherwise = "") {
     fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = "Training", .otherwise = otherwise});
   };
-  add(&S::steps, "steps", "N", "Steps", kOfTask);
+  fields.add(&S::steps, shared_field("steps", "Training"));
   add(&S::batch, "batch", "N", "Examples of a batch", kOfTask);
   add(&S::accumulation, "accumulation", "N", "Batches of a step");
   add(&S::optimizer, "optimizer", "NAME", "adamw or sgd");
@@ -73,10 +77,11 @@ void add_training(Fields<TrainSettings>& fields) {
   add(&S::dropout, "dropout", "X", "Share of numbers left out");
   add(&S::dtype, "dtype", "TYPE", "What is computed in: f32 or bf16; parameters are f32");
   add(&S::stored, "store", "TYPE", "What the model's file holds: f32, bf16 or f16");
-  add(&S::length, "length", "N", "Of the examples, in the task's unit", kOfTask);
+  fields.add(&S::length, shared_field("length", "Training"));
   add(&S::image_side, "image_side", "N", "Pixels that pictures are brought to");
   add(&S::patch_side, "patch_side", "N", "Pixels of a patch of pictures");
   add(&S::seed, "seed", "N", "Of the model, the examples and dropout");
+  fields.give_otherwise({{"steps", kOfTask}});
   fields.info("store").python = "stored";
   fields.info("momentum").needs = {"optimizer=sgd"};
   fields.exclude({"length"}, {"task=pictures"}, "a caption is as long as it is");

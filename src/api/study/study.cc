@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "api/fields/refuse.h"
+#include "api/fields/shared_fields.h"
 #include "qkv/cancel.h"
 #include "qkv/files.h"
 #include "qkv/train/task.h"
@@ -85,14 +86,14 @@ void add_training(Fields<PositionsBench>& fields) {
   using S = PositionSetup;
   const std::string group = "The models";
   Fields<S> of_setup;
-  const auto whole = [&](std::int64_t S::* place, const char* name, const char* meaning) {
-    of_setup.add(place, {.name = name, .form = "N", .meaning = meaning, .group = group, .least = 1, .most = kLargest});
-  };
-  whole(&S::layers, "layers", "Blocks");
-  whole(&S::d_model, "d_model", "Width");
-  whole(&S::heads, "heads", "Heads of a block");
-  whole(&S::steps, "steps", "Steps of training");
-  whole(&S::batch, "batch", "Examples of a step");
+  of_setup.add(&S::layers, api_detail::shared_field("layers", group))
+      .add(&S::d_model, api_detail::shared_field("d_model", group))
+      .add(&S::heads, api_detail::shared_field("heads", group))
+      .add(&S::steps, api_detail::shared_field("steps", group))
+      .add(&S::batch, {.name = "batch", .form = "N", .meaning = "Examples of a step", .group = group});
+  for (const char* const counted : {"layers", "d_model", "heads", "steps", "batch"}) {
+    of_setup.give_bounds({{counted, 1, kLargest}});
+  }
   of_setup.add(
       &S::learning_rate,
       {.name = "learning_rate", .form = "X", .meaning = "The highest; half a cosine down to 0", .group = group});

@@ -1,6 +1,7 @@
 #include "qkv/api/task.h"
 
 #include "api/fields/refuse.h"
+#include "api/fields/shared_fields.h"
 
 namespace qkv {
 
@@ -16,10 +17,9 @@ const Fields<TaskRequest>& task_fields() {
                {.name = "from", .form = "N", .meaning = "The number of the first one", .least = 0, .most = kAnyCount});
     fields.add(&R::split, {.name = "split", .form = "SPLIT", .meaning = "train or test", .words = {"train", "test"}});
     fields.add(&R::seed, {.name = "seed", .form = "N", .meaning = "Another seed, other examples"});
-    fields.add(&R::length, {.name = "length", .form = "N", .meaning = "How long examples get, where the task says so"});
+    fields.add(&R::length, api_detail::shared_field("length"));
     fields.info("from").python = "first";
     fields.give_bounds({{"length", 1, 1048576}});
-    fields.give_otherwise({{"length", "the task's own"}});
     for (const char* const of_one : {"examples", "from", "split", "seed", "length"})
       fields.info(of_one).needs = {"task"};
     fields.give_examples({{"task", "copy"}});
