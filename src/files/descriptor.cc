@@ -19,7 +19,8 @@ namespace qkv::files {
 
 void fail(std::string_view action, const std::string& path, const std::string& reason) {
   constexpr std::size_t kLongestPath = 4096;  // that the system opens
-  throw FileError::saying(path, std::string(action) + " " + core::shortened(shown_path(path), kLongestPath) + ": " + reason);
+  throw FileError::saying(path,
+                          std::string(action) + " " + core::shortened(shown_path(path), kLongestPath) + ": " + reason);
 }
 
 std::string system_reason(int code) { return std::generic_category().message(code); }

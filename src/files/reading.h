@@ -39,8 +39,8 @@ inline constexpr std::string_view kStandardInput = "/dev/stdin";
 /// A path as messages have it: that one is "standard input".
 [[nodiscard]] std::string shown_path(const std::string& path);
 
-/// That of require_in_reach(), and throws Error for a path at which there is neither a file nor a folder, but a pipe, a device or a socket.
-/// What is not there passes.
+/// That of require_in_reach(), and throws Error for a path at which there is neither a file nor a folder, but a pipe, a
+/// device or a socket. What is not there passes.
 void require_file_or_folder(const std::string& path);
 
 /// For open_to_read(): the places of this thread.

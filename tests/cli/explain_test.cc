@@ -448,7 +448,8 @@ TEST(ExplainModel, HoldsAPictureAgainstCaptions) {
     words.insert(words.begin(), {"explain", "--model", out + "/model.safetensors"});
     return run_qkv(words);
   };
-  const Outcome outcome = ask({directory / "m.png", "--caption", "a red circle", "--caption", "a blue square", "--json"});
+  const Outcome outcome =
+      ask({directory / "m.png", "--caption", "a red circle", "--caption", "a blue square", "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const nlohmann::json json = nlohmann::json::parse(outcome.out);
   EXPECT_EQ(json["parts"][0]["id"], "captions");

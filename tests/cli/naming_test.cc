@@ -157,8 +157,9 @@ TEST(Naming, TakesStandardInputForATextAndAFileOfTexts) {
 TEST(Naming, TakesADashForItselfWhereNoTextIsRead) {
   const TemporaryDirectory directory;
   write_file(directory / "text", std::string_view("abcabc\n"));
-  EXPECT_THAT(run_qkv_from(directory / "text", {"change", "induction", "ab", "--from-text", "-", "--patch", "blocks.1"}).err,
-              StartsWith("qkv change: --from-text: "));
+  EXPECT_THAT(
+      run_qkv_from(directory / "text", {"change", "induction", "ab", "--from-text", "-", "--patch", "blocks.1"}).err,
+      StartsWith("qkv change: --from-text: "));
   EXPECT_THAT(run_qkv({"embed", "english", "--line", "-"}).err, StartsWith("qkv embed: --line: "));
 }
 
@@ -189,10 +190,13 @@ TEST(Naming, LeavesWordsOfTheTextAsTheyAre) {
 }
 
 TEST(Naming, TakesAListByCommasAndOneByOne) {
-  const std::string once = run_qkv({"attend", "--q", "[[1,0]]", "--k", "[[1,1]]", "--v", "[[2]]", "--results", "lse,out"}).out;
+  const std::string once =
+      run_qkv({"attend", "--q", "[[1,0]]", "--k", "[[1,1]]", "--v", "[[2]]", "--results", "lse,out"}).out;
   EXPECT_THAT(once, HasSubstr("lse"));
-  EXPECT_EQ(run_qkv({"attend", "--q", "[[1,0]]", "--k", "[[1,1]]", "--v", "[[2]]", "--results", "lse", "--results", "out"}).out,
-            once);
+  EXPECT_EQ(
+      run_qkv({"attend", "--q", "[[1,0]]", "--k", "[[1,1]]", "--v", "[[2]]", "--results", "lse", "--results", "out"})
+          .out,
+      once);
 }
 
 }  // namespace

@@ -351,8 +351,8 @@ TEST_F(ProbeCommand, LooksAtAModelsAttention) {
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("model     gpt, blocks.1.attn"), HasSubstr("head 4, query 5, ␣it"),
                                  HasSubstr("         4  1           ␣because"), HasSubstr("5  4 ␣because: 1")));
   write_file(path("text"), "The cat sat down because it was tired\n");
-  EXPECT_EQ(tests::run_qkv({"probe", "--model", "gpt", "--file", path("text"), "--layer", "1", "--head", "4",
-                            "--row", "5", "--top-k", "1"})
+  EXPECT_EQ(tests::run_qkv({"probe", "--model", "gpt", "--file", path("text"), "--layer", "1", "--head", "4", "--row",
+                            "5", "--top-k", "1"})
                 .out,
             outcome.out);
   EXPECT_EQ(tests::run_qkv({"probe", "--model", "gpt", "--row", "0"}).err,

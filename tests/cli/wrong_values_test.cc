@@ -95,7 +95,8 @@ class Options {
     for (const FieldInfo& other : question_.fields) {
       const std::string quoted = "`" + other.name + "`";
       const std::string option = of(other);
-      for (std::size_t at = 0; !option.empty() && !is_of_language && (at = message.find(quoted, at)) != std::string::npos;) {
+      for (std::size_t at = 0;
+           !option.empty() && !is_of_language && (at = message.find(quoted, at)) != std::string::npos;) {
         message.replace(at, quoted.size(), option);
       }
     }
@@ -181,12 +182,12 @@ bool is_number(const FieldInfo& field) {
 
 // Of fields that are read by a language or looked up, texts that mean nothing there.
 const std::map<std::string, std::string> kTexts = {
-    {"against", "~"},  {"area", "x"},      {"bias", "alibbi"}, {"changes", "x"},    {"cut", "x"},
-    {"head", "-"},     {"ids", "x"},       {"map", "x"},       {"mask", "cuasal"},  {"pattern", "x"},
-    {"patch", "x"},    {"pooling", "men"}, {"preset", "gpt"},  {"query", "~"},      {"random", "1,2"},
-    {"remove", "x"},   {"set", "x"},       {"step", "~"},      {"target", "abc"},   {"task", "copie"},
-    {"tile", "x"},     {"token", "~"},     {"tokens", "4:2"},  {"window", "x"},     {"worked", "x"},
-    {"test_lengths", "x"}, {"prompt_name", "x"}, {"pair", "x"}, {"text", ""},
+    {"against", "~"},      {"area", "x"},        {"bias", "alibbi"}, {"changes", "x"},   {"cut", "x"},
+    {"head", "-"},         {"ids", "x"},         {"map", "x"},       {"mask", "cuasal"}, {"pattern", "x"},
+    {"patch", "x"},        {"pooling", "men"},   {"preset", "gpt"},  {"query", "~"},     {"random", "1,2"},
+    {"remove", "x"},       {"set", "x"},         {"step", "~"},      {"target", "abc"},  {"task", "copie"},
+    {"tile", "x"},         {"token", "~"},       {"tokens", "4:2"},  {"window", "x"},    {"worked", "x"},
+    {"test_lengths", "x"}, {"prompt_name", "x"}, {"pair", "x"},      {"text", ""},
 };
 
 // Fields of which any text may be meant, an empty one, too.

@@ -183,9 +183,9 @@ std::string match_page(const MatchRequest& asked, const MatchFound& found) {
                                .maps = true,
                                .numbers = false};
     frozen.put("match", match_fields().as_values(request), any_reply(match_figures(request, found)));
-    page.starts.push_back(start_of("explain", {{"model", asked.model},
-                                               {"images", one_a_line(question.names)},
-                                               {"captions", one_a_line(question.captions)}}));
+    page.starts.push_back(start_of(
+        "explain",
+        {{"model", asked.model}, {"images", one_a_line(question.names)}, {"captions", one_a_line(question.captions)}}));
   });
 }
 

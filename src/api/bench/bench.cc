@@ -78,8 +78,8 @@ void add_scores(Fields<BenchRequest>& fields) {
   fields.add(&BenchRequest::bias, shared_field("bias", "scores"));
   fields.add(&BenchRequest::scale, shared_field("scale", "scores"));
   fields.add(&BenchRequest::softcap, shared_field("softcap", "scores"));
-  fields.give_bounds({{"scale", -api_detail::kMostFactor, api_detail::kMostFactor},
-                      {"softcap", above(0), api_detail::kMostFactor}});
+  fields.give_bounds(
+      {{"scale", -api_detail::kMostFactor, api_detail::kMostFactor}, {"softcap", above(0), api_detail::kMostFactor}});
   fields.add(&BenchRequest::query, {.name = "query",
                                     .meaning = "Whose row the steps speak of, from 0",
                                     .least = 0,

@@ -68,8 +68,7 @@ AnyReply answer(const CheckAsked& asked, const Saying& saying) {
 
 CheckModelsFigures check_models(const CheckModelsRequest& request,
                                 const std::function<void(std::int64_t, std::int64_t)>& progress, const Saying& saying) {
-  const std::string text =
-      api_detail::of_path("file", [&] { return api_detail::text_of_file(request.read.file); });
+  const std::string text = api_detail::of_path("file", [&] { return api_detail::text_of_file(request.read.file); });
   const OpenedModel a = opened_as("a", "A", request.a, request.read, saying);
   const OpenedModel b = opened_as("b", "B", request.b, request.read, saying);
   ModelComparison found = compare_models(

@@ -190,8 +190,8 @@ void add_text(Fields<ExplainRequest>& fields) {
   fields.add(&R::dropout, shared_field("dropout"));
   fields.add(&R::context,
              {.name = "context", .form = "TEXT", .meaning = "Cross-attention: keys and values come from this text"});
-  fields.give_bounds({{"scale", -api_detail::kMostFactor, api_detail::kMostFactor},
-                      {"softcap", above(0), api_detail::kMostFactor}});
+  fields.give_bounds(
+      {{"scale", -api_detail::kMostFactor, api_detail::kMostFactor}, {"softcap", above(0), api_detail::kMostFactor}});
   fields.give_examples({{"text", "The cat sat down"}, {"context", "Le chat dort"}});
 }
 

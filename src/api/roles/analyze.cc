@@ -86,9 +86,7 @@ const Fields<AnalyzeRequest>& analyze_fields() {
     fields.exclude({"file"}, {"texts"}, "texts come from one place");
     fields.exclude({"file", "texts"}, {"syntax"}, "the trees have their sentences");
     fields.exclude({"syntax"}, {"sites", "importance", "seed"}, "heads are held against trees, and no more");
-    fields.give_examples({{"sites", "source"},
-                          {"importance", "2"},
-                          {"syntax", "english"}});
+    fields.give_examples({{"sites", "source"}, {"importance", "2"}, {"syntax", "english"}});
     fields.tell_arguments(
         {{"model", {"trained", "texts", "count"}}, {"file", {"texts"}}, {"syntax", {"trained", "sentences"}}});
     return fields;

@@ -190,10 +190,7 @@ const Fields<StudioOptions>& studio_fields() {
     add(&StudioOptions::mask, "mask", "EXPR", "A mask to look at first");
     add(&StudioOptions::root, "root", "DIR", "Read files below this folder alone, for whoever has the address");
     fields.give_otherwise({{"root", "all that you can read"}});
-    fields.give_examples({{"text", "abcxyzab"},
-                          {"file", "book.txt"},
-                          {"mask", "causal & window(512)"},
-                          {"root", "."}});
+    fields.give_examples({{"text", "abcxyzab"}, {"file", "book.txt"}, {"mask", "causal & window(512)"}, {"root", "."}});
     return fields;
   }();
   return kFields;

@@ -67,10 +67,8 @@ void add_patterns(Fields<VariantsBench>& fields) {
   extent(&S::window, "window", "Keys to either side, itself included");
   extent(&S::stride, "stride", "Keep every Nth key");
   extent(&S::block, "block", "Side of the block-sparse pattern's blocks");
-  of_setup.add(&S::masks, {.name = "mask",
-                           .form = "EXPR",
-                           .meaning = "One more pattern, in the mask language",
-                           .group = group});
+  of_setup.add(&S::masks,
+               {.name = "mask", .form = "EXPR", .meaning = "One more pattern, in the mask language", .group = group});
   fields.add(&VariantsBench::setup, of_setup);
 }
 
