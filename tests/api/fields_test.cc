@@ -105,7 +105,7 @@ TEST(Fields, AreReadFromTheTextsOfACommandLine) {
   EXPECT_EQ(error_message([&] { (void)field_value(whole, "-1"); }),
             "request: row: expected a whole number, 0 or more, got -1");
   EXPECT_EQ(error_message([&] { (void)field_value(whole, "7x"); }),
-            "request: row: expected a whole number, 0 or more, got 7x");
+            "request: row: expected a whole number, 0 or more, got \"7x\"");
   whole.type = FieldType::number;
   EXPECT_EQ(std::get<double>(field_value(whole, "1e-3")), 1e-3);
   whole.type = FieldType::flag;

@@ -159,8 +159,9 @@ TEST(Naming, TakesADashForItselfWhereNoTextIsRead) {
   write_file(directory / "text", std::string_view("abcabc\n"));
   EXPECT_THAT(
       run_qkv_from(directory / "text", {"change", "induction", "ab", "--from-text", "-", "--patch", "blocks.1"}).err,
-      StartsWith("qkv change: --from-text: "));
-  EXPECT_THAT(run_qkv({"embed", "english", "--line", "-"}).err, StartsWith("qkv embed: --line: "));
+      HasSubstr("qkv change: --from-text: expected a piece of the vocabulary, got \"-\"\n"));
+  EXPECT_THAT(run_qkv({"embed", "english", "--line", "-"}).err,
+              StartsWith("qkv embed: --line[0]: expected a piece of the vocabulary, got \"-\"\n"));
 }
 
 TEST(Naming, RefusesAnEmptyTextWhereverItComesFrom) {

@@ -29,7 +29,7 @@ using api_detail::shared_field;
 using api_detail::StudioState;
 
 constexpr std::int64_t kMostOnBench = 1024;  // tokens
-constexpr const char* kMatrix = "MATRIX";
+constexpr const char* kMatrix = "X,X;X,X";  // a row each
 constexpr std::string_view kTokens = "the cat sat";
 constexpr std::string_view kChapter = "1,0;0,1;1,1";  // queries and keys of the chapter on self-attention
 constexpr std::string_view kValues = "2,0;0,3;1,1";

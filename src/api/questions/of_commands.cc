@@ -117,7 +117,7 @@ std::vector<api_detail::Answerer> api_detail::questions_of_attention() {
                   R"({"q": "[[1,0]]", "k": "[[1,1]]", "v": "[[1]]", "results": ["lse", "scores"], "stage": "raw"})"},
                  require_modest_attend),
       of_command("check", "Compare two files, or two models on a text, and tell the worst place.", check_asked_fields(),
-                 {printed<CheckFigures>("qkv check --json"), printed<CheckModelsFigures>("qkv check --text --json")},
+                 {printed<CheckFigures>("qkv check --json"), printed<CheckModelsFigures>("qkv check --file --json")},
                  {}),
       of_command("probe", "Any part of the T x T matrices, without storing them.", probe_fields(),
                  {printed<ProbeFigures>("qkv probe --json")},
