@@ -68,7 +68,7 @@ def train(request):
 FUNCTIONS = {
     "heads": (
         "analyze", placed(insight.heads, "model", "texts"), {"model": "induction"},
-        insight.heads, {"text", "syntax"}, {},
+        insight.heads, {"file", "syntax"}, {},
     ),
     "change": (
         "change", placed(insight.change, "model", "text", "changes"),

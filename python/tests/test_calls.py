@@ -99,7 +99,7 @@ DRAWING = {
     "seed: expected a whole number from 0 to 18446744073709551615, got -1": {"seed": -1},
     "stop: expected a list of texts, got 5": {"stop": 5},
     "stop: expected a list of texts, got 5 at 0": {"stop": [5]},
-    "stop: expected texts of a character or more, got an empty one": {"stop": [""]},
+    'stop: expected a value, got ""': {"stop": [""]},
     "beams: expected a whole number from 1 to 1024, got 0": {"beams": 0},
 }
 

@@ -166,7 +166,7 @@ def said_by_command(question, request):
 
 
 def without_face(text, question):
-    """The message with fields instead of options and places, and without quotes that only one of the faces has."""
+    """The message with fields instead of options and places, and without the faces' own quotes around words."""
     text = text.removeprefix("qkv ").removeprefix(f"{question}: ")
     text = re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)
     for place in PLACES.get(question, []):
@@ -176,8 +176,7 @@ def without_face(text, question):
         if option in own:
             continue
         text = re.sub(rf"(?<![\w-]){option}(?=:)", field, text) if OPTIONS.get(field) == option else text
-    text = text.replace(" or None", "").replace("'", '"').replace("`", "")
-    return re.sub(r'got "(-?[0-9.]+)"', r"got \1", text)
+    return text.replace(" or None", "").replace("'", '"').replace("`", "")
 
 
 WRONG = [

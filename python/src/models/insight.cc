@@ -84,7 +84,7 @@ void add_report_of(nb::module_& module, const Asking<Request>& question) {
 }  // namespace
 
 void add_insight(nb::module_& module) {
-  static const Asking<AnalyzeRequest> kHeads("heads", analyze_fields(), {"model", "texts"}, {"text", "syntax"});
+  static const Asking<AnalyzeRequest> kHeads("heads", analyze_fields(), {"model", "texts"}, {"file", "syntax"});
   static const Asking<LensRequest> kLens("lens", lens_fields(), {"model", "text"});
   using Changes = Asking<ChangeRequest>;
   static const Changes kChange("change", change_fields(), {"model", "text", "changes"},
