@@ -10,7 +10,6 @@
 #include "api/fields/number_lists.h"
 #include "api/fields/refuse.h"
 #include "api/fields/shared_fields.h"
-#include "api/fields/word_fields.h"
 #include "api/heads/changes.h"
 #include "api/heads/head_weights.h"
 #include "api/models/models.h"
@@ -29,7 +28,7 @@ using api_detail::shared_field;
 using api_detail::StudioState;
 
 constexpr std::int64_t kMostOnBench = 1024;  // tokens
-constexpr const char* kMatrix = "X,X;X,X";  // a row each
+constexpr const char* kMatrix = "X,X;X,X";   // a row each
 constexpr std::string_view kTokens = "the cat sat";
 constexpr std::string_view kChapter = "1,0;0,1;1,1";  // queries and keys of the chapter on self-attention
 constexpr std::string_view kValues = "2,0;0,3;1,1";
@@ -124,7 +123,7 @@ void add_model(Fields<BenchRequest>& fields) {
                                   .group = group,
                                   .example = "q:1,0:0.5"});
   add(&BenchRequest::example, "example");
-  fields.add(&BenchRequest::site, api_detail::site_field(group));
+  add(&BenchRequest::site, "site");
   add(&BenchRequest::layer, "layer");
   add(&BenchRequest::head, "head");
   fields.info("model").needs_one = {"text", "example"};
@@ -134,7 +133,6 @@ void add_model(Fields<BenchRequest>& fields) {
   fields.info("second").needs = {"text"};
   fields.info("head").needs_one = {"model", "seed"};
   fields.exclude({"example"}, {"text"}, "a model reads one of them");
-  fields.give_examples({{"site", "source"}});
 }
 
 void add_drawn(Fields<BenchRequest>& fields) {
@@ -149,11 +147,11 @@ void add_drawn(Fields<BenchRequest>& fields) {
   add(&BenchRequest::d_k, "d_k");
   add(&BenchRequest::d_v, "d_v");
   fields.give_bounds({{"heads", 1, api_detail::kMostHeads}, {"kv_heads", 1, api_detail::kMostHeads}});
-  fields.add(&BenchRequest::positions, api_detail::positions_field(group));
+  add(&BenchRequest::positions, "positions");
   for (const char* const of_drawn : {"heads", "kv_heads", "d_model", "d_k", "d_v", "positions"}) {
     fields.info(of_drawn).needs = {"seed"};
   }
-  fields.give_examples({{"kv_heads", "1"}, {"positions", "rotary"}});
+  fields.give_examples({{"kv_heads", "1"}});
 }
 
 std::vector<std::string> words_for(std::string_view field, const std::string& text, std::int64_t count) {

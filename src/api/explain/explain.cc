@@ -14,7 +14,6 @@
 #include "api/fields/bounds.h"
 #include "api/fields/refuse.h"
 #include "api/fields/shared_fields.h"
-#include "api/fields/word_fields.h"
 #include "explain/words.h"
 #include "files/reading.h"
 #include "qkv/api/given_texts.h"
@@ -205,7 +204,7 @@ void add_drawn(Fields<ExplainRequest>& fields) {
   fields.add(
       &R::seed,
       {.name = "seed", .form = "N", .meaning = "Of the untrained parameters (PyTorch's numbers), and of dropout"});
-  fields.add(&R::positions, api_detail::positions_field());
+  fields.add(&R::positions, shared_field("positions"));
   fields.add(&R::block, {.name = "block",
                          .form = "KIND",
                          .meaning = "Show the whole transformer block: pre-norm or post-norm",
@@ -217,7 +216,7 @@ void add_drawn(Fields<ExplainRequest>& fields) {
              {.name = "worked", .form = "NAME", .meaning = "Replay a worked example; NAME `list` prints their names"});
   fields.give_fallbacks({{"seed", "42"}});
   fields.give_bounds({{"heads", 1, api_detail::kMostHeads}, {"kv_heads", 1, api_detail::kMostHeads}});
-  fields.give_examples({{"kv_heads", "1"}, {"positions", "rotary"}, {"query", "cat"}, {"worked", "vectors"}});
+  fields.give_examples({{"kv_heads", "1"}, {"query", "cat"}, {"worked", "vectors"}});
 }
 
 void add_own(Fields<ExplainRequest>& fields) {
@@ -245,7 +244,7 @@ void add_trained(Fields<ExplainRequest>& fields) {
                         .meaning = "The text is a message in the model's chat template",
                         .group = kTrained,
                         .needs = {"model", "text"}});
-  fields.add(&R::site, api_detail::site_field(kTrained));
+  fields.add(&R::site, shared_field("site", kTrained));
   count(&R::layer, "layer", "Whose steps to show: the best head of this layer", 0, api_detail::kMostLayers);
   fields.add(&R::head, {.name = "head", .form = "1.5", .meaning = "Likewise layer 1, head 5", .group = kTrained});
   count(&R::answer, "answer", "Write N tokens after the text", 1, api_detail::kMostAnswer);
@@ -254,7 +253,7 @@ void add_trained(Fields<ExplainRequest>& fields) {
                          {"head", "what the text calls for"},
                          {"answer", "as its task asks"}});
   fields.tell_arguments({{"text", {"ids"}}, {"example", {"ids"}}});
-  fields.give_examples({{"site", "source"}, {"head", "1.0"}});
+  fields.give_examples({{"head", "1.0"}});
 }
 
 void add_parts(Fields<ExplainRequest>& fields) {

@@ -9,7 +9,6 @@
 #include "api/fields/number_lists.h"
 #include "api/fields/refuse.h"
 #include "api/fields/shared_fields.h"
-#include "api/fields/word_fields.h"
 #include "api/studio/studio_questions.h"
 #include "core/ascii.h"
 #include "core/exact_math.h"
@@ -142,7 +141,7 @@ const Fields<FarRequest>& far_fields() {
     Fields<FarRequest> fields;
     fields.add(&FarRequest::model, shared_field("model", "a head of a model"));
     fields.add(&FarRequest::text, shared_field("text", "a head of a model"));
-    fields.add(&FarRequest::site, api_detail::site_field("a head of a model"));
+    fields.add(&FarRequest::site, shared_field("site", "a head of a model"));
     fields.add(&FarRequest::layer, shared_field("layer"));
     fields.add(&FarRequest::head, shared_field("head"));
     fields.add(&FarRequest::tokens, {.name = "tokens",
@@ -152,7 +151,7 @@ const Fields<FarRequest>& far_fields() {
     fields.add(&FarRequest::mask, {.name = "mask", .form = "EXPR", .meaning = "Their mask; empty: none"});
     add(fields, &FarRequest::seed, "seed", "Of their numbers and words", std::int64_t{1} << 40);
     fields.give_otherwise({{"text", "the file that the studio was opened with"}});
-    fields.give_examples({{"site", "source"}, {"mask", "causal & window(512)"}});
+    fields.give_examples({{"mask", "causal & window(512)"}});
     return fields;
   }();
   return kFields;

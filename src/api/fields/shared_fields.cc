@@ -4,8 +4,11 @@
 #include <iterator>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 #include "api/fields/bounds.h"
+#include "qkv/model/attention_site.h"
+#include "qkv/model/token_input.h"
 
 namespace qkv::api_detail {
 namespace {
@@ -53,11 +56,26 @@ constexpr Shared kShared[] = {
     {"example", "N", "Or held-out example N of its task", "", "", 0, kMostExamples},
     {"layer", "N", "Which layer", "", "", 0, kMostLayers},
     {"head", "N", "Which head", "", "", 0, kMostHeads},
+    {"site", "SITE", "Which attention", "cross, else tokens", "source"},
+    {"positions", "NAME", "How a token's place is told", "", "rotary"},
     {"query", "N", "Which query, from 0", "", "", 0, kMostPlaces},
     {"key", "N", "Which key, from 0", "", "", 0, kMostPlaces},
     {"numbers", "", "Also all tensors whole, and every value of maps that are shown as block means", "", "false"},
     {"from_text", "TEXT", "The other text, of as many tokens, from which a patch or a pattern comes", "", "xyzabcxy"},
 };
+
+template <class Word>
+std::vector<std::string> words_to(Word last) {
+  std::vector<std::string> words;
+  for (int n = 0; n <= static_cast<int>(last); ++n) words.emplace_back(name_of(static_cast<Word>(n)));
+  return words;
+}
+
+std::vector<std::string> words_of(std::string_view name) {
+  if (name == "site") return words_to(AttentionSite::cross);
+  if (name == "positions") return words_to(Positions::t5);
+  return {};
+}
 
 }  // namespace
 
@@ -70,6 +88,7 @@ FieldInfo shared_field(std::string_view name, const std::string& group) {
           .group = group,
           .least = one->least,
           .most = one->most,
+          .words = words_of(name),
           .otherwise = one->otherwise,
           .is_text = name == "file",
           .example = one->example};

@@ -1,6 +1,5 @@
 // What the replies about heads hold, and what they are asked.
 #include "api/fields/shared_fields.h"
-#include "api/fields/word_fields.h"
 #include "api/heads/changes.h"
 #include "qkv/api/heads.h"
 
@@ -28,7 +27,7 @@ const Fields<HeadRequest>& head_fields() {
   static const Fields<HeadRequest> kFields = [] {
     Fields<HeadRequest> fields;
     fields.add(heads_fields());
-    fields.add(&HeadRequest::site, api_detail::site_field());
+    fields.add(&HeadRequest::site, shared_field("site"));
     fields.add(&HeadRequest::layer, shared_field("layer"));
     fields.add(&HeadRequest::head, shared_field("head"));
     fields.add(&HeadRequest::changes, {.name = "changes",
@@ -38,7 +37,7 @@ const Fields<HeadRequest>& head_fields() {
     fields.add(&HeadRequest::hide_special,
                {.name = "hide_special", .meaning = "Leave special tokens out, and renormalise what is left"});
     fields.tell_arguments({{"changes", api_detail::kinds_of_change()}});
-    fields.give_examples({{"site", "source"}, {"changes", "remove 0.0"}});
+    fields.give_examples({{"changes", "remove 0.0"}});
     return fields;
   }();
   return kFields;

@@ -2,8 +2,8 @@
 #include <span>
 
 #include "api/fields/shared_fields.h"
-#include "api/fields/word_fields.h"
 #include "qkv/api/train.h"
+#include "qkv/model/model_kind.h"
 
 namespace qkv {
 namespace {
@@ -41,12 +41,14 @@ void add_model(Fields<TrainSettings>& fields) {
   };
   add(&S::tokenizer, "tokenizer", "PATH", "Tokens of this file or model folder", "characters");
   add(&S::from, "from", "MODEL", "Go on from this model of the box, file or folder, with its tokenizer", "");
-  fields.add(&S::model, api_detail::model_kind_field("The model"));
+  fields.add(
+      &S::model,
+      {.name = "model", .form = "NAME", .meaning = "Which kind", .group = "The model", .words = model_kind_names()});
   fields.add(&S::layers, shared_field("layers", "The model"));
   fields.add(&S::d_model, shared_field("d_model", "The model"));
   fields.add(&S::heads, shared_field("heads", "The model"));
   fields.add(&S::d_ff, shared_field("d_ff", "The model"));
-  fields.add(&S::positions, api_detail::positions_field("The model"));
+  fields.add(&S::positions, shared_field("positions", "The model"));
   fields.give_otherwise(
       {{"model", kOfTask}, {"layers", kOfTask}, {"d_model", kOfTask}, {"heads", kOfTask}, {"positions", kOfTask}});
   fields.info("from").python = "start";

@@ -1,7 +1,6 @@
 #include <utility>
 
 #include "api/fields/shared_fields.h"
-#include "api/fields/word_fields.h"
 #include "qkv/api/probe.h"
 
 namespace qkv {
@@ -39,12 +38,11 @@ void add_model(Fields<Request>& fields) {
   add(&Request::picture, "picture");
   add(&Request::example, "example");
   add(&Request::layer, "layer");
-  fields.add(&Request::site, api_detail::site_field(group));
+  add(&Request::site, "site");
   for (const char* const of_model : {"text", "file", "picture", "example", "layer", "site"}) {
     fields.info(of_model).needs = {"model"};
   }
   fields.tell_arguments({{"text", {"ids"}}, {"file", {"text", "ids"}}, {"example", {"ids"}}});
-  fields.give_examples({{"site", "source"}});
 }
 
 void add_places(Fields<Request>& fields) {
