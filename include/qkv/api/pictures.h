@@ -25,7 +25,7 @@ struct PicturesReply {
   std::optional<ProductPicture> product;
   std::optional<MixPicture> mix;
   SplitPicture split;
-  std::optional<AskedPicture> self, cross;
+  std::optional<AskedPicture> self = {}, cross = {};
 };
 
 struct OperationsRequest {};

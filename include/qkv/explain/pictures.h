@@ -49,8 +49,8 @@ struct MixPicture {
   Formula formula;
   std::string sentence;
 };
-/// `masses` [Tk], at least 0 and not all 0; empty() stands for the weights of the chosen query. nullopt for more than
-/// 12 keys, or if the query sees none. Throws InvalidArgument naming `masses`.
+/// `masses` [Tk], at least 0 and not all 0; empty() stands for the weights of the chosen query. Throws
+/// InvalidArgument naming `masses`. Without masses, nullopt for more than 12 keys, or if the query sees none.
 [[nodiscard]] std::optional<MixPicture> mix_picture(const Bench& bench, const Tensor& masses);
 
 /// [T, H d] -> [T, H, d] -> [H, T, d], by split_heads().
@@ -70,7 +70,8 @@ struct AskedPicture {
 /// Of the bench's own queries and keys, without mask and bias.
 [[nodiscard]] std::optional<AskedPicture> self_picture(const Bench& bench);
 /// Of another text's queries and the bench's keys. A word of the bench keeps its query, any other word's is drawn from
-/// its letters. nullopt where self_picture() is: for a head of a model, more than 12 words, or cross-attention.
+/// its letters. nullopt without words, and where self_picture() is: for one of several heads, more than 12 queries, or
+/// cross-attention. Throws InvalidArgument naming `other` for more than 12 words.
 [[nodiscard]] std::optional<AskedPicture> cross_picture(const Bench& bench, const std::vector<std::string>& words);
 
 }  // namespace qkv

@@ -107,7 +107,8 @@ void add_gradients(Fields<BenchRequest>& fields) {
               .group = "mistakes",
               .least = 0,
               .most = api_detail::kWidest});
-  fields.info("wrong_d").needs = {"wrong"};
+  fields.info("wrong_d").needs = {"wrong=no-scale"};
+  fields.exclude({"move"}, {"d_out"}, "the loss is one of them");
   fields.give_examples({{"d_out", "1,0;0,1;1,1"}, {"move", "1,0"}, {"nudge", "q:1,1:0.01"}});
 }
 
@@ -152,6 +153,14 @@ void add_drawn(Fields<BenchRequest>& fields) {
     fields.info(of_drawn).needs = {"seed"};
   }
   fields.give_examples({{"kv_heads", "1"}});
+}
+
+// The numbers come from one place.
+void say_company(Fields<BenchRequest>& fields) {
+  fields.exclude({"q", "k", "v"}, {"x"}, "they are made of it");
+  fields.exclude({"q", "k", "v", "x"}, {"seed"}, "a drawn model makes its own");
+  fields.exclude({"tokens", "context", "q", "k", "v", "x", "mask", "bias", "scale", "softcap", "seed"}, {"model"},
+                 "a model brings its own");
 }
 
 std::vector<std::string> words_for(std::string_view field, const std::string& text, std::int64_t count) {
@@ -375,6 +384,7 @@ const Fields<BenchRequest>& bench_fields() {
     add_gradients(fields);
     add_model(fields);
     add_drawn(fields);
+    say_company(fields);
     return fields;
   }();
   return kFields;

@@ -46,8 +46,11 @@ FarTile answer_tile(StudioState& state, const FarTileRequest& request, const Stu
   require_place("row", request.row, tiles.rows);
   require_place("column", request.column, tiles.columns);
   if ((request.every & (request.every - 1)) != 0) refuse("every", "a power of two", std::to_string(request.every));
+  if (request.every > 1 && request.level == 0) {
+    refuse("every", "1 at level 0, a cell of which is one query", std::to_string(request.every));
+  }
   const api_detail::FarPlaceOfTile place = {request.level, request.row, request.column};
-  if (request.every > 1 && request.level > 0) return head->sampled(place, request.every, said(watch, "map"));
+  if (request.every > 1) return head->sampled(place, request.every, said(watch, "map"));
   return head->exact(place, said(watch, "map"));
 }
 
@@ -150,6 +153,8 @@ const Fields<FarRequest>& far_fields() {
                                      .most = kMostTokens});
     fields.add(&FarRequest::mask, {.name = "mask", .form = "EXPR", .meaning = "Their mask; empty: none"});
     add(fields, &FarRequest::seed, "seed", "Of their numbers and words", std::int64_t{1} << 40);
+    for (const char* const of_model : {"text", "site", "layer"}) fields.info(of_model).needs = {"model"};
+    fields.exclude({"tokens", "mask", "seed"}, {"model"}, "a model reads its own text");
     fields.give_otherwise({{"text", "the file that the studio was opened with"}});
     fields.give_examples({{"mask", "causal & window(512)"}});
     return fields;

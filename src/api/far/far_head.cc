@@ -35,9 +35,22 @@ std::string long_text(const StudioState& state, const FarRequest& request) {
 // Everything that makes a head another one.
 std::string key_of(const StudioState& state, const FarRequest& request) {
   if (request.model.empty() && state.options().probe) return std::to_string(request.head);
-  if (request.model.empty()) return fmt::format("{}|{}|{}", request.tokens, request.seed, request.mask);
+  if (request.model.empty()) {
+    return fmt::format("{}|{}|{}|{}", request.tokens, request.seed, request.head, request.mask);
+  }
   return fmt::format("{}|{}|{}|{}|{}", state.model_key(request.model), request.site, request.layer, request.head,
                      request.text);
+}
+
+// The probe is there, and nothing is made up.
+void require_none_made_up(const FarRequest& request) {
+  const FarRequest plain;
+  const auto require = [](const char* field, bool is_plain) {
+    if (!is_plain) refuse(field, "it without the probe that the studio was opened with", "both");
+  };
+  require("tokens", request.tokens == plain.tokens);
+  require("mask", request.mask == plain.mask);
+  require("seed", request.seed == plain.seed);
 }
 
 FarTile described_tile(const FarPlaceOfTile& place, const MapArea& area) {
@@ -184,6 +197,7 @@ FarHeads::FarHeads()
     : heads_({.count = kMostFarHeads, .bytes = kMostFarBytes}, [](const FarHead& head) { return head.bytes(); }) {}
 
 std::shared_ptr<FarHead> FarHeads::head(StudioState& state, const FarRequest& request) {
+  if (request.model.empty() && state.options().probe) require_none_made_up(request);
   return heads_.get(key_of(state, request), [&] { return std::make_shared<FarHead>(state, request); });
 }
 

@@ -36,6 +36,7 @@ const Fields<HeadRequest>& head_fields() {
     fields.add(&HeadRequest::from_text, shared_field("from_text"));
     fields.add(&HeadRequest::hide_special,
                {.name = "hide_special", .meaning = "Leave special tokens out, and renormalise what is left"});
+    fields.info("from_text").needs = {"changes"};
     fields.tell_arguments({{"changes", api_detail::kinds_of_change()}});
     fields.give_examples({{"changes", "remove 0.0"}});
     return fields;

@@ -132,6 +132,9 @@ void ModelRun::change(const ShownText& shown) {
   if (changes.empty()) return;
   std::optional<HeadText> other;
   if (!shown.from_text.empty()) {
+    if (std::ranges::none_of(changes, reads_other_text)) {
+      refuse("from_text", "a patch, or a pattern of the other text, among `changes`", "\"" + shown.changes + "\"");
+    }
     other = insight::head_text_of(*trained_, trained_->example_of(shown.from_text, {kRequest, "from_text"}));
   }
   Intervener(trained_->model(), text_, other ? &*other : nullptr).add(changes, trace_);

@@ -3,11 +3,13 @@
 #include "api/bench/bench_of.h"
 #include "api/fields/bounds.h"
 #include "api/fields/number_lists.h"
+#include "api/fields/refuse.h"
 #include "explain/words.h"
 
 namespace qkv {
 namespace {
 
+using api_detail::refuse;
 using api_detail::StudioState;
 
 Tensor masses_in(const std::string& text) {
@@ -18,14 +20,17 @@ Tensor masses_in(const std::string& text) {
 
 PicturesReply answer_pictures(StudioState& state, const PicturesRequest& request, const StudioWatch& /*quick*/) {
   const Bench bench = api_detail::bench_of(state, request);
-  // Another text's words have no queries of a model's head.
-  const bool own = request.model.empty();
-  return {.dot = dot_picture(bench, request.key.value_or(heaviest_key(bench))),
-          .product = product_picture(bench),
-          .mix = mix_picture(bench, masses_in(request.masses)),
-          .split = split_picture(bench),
-          .self = own ? self_picture(bench) : std::nullopt,
-          .cross = own ? cross_picture(bench, explain_detail::split_words("other", request.other)) : std::nullopt};
+  PicturesReply reply = {.dot = dot_picture(bench, request.key.value_or(heaviest_key(bench))),
+                         .product = product_picture(bench),
+                         .mix = mix_picture(bench, masses_in(request.masses)),
+                         .split = split_picture(bench)};
+  if (request.model.empty()) reply.self = self_picture(bench);
+  if (reply.self) {
+    reply.cross = cross_picture(bench, explain_detail::split_words("other", request.other));
+  } else if (request.other != PicturesRequest().other) {
+    refuse("other", "it beside a short text that asks itself in one head", "\"" + request.other + "\" beside another");
+  }
+  return reply;
 }
 
 OperationsReply answer_operations(StudioState& /*needs none*/, const OperationsRequest& /*has none*/,
@@ -51,6 +56,7 @@ const Fields<PicturesRequest>& pictures_fields() {
         {.name = "masses", .form = "MATRIX", .meaning = "Mixes the values in these proportions, one for each key"});
     fields.add(&R::other,
                {.name = "other", .form = "TEXT", .meaning = "Words of another text, which ask the same keys"});
+    fields.exclude({"other"}, {"context", "source", "model"}, "its words ask the keys of one text");
     fields.give_otherwise({{"key", "the heaviest"}, {"masses", "the weights"}});
     fields.give_examples({{"masses", "1,2,1"}, {"other", "the chat"}});
     return fields;

@@ -142,11 +142,16 @@ const Fields<PositionsRequest>& positions_fields() {
     fields.add(&R::tokens, {.name = "tokens", .meaning = "Positions", .least = 2, .most = kMostTokens});
     fields.add(&R::d, {.name = "d", .meaning = "Numbers of a vector, even", .least = 2, .most = kWidest});
     fields.add(&R::base, {.name = "base", .meaning = "Of the wavelengths", .least = 0, .most = std::int64_t{1} << 40});
-    fields.add(&R::heads, {.name = "heads", .meaning = "Of ALiBi", .least = 1, .most = kMostHeads});
+    fields.add(&R::heads, {.name = "heads", .meaning = "Heads, each with a slope", .least = 1, .most = kMostHeads});
     fields.add(&R::head, {.name = "head", .meaning = "Whose slope", .least = 0, .most = kMostHeads});
-    fields.add(&R::buckets, {.name = "buckets", .meaning = "Of T5", .least = 4, .most = kWidest});
+    fields.add(&R::buckets, {.name = "buckets", .meaning = "Buckets", .least = 4, .most = kWidest});
     fields.add(&R::max_distance,
                {.name = "max_distance", .meaning = "From which on all are alike", .least = 2, .most = kFarthest});
+    for (const char* const of_waves : {"d", "base"}) {
+      fields.info(of_waves).needs_one = {"kind=sinusoidal", "kind=rotary"};
+    }
+    for (const char* const of_slopes : {"heads", "head"}) fields.info(of_slopes).needs = {"kind=alibi"};
+    for (const char* const of_buckets : {"buckets", "max_distance"}) fields.info(of_buckets).needs = {"kind=t5"};
     return fields;
   }();
   return kFields;

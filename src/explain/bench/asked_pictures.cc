@@ -61,7 +61,11 @@ std::optional<AskedPicture> self_picture(const Bench& bench) {
 
 std::optional<AskedPicture> cross_picture(const Bench& bench, const std::vector<std::string>& words) {
   const BenchInputs& inputs = bench.inputs();
-  if (!is_own_text(inputs) || words.empty() || words.size() > kMostAsking) return std::nullopt;
+  if (!is_own_text(inputs) || words.empty()) return std::nullopt;
+  if (words.size() > kMostAsking) {
+    throw InvalidArgument("cross_picture", "other", fmt::format("{} words at most", kMostAsking),
+                          std::to_string(words.size()));
+  }
   std::vector<double> rows;
   for (const std::string& word : words) {
     const std::vector<double> query = query_of(bench, word);

@@ -152,7 +152,11 @@ std::optional<ProductPicture> product_picture(const Bench& bench) {
 std::optional<MixPicture> mix_picture(const Bench& bench, const Tensor& masses) {
   const Tensor& v = bench.matrix("v").values;
   const std::int64_t keys = v.dim(0);
-  if (keys > kMostWords) return std::nullopt;
+  if (keys > kMostWords) {
+    if (masses.empty()) return std::nullopt;
+    throw InvalidArgument("mix_picture", "masses", fmt::format("{} keys at most, whose values are mixed", kMostWords),
+                          std::to_string(keys));
+  }
   const std::vector<double> given =
       masses.empty() ? row_of(bench.matrix("weights"), bench.inputs().query) : masses.to_vector();
   const bool fits = std::ssize(given) == keys && std::ranges::all_of(given, [](double mass) { return mass >= 0; });

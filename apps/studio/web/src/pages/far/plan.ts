@@ -26,7 +26,7 @@ export function samplingOf(tile: TileAt, matrix: Matrix, isWalked: (from: number
   if (isWalked(fromQuery, toQuery)) return 1;
   if (tile.level >= matrix.levels - 2) return null;
   const pairs = (toQuery - fromQuery) * matrix.keys; // the whole rows, for the sum below their weights
-  let every = tile.level >= matrix.base ? 2 : 1;
+  let every = tile.level >= Math.max(matrix.base, 1) ? 2 : 1;
   while (every < cellSide(tile.level) && pairs / every > mostPairs) every *= 2;
   return every;
 }
