@@ -21,6 +21,7 @@ void run_cost(const Asked<CostRequest>& asked, const Given& /*all*/) {
   const CostConfig config = cost_config(asked);
   if (asked.how.plot || !asked.how.pictures.empty()) {
     const Chart chart = cost_chart(config, asked.range);
+    if (asked.how.plot) require_changed_chart(asked);
     write_pictures(asked.how.pictures, chart);
     if (asked.how.plot) return print(to_terminal(chart, asked.how.terminal()));
   }

@@ -93,4 +93,8 @@ struct CostReply {
 /// One point at `from`, at each doubling of it, and at `to`. Throws InvalidArgument naming of, from or to.
 [[nodiscard]] Chart cost_chart(const CostConfig& config, const CostRange& range);
 
+/// For whoever sees the chart alone. Throws InvalidArgument naming a field of the model that makes it another model, of
+/// which the chart is the same.
+void require_changed_chart(const CostRequest& request);
+
 }  // namespace qkv

@@ -29,7 +29,7 @@ struct AnalyzeRequest {
   std::optional<std::int64_t> count;  // of examples or sentences; 64
   std::vector<std::string> sites;     // empty: all that the model has
   std::int64_t importance = HeadOptions().importance_texts;
-  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> seed;  // 0 where it is left out
 };
 
 [[nodiscard]] const Fields<AnalyzeRequest>& analyze_fields();

@@ -83,6 +83,7 @@ void add_scores(Fields<BenchRequest>& fields) {
                                     .meaning = "Whose row the steps speak of, from 0",
                                     .least = 0,
                                     .most = api_detail::kMostPlaces});
+  fields.give_examples({{"scale", "0.25"}});
 }
 
 void add_gradients(Fields<BenchRequest>& fields) {

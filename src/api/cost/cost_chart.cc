@@ -120,4 +120,40 @@ Chart cost_chart(const CostConfig& config, const CostRange& range) {
   return chart;
 }
 
+namespace {
+
+bool costs_the_same(const CostConfig& a, const CostConfig& b) {
+  const auto groups = [](const CostConfig& config) {
+    std::vector<Count> values;
+    for (const CostGroup& group : cost(config).groups) {
+      for (const CostItem& item : group.items) values.push_back(item.value);
+    }
+    return values;
+  };
+  return groups(a) == groups(b);
+}
+
+bool is_drawn_the_same(const Chart& a, const Chart& b) {
+  const auto has_same_values = [](const Series& one, const Series& other) { return one.y == other.y; };
+  return a.title == b.title && std::ranges::equal(a.series, b.series, has_same_values);
+}
+
+}  // namespace
+
+void require_changed_chart(const CostRequest& request) {
+  const CostConfig config = cost_config(request);
+  const Chart chart = cost_chart(config, request.range);
+  const NamedValues given = cost_fields().as_values(request);
+  for (const auto& [name, value] : given) {
+    const bool describes = request.preset.empty() && (name == "layers" || name == "d_model" || name == "heads");
+    if (describes || name == "preset") continue;
+    NamedValues less = given;
+    less.erase(name);
+    const CostRequest without = cost_fields().from_values(field_values(cost_fields().infos(), less));
+    const CostConfig plain = cost_config(without);
+    if (costs_the_same(plain, config) || !is_drawn_the_same(cost_chart(plain, without.range), chart)) continue;
+    refuse(name, fmt::format("it without `plot` (the chart of {} does not change by it)", request.range.of), "both");
+  }
+}
+
 }  // namespace qkv

@@ -191,7 +191,8 @@ void add_text(Fields<ExplainRequest>& fields) {
              {.name = "context", .form = "TEXT", .meaning = "Cross-attention: keys and values come from this text"});
   fields.give_bounds(
       {{"scale", -api_detail::kMostFactor, api_detail::kMostFactor}, {"softcap", above(0), api_detail::kMostFactor}});
-  fields.give_examples({{"text", "The cat sat down"}, {"context", "Le chat dort"}});
+  fields.give_examples(
+      {{"text", "The cat sat down"}, {"mask", "window(2)"}, {"scale", "0.25"}, {"context", "Le chat dort"}});
 }
 
 void add_drawn(Fields<ExplainRequest>& fields) {

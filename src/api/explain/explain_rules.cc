@@ -18,8 +18,8 @@ bool has_own_tensors(const Given& given) {
 
 void require_own(const ExplainRequest& request, const Given& given) {
   const char* const own = given.has("npz") ? "`npz`" : "`q`";
-  if (given.has("seed") && !given.has("dropout")) {
-    refuse("seed", fmt::format("it without {}, or `dropout` beside it (nothing else is drawn)", own), "both");
+  if (given.has("seed") && request.dropout.value_or(0) == 0) {
+    refuse("seed", fmt::format("it without {}, or `dropout` above 0 beside it (nothing else is drawn)", own), "both");
   }
   if (request.bias == "t5") {
     refuse("bias", fmt::format("another beside {} (T5's table is drawn with the parameters)", own), "t5");

@@ -58,7 +58,7 @@ const Fields<PicturesRequest>& pictures_fields() {
                {.name = "other", .form = "TEXT", .meaning = "Words of another text, which ask the same keys"});
     fields.exclude({"other"}, {"context", "source", "model"}, "its words ask the keys of one text");
     fields.give_otherwise({{"key", "the heaviest"}, {"masses", "the weights"}});
-    fields.give_examples({{"masses", "1,2,1"}, {"other", "the chat"}});
+    fields.give_examples({{"key", "0"}, {"masses", "1,2,1"}, {"other", "the chat"}});
     return fields;
   }();
   return kFields;

@@ -56,6 +56,11 @@ Tensor typed_as(const std::string& text, Tensor tensor, DType dtype) {
   return is_tensor_text(text) && is_floating(dtype) ? tensor.to(dtype) : std::move(tensor);
 }
 
+void require_drawn_by_seed(const ProblemRequest& request) {
+  const bool is_for_dropout_alone = request.seed && request.d_out != kDrawn;
+  if (is_for_dropout_alone && request.dropout == 0.0) refuse("seed", "`dropout` above 0 beside it", "0");
+}
+
 // That of what comes from a file.
 void agree_on_dtype(const ProblemRequest& request, AttentionProblem& problem) {
   const std::array<std::pair<const std::string*, Tensor*>, 3> inputs = {
@@ -70,6 +75,7 @@ void agree_on_dtype(const ProblemRequest& request, AttentionProblem& problem) {
 
 AttentionProblem load_problem(const ProblemRequest& request) {
   static_cast<void>(attention_target(DType::f32, {.target = request.target}));  // before anything is read
+  require_drawn_by_seed(request);
   AttentionProblem problem;
   Tensor q = read_field("q", request.q);
   problem.layout = layout_of(q);

@@ -24,12 +24,19 @@ HeadOptions head_options(const AnalyzeRequest& request, const HeadTexts& texts) 
   options.repeats = texts.repeats;
   options.masks = texts.masks;
   options.patterns = texts.patterns;
-  options.repeats.seed = options.masks.seed = request.seed;
+  options.repeats.seed = options.masks.seed = request.seed.value_or(0);
   const auto is_left_out = [&](AttentionSite site) {
     return std::ranges::find(request.sites, name_of(site)) == request.sites.end();
   };
   if (!request.sites.empty()) std::erase_if(options.sites, is_left_out);
   return options;
+}
+
+void require_tokens_drawn(const AnalyzeRequest& request, const HeadOptions& options) {
+  const bool are_masked = options.masks.mask && options.importance_texts > 0;
+  if (!request.seed || are_masked || !options.repeats.tokens.empty()) return;
+  api_detail::refuse("seed", "none beside texts of which this model has no tokens drawn",
+                     std::to_string(*request.seed));
 }
 
 HeadTexts analyzed_texts(const AnalyzeRequest& request, const TextModel& trained, const Saying& saying) {
@@ -82,6 +89,7 @@ const Fields<AnalyzeRequest>& analyze_fields() {
                                 .most = kMostTexts});
     fields.add(&R::seed,
                {.name = "seed", .form = "N", .meaning = "Of the random tokens that come twice, and of those masked"});
+    fields.give_fallbacks({{"seed", "0"}});
     fields.exclude({"count"}, {"file", "texts"}, "all of them are read");
     fields.exclude({"file"}, {"texts"}, "texts come from one place");
     fields.exclude({"file", "texts"}, {"syntax"}, "the trees have their sentences");
@@ -98,6 +106,7 @@ HeadsFound found_heads(const AnalyzeRequest& request, const Saying& saying) {
   HeadsFound found{.model = open_model(request.model, saying), .texts = {}, .analysis = nullptr};
   found.texts = analyzed_texts(request, *found.model, saying);
   HeadOptions options = head_options(request, found.texts);
+  require_tokens_drawn(request, options);
   options.doing = [&](const std::string& what, std::int64_t done, std::int64_t total) {
     api_detail::QuestionWatch::doing(what, {.done = done, .total = total});
     if (saying.doing) saying.doing(what);

@@ -24,7 +24,8 @@ export function explainRequest(fields: Fields): ExplainRequest {
     else request[name] = type === "text" || !Number.isFinite(Number(text)) ? text : Number(text);
   }
   if (!inputs.some((name) => fields[name] !== undefined)) request["text"] = firstText;
-  if ((request["query"] || request["why"]) && request["step"] === undefined) request["all"] ??= "full";
+  if (request["model"] !== undefined) delete request["all"]; // of a model every step is told
+  else if ((request["query"] || request["why"]) && request["step"] === undefined) request["all"] ??= "full";
   request["numbers"] ??= false;
   return request as ExplainRequest;
 }
