@@ -31,7 +31,8 @@ Request explain_request(const ExplainRequest& asked) {
   if (is_picture(request.text)) request.picture = std::exchange(request.text, "");
   request.steps.clear();
   if (!request.why.empty()) request.why = {"all"};
-  request.all = request.query.empty() && request.why.empty() ? "" : "full";
+  const bool asks_for_parts = !request.query.empty() || !request.why.empty();
+  request.all = request.model.empty() && asks_for_parts ? "full" : "";
   request.numbers = false;
   return explain_fields().as_values(request);
 }

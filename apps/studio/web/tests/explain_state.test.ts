@@ -11,7 +11,8 @@ describe("what the address says of an explanation", () => {
       all: "full",
       numbers: false,
     });
-    expect(explainRequest({ model: "gpt", text: "a", why: "true" })).toMatchObject({ why: ["all"], all: "full" });
+    const ofModel = explainRequest({ model: "gpt", text: "a", why: "true", all: "full" });
+    expect(ofModel).toEqual({ model: "gpt", text: "a", why: ["all"], numbers: false });
     expect(explainRequest({ text: "a", why: "variance,order" }).why).toEqual(["variance", "order"]);
     expect(explainRequest({ text: "a", query: "a", step: "softmax" })).not.toHaveProperty("all");
   });

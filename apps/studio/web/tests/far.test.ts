@@ -116,6 +116,7 @@ describe("what is asked for", () => {
   it("is exact from near, before any walk", () => {
     expect(wantedTiles(view, size, matrix, { query: 100000, key: 99120 }, nothing).every(({ level, every }) => level === 0 && every === 1)).toBe(true);
     expect(samplingOf({ level: 4, row: 24, column: 3, every: 1 }, matrix, nothing)).toBe(1);
+    expect(samplingOf({ level: 0, row: 0, column: 0, every: 1 }, { queries: 2000, keys: 2000, levels: 4, base: 0 }, nothing)).toBe(1);
   });
 
   it("is an estimate of the levels that are walked, and exact once the walk was there", () => {

@@ -135,6 +135,11 @@ describe("what the page asks", () => {
   it("is the bench and what the picture is about", () => {
     expect(picturesRequest({ pic: "dot", pk: "2", q: "2", wrong: "no-max", back: "1,0" })).toEqual({ query: 2, key: 2 });
     expect(picturesRequest({ pic: "mix", mass: "1,2,1", pk: "x" })).toEqual({ masses: "1,2,1" });
+    expect(picturesRequest({ pic: "asks", other: "a" })).toEqual({ other: "a" });
+    expect(picturesRequest({ pic: "asks", other: "a", seed: "1", heads: "1" })).toMatchObject({ other: "a" });
+    for (const own of [{ model: "gpt", text: "a b" }, { context: "x y" }, { seed: "1" }]) {
+      expect(picturesRequest({ pic: "asks", other: "a", ...own })).not.toHaveProperty("other");
+    }
   });
 
   it("shows the operations of a step, and all where it has none", () => {

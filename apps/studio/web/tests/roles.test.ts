@@ -286,13 +286,11 @@ describe("the map of a head in a changed model", () => {
   const at = { site: "tokens", layer: 1, head: 0 };
   it("is asked for once something is changed, with the other text", () => {
     expect(changedHeadRequest({ model: "gpt", text: "a" }, {}, at)).toBeNull();
-    expect(changedHeadRequest({ model: "gpt", text: "a" }, { changes: "remove 0.0", from_text: "b" }, at)).toEqual({
-      model: "gpt",
-      text: "a",
-      ...at,
-      changes: "remove 0.0",
-      from_text: "b",
-    });
+    const changed = (changes: string) => changedHeadRequest({ model: "gpt", text: "a" }, { changes, from_text: "b" }, at);
+    for (const changes of ["remove 0.0; patch blocks.0", "pattern 1.0=text"]) {
+      expect(changed(changes)).toEqual({ model: "gpt", text: "a", ...at, changes, from_text: "b" });
+    }
+    expect(changed("remove 0.0; pattern 1.0=uniform")).not.toHaveProperty("from_text");
   });
 });
 

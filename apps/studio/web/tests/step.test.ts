@@ -78,6 +78,12 @@ describe("the bench's request", () => {
     expect(benchRequest({ wrong: "mask-after", d: "512" })).not.toHaveProperty("wrong_d");
   });
 
+  it("leaves a model's head as the model has it", () => {
+    const scores = { mask: "causal", bias: "alibi", scale: "2", softcap: "5" };
+    expect(benchRequest(scores)).toEqual({ mask: "causal", bias: "alibi", scale: 2, softcap: 5 });
+    expect(benchRequest({ ...scores, model: "gpt", text: "a" })).toEqual({ model: "gpt", text: "a" });
+  });
+
   it("shows the lack of positions on shuffled words", () => {
     expect(benchRequest({ wrong: "no-positions" })).toEqual({ wrong: "shuffled" });
     expect(benchRequest({ wrong: "wrong-axis" })).toEqual({ wrong: "wrong-axis" });

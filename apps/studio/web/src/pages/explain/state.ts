@@ -25,9 +25,13 @@ export function explainRequest(fields: Fields): ExplainRequest {
   }
   if (!inputs.some((name) => fields[name] !== undefined)) request["text"] = firstText;
   if (request["model"] !== undefined) delete request["all"]; // of a model every step is told
-  else if ((request["query"] || request["why"]) && request["step"] === undefined) request["all"] ??= "full";
+  else if (asksForParts(request)) request["all"] ??= "full";
   request["numbers"] ??= false;
   return request as ExplainRequest;
+}
+
+function asksForParts({ query, why, step }: ExplainRequest): boolean {
+  return Boolean(query || why) && step === undefined;
 }
 
 /** Null for an address that holds no pictures against captions. */
@@ -61,5 +65,6 @@ export function explainCommand(request: ExplainRequest): string {
     if (value === true) parts.push(option);
     else if (value !== false && value !== undefined) parts.push(`${option}=${quoted(value)}`);
   }
+  if (request.model !== undefined && asksForParts(request)) parts.push("--all=full");
   return parts.join(" ");
 }

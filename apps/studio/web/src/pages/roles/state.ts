@@ -4,7 +4,7 @@ import type { Fields } from "../../app/address";
 import { orFirst } from "../../app/models";
 import type { AboutReply, AnalyzeRequest, ChangeRequest, HeadRequest } from "../../engine/messages";
 import { readingOf, requested, headName, type HeadAt } from "../heads/state";
-import { changesIn, withoutPlaces, written } from "./changes";
+import { changesIn, readsOtherText, withoutPlaces, written } from "./changes";
 
 /** Fields of a request whose errors stand at the model and its text. */
 export const atTheText = ["model", "text", "example"];
@@ -59,10 +59,10 @@ export function headRequest(inputs: Inputs, head: HeadAt): HeadRequest {
 
 /** The head in the model as it is changed; null where nothing is. */
 export function changedHeadRequest(inputs: Inputs, fields: Fields, head: HeadAt): HeadRequest | null {
-  const changes = written(changesIn(fields["changes"]));
-  if (changes === "") return null;
-  const from = fields["from_text"];
-  return { ...inputs, ...requested(head), changes, ...(from ? { from_text: from } : {}) };
+  const changes = changesIn(fields["changes"]);
+  if (changes.length === 0) return null;
+  const from = readsOtherText(changes) ? fields["from_text"] : undefined;
+  return { ...inputs, ...requested(head), changes: written(changes), ...(from ? { from_text: from } : {}) };
 }
 
 export function changeRequest(inputs: Inputs, fields: Fields): ChangeRequest {

@@ -106,6 +106,11 @@ export function movedOutput(fields: Fields): string {
   return /^\d+,\d+$/.test(back) ? back : `${queryOf(fields)},0`;
 }
 
+/** Whether a text asks itself in one head, whose keys another text can ask, too. */
+export function asksItself(fields: Fields): boolean {
+  return fields["context"] === undefined && !onRealHead(fields) && (!isDrawn(fields) || fields["heads"] === "1");
+}
+
 function finite(text: string | undefined): number | undefined {
   const value = Number(text);
   return text !== undefined && text !== "" && Number.isFinite(value) ? value : undefined;
@@ -122,9 +127,12 @@ export function benchRequest(fields: Fields): BenchRequest {
   const query = queryOf(fields);
   const request: Record<string, string | number | undefined> = inputsOf(fields);
   if (query !== defaults.query) request["query"] = query;
-  for (const name of ["mask", "bias", "nudge"]) request[name] = fields[name];
+  request["nudge"] = fields["nudge"];
   request["wrong"] = mistakeOf(fields);
-  for (const name of ["scale", "softcap"]) request[name] = finite(fields[name]) ?? fields[name]; // the engine says what is none
+  if (!onRealHead(fields)) {
+    for (const name of ["mask", "bias"]) request[name] = fields[name];
+    for (const name of ["scale", "softcap"]) request[name] = finite(fields[name]) ?? fields[name]; // the engine says what is none
+  }
   if (fields["wrong"] === "no-scale") request["wrong_d"] = finite(fields["d"]);
   if (fields["dY"] !== undefined) request["d_out"] = fields["dY"];
   else if (isBackward(fields)) request["move"] = movedOutput(fields);

@@ -6,7 +6,7 @@ import { byText } from "../../../app/by_text";
 import { asked } from "../../../engine/asked";
 import type { BenchReply, PicturesReply, PicturesRequest } from "../../../engine/messages";
 import type { Bench } from "../bench";
-import { benchRequest } from "../state";
+import { asksItself, benchRequest } from "../state";
 import { Asked } from "./Asked";
 import { Dot } from "./Dot";
 import { Mix } from "./Mix";
@@ -30,7 +30,8 @@ export type CanDraw = (changes: Record<string, string | null>) => boolean;
 export function picturesRequest(fields: Readonly<Record<string, string>>): PicturesRequest | null {
   if (!all.some((one) => one.id === fields["pic"])) return null;
   const key = /^\d{1,9}$/.test(fields["pk"] ?? "") ? { key: Number(fields["pk"]) } : {};
-  const more = { ...(fields["mass"] ? { masses: fields["mass"] } : {}), ...(fields["other"] ? { other: fields["other"] } : {}) };
+  const other = asksItself(fields) && fields["other"] ? { other: fields["other"] } : {};
+  const more = { ...(fields["mass"] ? { masses: fields["mass"] } : {}), ...other };
   const { wrong: _wrong, wrong_d: _d, nudge: _nudge, move: _move, d_out: _dOut, ...bench } = benchRequest(fields);
   return { ...bench, ...key, ...more };
 }
