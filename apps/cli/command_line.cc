@@ -162,7 +162,7 @@ CommandLine read_command_line(const Command& command, std::span<const std::strin
     const FieldInfo& field = command.infos()[n];
     const auto given = option->count();
     if (given > 1 && !is_flag(field) && !is_list(field)) {
-      misuse(option->get_name(), "it once", "it " + std::to_string(given) + " times");
+      misuse(option->get_name(), "it once", given == 2 ? "it twice" : "it " + std::to_string(given) + " times");
     }
     const std::vector<std::string>& texts = option->results();
     if (std::ranges::adjacent_find(texts, std::ranges::not_equal_to()) != texts.end() && is_flag(field)) {

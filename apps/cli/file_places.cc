@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "qkv/api/refusal.h"
 #include "qkv/files.h"
 #include "qkv/written_files.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 // A text that names a file, and where in it a tensor lies.
 struct Place {
-  std::string option, text;
+  std::string field, option, text;
   FileUse use = FileUse::read;
   TensorPath at;
 };
@@ -50,7 +51,8 @@ std::vector<Place> places_of(const Command& command, const FieldValues& values) 
     const auto* const one = std::get_if<std::string>(&value);
     for (const std::string& text : one != nullptr ? std::vector{*one} : std::get<std::vector<std::string>>(value)) {
       if (text.empty() || text == "-" || is_tensor_text(text)) continue;  // "-" is a standard stream
-      Place place{.option = command.option_of(field.name), .text = text, .use = field.file, .at = {}};
+      Place place{
+          .field = field.name, .option = command.option_of(field.name), .text = text, .use = field.file, .at = {}};
       place.at = field.file == FileUse::archive   ? in_archive(place.option, field, text)
                  : field.file == FileUse::written ? TensorPath{.file = text, .member = {}}
                                                   : tensor_path(place);
@@ -73,6 +75,15 @@ bool share_archive(const Place& a, const Place& b) {
   return !a.at.member.empty() && a.at.file == b.at.file && a.at.member != b.at.member;
 }
 
+// Other options may have the same text.
+void require_place(const Place& output) {
+  try {
+    require_writable(output.at.file);
+  } catch (const FileError& error) {
+    throw NotThere(output.field, error.what());
+  }
+}
+
 }  // namespace
 
 void check_files(const Command& command, const FieldValues& values) {
@@ -89,7 +100,7 @@ void check_files(const Command& command, const FieldValues& values) {
              "a file other than that of " + all[m].option + ", which is " + (is_read ? "read" : "written, too"),
              output.text == all[m].text ? own : own + " and \"" + all[m].text + "\"");
     }
-    require_writable(output.at.file);
+    require_place(output);
   }
 }
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <system_error>
 
 #include "qkv/error.h"
 #include "qkv/text/read_tokenizer.h"
@@ -14,6 +16,10 @@ constexpr const char* kInput = "-";
 constexpr std::size_t kMostText = std::size_t{1} << 20;  // kExplainTokens words of 256 bytes
 
 constexpr const char* kInputFile = "/dev/stdin";
+
+void require_read() {
+  if (std::ferror(stdin) != 0) throw Error("cannot read standard input: " + std::system_category().message(errno));
+}
 
 [[noreturn]] void refuse_more_input(std::size_t most) {
   throw Error(fmt::format("standard input: expected a text of at most {} bytes, got more", most));
@@ -29,7 +35,7 @@ std::string standard_input(std::size_t most) {
     got = std::fread(text.data() + before, 1, kBlock, stdin);
     text.resize(before + got);
   }
-  if (std::ferror(stdin) != 0) throw Error("cannot read standard input");
+  require_read();
   if (text.size() > most) refuse_more_input(most);
   return text;
 }
@@ -51,7 +57,7 @@ std::optional<std::string> line_of_input() {
     line += static_cast<char>(byte);
     if (line.size() > kMostText) refuse_more_input(kMostText);
   }
-  if (std::ferror(stdin) != 0) throw Error("cannot read standard input");
+  require_read();
   if (byte == EOF && line.empty()) return std::nullopt;
   if (line.ends_with('\r')) line.pop_back();
   return std::string(require_utf8(line, "standard input"));

@@ -158,6 +158,8 @@ int main(int argc, char** argv) {
   qkv::cli::hold_standard_streams();
   // A reader that closes its end (`qkv … | head`) shall not end the command before its files are written.
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
+  // Nor shall a limit on the size of files: what it cuts is an error that names the file.
+  static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
   qkv::cli::remove_unfinished_files_on_signals();
   try {
     return qkv::cli::run(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));

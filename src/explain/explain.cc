@@ -59,7 +59,7 @@ void keep_selected(std::vector<Item>& sections, std::string_view argument, std::
   for (const std::string_view part : parts) {
     const bool any = std::any_of(sections.begin(), sections.end(), [&](const Item& s) { return selects(part, s); });
     if (any) continue;
-    throw InvalidArgument("explain", argument, fmt::format("among: {}", fmt::join(ids_of(sections), ", ")),
+    throw InvalidArgument("explain", argument, fmt::format("one or several of {}", fmt::join(ids_of(sections), ", ")),
                           "\"" + std::string(part) + "\"");
   }
   std::erase_if(sections, [&](const Item& section) {

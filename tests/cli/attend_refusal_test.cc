@@ -126,7 +126,7 @@ TEST_F(AttendRefusal, WordsThatDoNotFit) {
 
 TEST_F(AttendRefusal, OptionsGivenTwice) {
   EXPECT_THAT(refusal(2, {"--lse", path("a.npy"), "--lse", path("b.npy")}),
-              HasSubstr("qkv attend: --lse: expected it once, got it 2 times"));
+              HasSubstr("qkv attend: --lse: expected it once, got it twice"));
 }
 
 TEST_F(AttendRefusal, SizesThatCannotBeRead) {

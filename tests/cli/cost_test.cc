@@ -80,7 +80,7 @@ TEST(Cost, RefusesWhatHasNoMeaning) {
     return outcome.err;
   };
   EXPECT_THAT(refusal({"cost"}), AllOf(HasSubstr("PRESET: expected one of "),
-                                       HasSubstr("or --layers, --d-model and --heads, got neither")));
+                                       HasSubstr("or --layers, --d-model and --heads, got none of them")));
   EXPECT_THAT(
       refusal({"cost", "--layers", "2", "--d-model", "64"}),
       HasSubstr("--heads: expected a number, as --layers, --d-model and --heads describe a model without a preset"));

@@ -127,7 +127,7 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
        "--bias: column 1: expected a bias (alibi, t5, dense, …), got `wibble`\n  wibble\n  ^"},
       {{"cat", "--query", "dog"}, "--query: expected one of the tokens, by word or by index: 0 cat, got \"dog\""},
       {{"cat", "--step", "99"},
-       "--step: expected among: 1 tokens, 2 ids, 3 embeddings, 4 positions, 5 x, 6 queries, 7 keys, 8 values, 9 "
+       "--step: expected one or several of 1 tokens, 2 ids, 3 embeddings, 4 positions, 5 x, 6 queries, 7 keys, 8 values, 9 "
        "scores, 10 scaled, 11 masked, 12 softmax, 13 sum, 14 heads, 15 concat, 16 output, got \"99\""},
       {{"cat", "--why", "wibble"},
        "--why: expected all, variance, saturation, no-scale, order, mask-after-softmax, minus-1e9, mask-shape, "
@@ -508,7 +508,7 @@ TEST(ExplainModel, FollowsAModelToItsAnswer) {
   EXPECT_THAT(with({"--query", "<find>", "--step", "answer"}).out, HasSubstr("The answer at 2 “<find>”"));
   const std::string why = with({"--why"}).out;
   EXPECT_THAT(why, AllOf(HasSubstr("head  mean of q·k  Var(q·k)  after scaling"), Not(HasSubstr("The answer at"))));
-  EXPECT_THAT(with({"--why=epsilon"}).err, HasSubstr("expected among: variance, no-scale"));
+  EXPECT_THAT(with({"--why=epsilon"}).err, HasSubstr("expected one or several of variance, no-scale"));
   EXPECT_EQ(with({"--block=post-norm"}).err,
             "qkv explain: --block: expected no kind beside --model, whose blocks are as it was trained, got "
             "\"post-norm\"\n");

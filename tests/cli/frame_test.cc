@@ -70,9 +70,9 @@ std::string help_row(const std::string& command, const std::string& option) {
 TEST(Frame, CountsInHelpWhatAnOptionExcludesWhereThatIsMany) {
   EXPECT_EQ(
       help_row("explain", "--worked"),
-      "--worked NAME Replay a worked example; NAME `list` prints their names (not beside 22 others, whose rows name "
-      "it: an example has its own; not beside --model: an example needs no model; not beside --all: an example is "
-      "shown whole; --worked list not beside 7 others, whose rows name it: it names the examples and no more)");
+      "--worked NAME Replay a worked example; NAME `list` prints their names (not beside 22 others, each of which "
+      "says so: an example has its own; not beside --model: an example needs no model; not beside --all: an example is "
+      "shown whole; --worked list not beside 7 others, each of which says so: it names the examples and no more)");
   EXPECT_THAT(help_row("explain", "--example"),
               HasSubstr("(needs --model; not beside --picture: a model reads one of them)"));
   EXPECT_THAT(help_row("explain", "--seed"), HasSubstr("(not beside --worked or --model)"));

@@ -205,7 +205,7 @@ const std::map<std::string, std::string> kFree = {
 std::vector<Json> wrong_texts(const FieldInfo& field) {
   std::vector<Json> wrong;
   if (const auto known = kTexts.find(field.name); known != kTexts.end()) wrong.emplace_back(known->second);
-  if (field.empty_is_none && field.fallback.empty() && !field.alone) wrong.emplace_back("");
+  if (!field.may_be_empty && field.fallback.empty() && !field.alone) wrong.emplace_back("");
   return wrong;
 }
 

@@ -121,7 +121,7 @@ TEST(ExplainInput, StepsThatAreChosenAreMadeAlone) {
   keep_steps(whole, options.only_steps);
   EXPECT_EQ(to_text(chosen, {}), to_text(whole, {}));
   options.only_steps = "99";
-  EXPECT_THAT(refusal(options), HasSubstr("step: expected among: 1 tokens"));
+  EXPECT_THAT(refusal(options), HasSubstr("step: expected one or several of 1 tokens"));
 }
 
 }  // namespace

@@ -83,6 +83,7 @@ struct FieldInfo {
   FileUse file = FileUse::read;
   bool is_text = false;        // a text that is read, or a file of one: of a command, - is standard input
   std::string example = {};    // a value as on the command line, other than the default
+  bool may_be_empty = false;   // of a text: "" is one of its values
   bool empty_is_none = false;  // of a text, as its table sets it: a request that was not read has "" for none
   std::vector<std::string> arguments = {};  // what the library calls its value otherwise: "most" for tokens
 };

@@ -56,7 +56,7 @@ std::string item_lines(const CostItem& item, int width) {
 void require_shape(const CostRequest& request) {
   if (!request.layers && !request.d_model && !request.heads) {
     refuse("preset", fmt::format("one of {}, or `layers`, `d_model` and `heads`", fmt::join(cost_presets(), ", ")),
-           "neither");
+           "none of them");
   }
   constexpr const char* kAll = "a number, as `layers`, `d_model` and `heads` describe a model without a preset";
   if (!request.layers) refuse("layers", kAll, "none");

@@ -268,8 +268,9 @@ std::string company_of(std::span<const FieldInfo> fields, const FieldInfo& field
   const auto add_excluded = [&](const std::string& whose, const Excluded& excluded) {
     const auto& [why, others] = excluded;
     if (others.empty()) return;
-    const std::string those = others.size() <= most_named ? joined(others, "or", shown)
-                                                          : fmt::format("{} others, whose rows name it", others.size());
+    const std::string those = others.size() <= most_named
+                                  ? joined(others, "or", shown)
+                                  : fmt::format("{} others, each of which says so", others.size());
     text += fmt::format("{}{}not beside {}{}{}", text.empty() ? "" : "; ", whose, those, why.empty() ? "" : ": ", why);
   };
   for (const Excluded& excluded : excluded_beside(fields, field)) add_excluded("", excluded);

@@ -236,6 +236,18 @@ std::string expected_of(const FieldInfo& field) {
   __builtin_unreachable();
 }
 
+namespace {
+
+// Of words of a list the second of the same does nothing.
+void require_each_once(const FieldInfo& field, std::vector<std::string> words) {
+  if (field.words.empty()) return;
+  std::ranges::sort(words);
+  const auto twice = std::ranges::adjacent_find(words);
+  if (twice != words.end()) api_detail::refuse(field.name, "each word once", "\"" + *twice + "\" twice");
+}
+
+}  // namespace
+
 FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_view shown) {
   const auto fits = [&](auto number) { return is_within(field, static_cast<double>(number)); };
   bool is_sound = true;
@@ -248,13 +260,14 @@ FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_v
   if (!is_sound) api_detail::refuse(field.name, expected_of(field), shown);
   if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
     for (const std::string& text : *texts) {
-      if (text.empty() && field.words.empty()) api_detail::refuse(field.name, "a value", "\"\"");
+      if (text.empty()) api_detail::refuse(field.name, "a value", "\"\"");
       require_word(field, text);
     }
+    require_each_once(field, *texts);
   }
   if (const auto* text = std::get_if<std::string>(&value); text != nullptr && field.alone != *text) {
     // A slip of a shell whose variable is not set, or of a form that was not filled in.
-    if (text->empty() && field.empty_is_none && field.fallback.empty()) {
+    if (text->empty() && !field.may_be_empty && field.fallback.empty()) {
       api_detail::refuse(field.name, "a value", "\"\"");
     }
     if (!field.ending.empty()) require_ending(field, *text);

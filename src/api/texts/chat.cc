@@ -46,7 +46,8 @@ const Fields<ChatRequest>& chat_fields() {
                             .form = "TEXT",
                             .meaning = "What the model is told first",
                             .group = group,
-                            .needs = {"chat"}});
+                            .needs = {"chat"},
+                            .may_be_empty = true});
     fields.add(&R::user, {.name = "user",
                           .form = "TEXT",
                           .meaning = "The message to answer, and to end after",

@@ -89,7 +89,8 @@ Fields<FileOfTexts> file_fields() {
   fields.add(&FileOfTexts::separator, {.name = "separator",
                                        .form = "TEXT",
                                        .meaning = "Lines of this alone stand between the texts of the file",
-                                       .needs = {"file"}});
+                                       .needs = {"file"},
+                                       .may_be_empty = true});
   fields.exclude({"separator"}, {"whole_file"}, "the file is one text");
   fields.give_examples({{"separator", "---"}});
   return fields;

@@ -154,9 +154,10 @@ const Fields<EmbedRequest>& embed_fields() {
                            "with commas between them, end to end"});
     fields.add(&R::prompt_name,
                {.name = "prompt_name", .form = "NAME", .meaning = "The folder's prompt of this name before each text"});
-    fields.add(
-        &R::prompt,
-        {.name = "prompt", .form = "[TEXT]", .meaning = "Before each text; \"\" leaves out the folder's default"});
+    fields.add(&R::prompt, {.name = "prompt",
+                            .form = "[TEXT]",
+                            .meaning = "Before each text; \"\" leaves out the folder's default",
+                            .may_be_empty = true});
     fields.exclude({"prompt"}, {"prompt_name"}, "one of them stands before a text");
     fields.add(&R::normalise,
                {.name = "normalise", .meaning = "Scale vectors to length 1, or do not, whatever the folder says"});
