@@ -34,6 +34,10 @@ TEST(HeadQuestion, GivesWeightsOverThoseOfAnEvenRow) {
 TEST(HeadQuestion, RefusesAPairWhereTheModelReadsNone) {
   EXPECT_EQ(refused_field("head", R"({"model": "induction", "text": "abc", "second": "abc"})"), "second");
   EXPECT_EQ(refused_field("head", R"({"model": "induction", "text": "abc", "changes": "cut 1.0=7:2"})"), "changes");
+  for (const char* changes : {"", R"(, "changes": "remove 1.0; cut 1.0=7:2")"}) {
+    const std::string request = R"({"model": "induction", "text": "abcxyzab", "from_text": "xyzabcxy")";
+    EXPECT_EQ(refused_field("head", request + changes + "}"), "from_text") << changes;
+  }
   EXPECT_EQ(refused_field("heads", R"({"model": "english", "text": "the cat sleeps", "second": "the cat sings"})"),
             "second");
 }

@@ -220,6 +220,20 @@ TEST(FarQuestions, ShowAProbeThatTheStudioWasOpenedWith) {
   EXPECT_EQ(row["at"][1]["weight"], 0);
   EXPECT_EQ(row["word"], "1000");
   EXPECT_THROW(static_cast<void>(studio.ask("far_open", R"({"head": 1})")), InvalidArgument);
+  for (const auto& [field, value] : Json{{"tokens", 4096}, {"mask", "window(2)"}, {"seed", 2}}.items()) {
+    try {
+      told("far_open", Json{{field, value}}.dump());
+      ADD_FAILURE() << field;
+    } catch (const InvalidArgument& error) {
+      EXPECT_EQ(refusal_of(error).field, field);
+    }
+  }
+}
+
+TEST(FarQuestions, HaveOneHeadOfMadeUpTokensHoweverOftenTheyAreAsked) {
+  Studio studio;
+  static_cast<void>(studio.ask("far_open", R"({"tokens": 1024})"));
+  EXPECT_THROW(static_cast<void>(studio.ask("far_open", R"({"tokens": 1024, "head": 1})")), InvalidArgument);
 }
 
 TEST(FarQuestions, FindTheNeedle) {

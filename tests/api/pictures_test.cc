@@ -42,7 +42,8 @@ TEST(PicturesQuestion, MixesByTheWeightsOrByOtherMasses) {
   const Answer other = ask("pictures", R"({"masses": "1,2,1"})");
   EXPECT_EQ(other.numbers(other.json["mix"]["shares"]), (std::vector<double>{0.25, 0.5, 0.25}));
   EXPECT_EQ(other.numbers(other.json["mix"]["mixture"]), (std::vector<double>{0.75, 1.75}));
-  for (const char* bad : {R"({"masses": "0,0,0"})", R"({"masses": "1,-1,1"})", R"({"masses": "1,1"})"}) {
+  const char* const kOfThirteen = R"({"tokens": "a b c d e f g h i j k l m", "seed": 1, "masses": "1,2"})";
+  for (const char* bad : {R"({"masses": "0,0,0"})", R"({"masses": "1,-1,1"})", R"({"masses": "1,1"})", kOfThirteen}) {
     EXPECT_EQ(refused_field("pictures", bad), "masses") << bad;
   }
 }
@@ -67,6 +68,13 @@ TEST(PicturesQuestion, AsksTheSameKeysFromAnotherText) {
   ASSERT_EQ(cross.size(), 6U);
   for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(cross[j], self[3 + j]) << "a word of the text keeps its query";
   EXPECT_TRUE(ask("pictures", R"({"model": "induction", "text": "abcab"})").json["cross"].is_null());
+  for (const Json& beside :
+       {Json{{"context", "le chat dort"}}, Json{{"seed", 1}}, Json{{"other", "a b c d e f g h i j k l m"}},
+        Json{{"model", "induction"}, {"text", "abcab"}}}) {
+    Json request = {{"other", "cat chat"}};
+    request.update(beside);
+    EXPECT_EQ(refused_field("pictures", request.dump()), "other") << request;
+  }
 }
 
 TEST(OperationsQuestion, GivesEachInSevenLanguages) {

@@ -104,6 +104,9 @@ TEST(AnalyzeCommand, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(run_qkv({"analyze", "english", "--syntax", "english", "--site", "tokens"}).code, 2);
   EXPECT_EQ(run_qkv({"analyze", "nothing"}).code, 1);
   EXPECT_EQ(run_qkv({"analyze", "english", "--count", "3", "--file", "x"}).code, 2);
+  const Outcome seed = run_qkv({"analyze", "copy", "--count", "3", "--seed", "7"});
+  EXPECT_EQ(seed.code, 2);
+  EXPECT_THAT(seed.err, HasSubstr("--seed: expected none beside texts of which this model has no tokens drawn, got 7"));
 }
 
 }  // namespace

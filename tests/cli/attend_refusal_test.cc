@@ -80,6 +80,8 @@ TEST_F(AttendRefusal, NumbersWithoutMeaning) {
   EXPECT_THAT(refusal(2, {"--dropout", "1"}), HasSubstr("--dropout: expected a number from 0, below 1, got 1"));
   EXPECT_THAT(refusal(2, {"--scale", "many"}), HasSubstr("--scale"));
   EXPECT_THAT(refusal(2, {"--seed", "7"}), HasSubstr("--seed: expected --dropout beside it, got none"));
+  EXPECT_THAT(refusal(2, {"--dropout", "0", "--seed", "7"}),
+              HasSubstr("--seed: expected --dropout above 0 beside it, got 0"));
   EXPECT_THAT(refusal(2, {"--stage", "raw"}), HasSubstr("--stage: expected scores among the --results, got out"));
   for (const std::string& seed : {std::string("99999999999999999999"), std::string("-3")}) {
     EXPECT_THAT(refusal(2, {"--dropout", ".5", "--seed", seed}),

@@ -105,5 +105,31 @@ TEST(Cost, RefusesWhatHasNoMeaning) {
               HasSubstr("--to: expected more than --from, 9, got 9"));
 }
 
+TEST(Cost, PlotsNoModelWhoseChartIsTheSame) {
+  const auto plotted = [](std::vector<std::string> words, const std::string& of) {
+    words.insert(words.begin(), "cost");
+    words.insert(words.end(), {"--plot", "--of", of});
+    return run_qkv(words);
+  };
+  const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
+      {{"gpt2", "--layers", "3"}, "traffic"},
+      {{"gpt2", "--decoder-layers", "2"}, "traffic"},
+      {{"gpt2", "--d-ff", "64"}, "traffic"},
+      {{"gpt2", "--gated"}, "traffic"},
+      {{"gpt2", "--vocab", "9"}, "traffic"},
+      {{"gpt2", "--no-causal"}, "memory"},
+      {{"bert-base", "--vocab", "9"}, "flops"},
+      {{"--layers", "2", "--d-model", "64", "--heads", "2", "--vocab", "9"}, "traffic"},
+  };
+  for (const auto& [words, of] : refused) {
+    const Outcome outcome = plotted(words, of);
+    EXPECT_EQ(outcome.code, 2) << testing::PrintToString(words);
+    EXPECT_THAT(outcome.err, HasSubstr(": expected it without --plot (the chart of " + of + " does not change by it)"));
+  }
+  EXPECT_EQ(plotted({"gpt2", "--layers", "3"}, "memory").code, 0);
+  EXPECT_EQ(plotted({"gpt2", "--causal"}, "memory").code, 0) << "gpt2 is causal";
+  EXPECT_EQ(plotted({"--layers", "2", "--d-model", "64", "--heads", "2"}, "traffic").code, 0) << "they are its shape";
+}
+
 }  // namespace
 }  // namespace qkv::cost_test

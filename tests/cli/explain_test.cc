@@ -163,7 +163,7 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
        "--heads: expected it without --q (own tensors are taken as they are), got both"},
       {{"--q", "[[1]]", "--npz", "x.npz"}, "--npz: expected it without --q (the file holds all three), got both"},
       {{"--npz", "x.npz", "--seed", "1"},
-       "--seed: expected it without --npz, or --dropout beside it (nothing else is drawn), got both"},
+       "--seed: expected it without --npz, or --dropout above 0 beside it (nothing else is drawn), got both"},
       {{"--npz", "x.npz", "--bias", "t5"},
        "--bias: expected another beside --npz (T5's table is drawn with the parameters), got t5"},
       {{"cat", "--seed", "99999999999999999999"},
