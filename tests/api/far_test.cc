@@ -220,7 +220,8 @@ TEST(FarQuestions, ShowAProbeThatTheStudioWasOpenedWith) {
   EXPECT_EQ(row["at"][1]["weight"], 0);
   EXPECT_EQ(row["word"], "1000");
   EXPECT_THROW(static_cast<void>(studio.ask("far_open", R"({"head": 1})")), InvalidArgument);
-  for (const auto& [field, value] : Json{{"tokens", 4096}, {"mask", "window(2)"}, {"seed", 2}}.items()) {
+  const Json made_up = {{"tokens", 4096}, {"mask", ""}, {"seed", 2}};
+  for (const auto& [field, value] : made_up.items()) {
     try {
       told("far_open", Json{{field, value}}.dump());
       ADD_FAILURE() << field;
