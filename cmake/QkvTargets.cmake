@@ -141,7 +141,8 @@ function(qkv_test room)
     target_compile_options(test_${room} PRIVATE $<$<CONFIG:Release>:-O0>)
     qkv_precompile(test_${room} tests <fstream> <sstream> <gmock/gmock.h>)
   endif()
-  qkv_batches(test_${room} SIZE 12)
+  # As large as memory allows: what tests instantiate, most of their cost, they have in common.
+  qkv_batches(test_${room} SIZE 24)
   qkv_suites(${room} ${arg_LONG})
 endfunction()
 
