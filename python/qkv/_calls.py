@@ -20,6 +20,7 @@ RANGES = {  # of whole numbers that are others in the engine
     "height": (0, 2**31 - 1),
     "decimals": (0, 2**31 - 1),
 }
+PLAIN = (bool, int, float, complex, str, bytes, type(None))
 WORDS = {
     "int": "a whole number",
     "float": "a number",
@@ -273,8 +274,9 @@ def _got(parameter: Parameter, value: Any) -> str:
 
 
 def said(value: object) -> str:
-    """Numbers and texts as they are, if they are short; else the type."""
-    if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
+    """Numbers, texts and lists of some of them as they are, if they are short; else the type."""
+    is_list = isinstance(value, (list, tuple)) and len(value) <= 8
+    if isinstance(value, PLAIN) or (is_list and all(isinstance(one, PLAIN) for one in value)):
         try:
             text = repr(value)
         except ValueError:  # a whole number of thousands of digits

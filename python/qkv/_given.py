@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import TypeVar
 
+from qkv._calls import require_utf8, said
+
 Item = TypeVar("Item")
+
+
+def path_of(function: str, name: str, given: object) -> str:
+    """A text, or a path as one; TypeError of anything else, ValueError of none."""
+    path = os.fspath(given) if isinstance(given, str | os.PathLike) else None
+    if not isinstance(path, str):
+        raise TypeError(f"{function}: {name}: expected a name or path, got {said(given)}")
+    if not path:
+        raise ValueError(f'{function}: {name}: expected a value, got ""')
+    require_utf8(function, name, path)
+    return path
 
 
 def list_of(function: str, name: str, given: Iterable[Item], expected: str) -> list[Item]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 from qkv import _models, _pictures
 from qkv._asked import takes
-from qkv._given import list_of, texts_of
+from qkv._given import list_of, path_of, texts_of
 from qkv._tokenizer import Tokenizer, require_opened
 from qkv._trace import Trace, edits_of, require_kept
 
@@ -79,7 +79,7 @@ class Model:
 
         Raises qkv.Error naming what is missing in it.
         """
-        return cls(_models.Model.open(str(name)))
+        return cls(_models.Model.open(path_of("open", "name", name)))
 
     @property
     def name(self) -> str:

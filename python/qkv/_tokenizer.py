@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from qkv import _models
+from qkv._given import path_of
 
 if TYPE_CHECKING:
     import os
@@ -43,7 +44,7 @@ class Tokenizer:
 
         Raises qkv.Error naming the file and the place in it.
         """
-        return cls(_models.Tokenizer.open(str(path)))
+        return cls(_models.Tokenizer.open(path_of("open", "path", path)))
 
     def __len__(self) -> int:
         return self._engine.size

@@ -313,6 +313,13 @@ def test_a_list_may_be_one_text_as_on_the_command_line():
         qkv.ask("bench_positions", test_lengths="4,x")
 
 
+def test_scalars_of_numpy_are_those_of_python():
+    given = {"preset": "gpt2", "causal": numpy.bool_(True), "tokens": numpy.int32(5)}
+    assert qkv.ask("cost", **given) == qkv.ask("cost", preset="gpt2", causal=True, tokens=5)
+    with pytest.raises(TypeError, match=r"^cost: tokens: expected a whole number.*, got \[1\]$"):
+        qkv.ask("cost", preset="gpt2", tokens=[1])
+
+
 def test_a_word_of_python_has_two_names():
     asked = {"preset": "gpt3", "to": 400, "of": "flops"}
     assert qkv.ask("cost", **asked, **{"from": 200}) == qkv.ask("cost", **asked, first=200)
@@ -325,6 +332,7 @@ def test_what_is_wrong_names_the_argument(tmp_path):
     for question, given, error, message in [
         ("costs", {}, ValueError, 'ask: question: expected one of about, .*, got "costs"; did you mean cost?'),
         ("cost", {"colour": 1}, TypeError, "cost: there is no field colour"),
+        ("analyze", {"line": "a"}, TypeError, r"^analyze: there is no field line; did you mean texts\?$"),
         ("cost", {"tokens": "many"}, TypeError, "cost: tokens: expected a whole number from 1 .*, got 'many'"),
         ("cost", {"tokens": True}, TypeError, "cost: tokens: expected a whole number from 1 .*, got True"),
         ("cost", {"tokens": 0}, ValueError, "cost: tokens: expected a whole number from 1 to .*, got 0"),

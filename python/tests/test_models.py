@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import qkv
+from qkv import insight
 
 TEXT = "abcxyzab"
 
@@ -385,6 +386,19 @@ def test_errors_of_reading(induction):
         induction("Ü")
     with pytest.raises(qkv.Error, match='no model "induktion"'):
         qkv.Model.open("induktion")
+
+
+def test_opening_names_its_argument():
+    for given, said in ((3, "3"), (None, "None"), (b"gpt", "b'gpt'"), ([1, 2], r"\[1, 2\]")):
+        for kind, argument in ((qkv.Model, "name"), (qkv.Tokenizer, "path")):
+            with pytest.raises(TypeError, match=f"^open: {argument}: expected a name or path, got {said}$"):
+                kind.open(given)
+    with pytest.raises(ValueError, match='^open: name: expected a value, got ""$'):
+        qkv.Model.open("")
+    with pytest.raises(qkv.Error, match='^lens: model: no model "nope"'):
+        insight.lens("nope", "a")
+    with pytest.raises(TypeError, match=r"^heads: model: expected a qkv.Model, or a name or path, got 3$"):
+        insight.heads(3)
 
 
 def test_models_of_the_box():

@@ -39,6 +39,13 @@ std::optional<FieldValue> whole_of(nb::handle value) {
   return unless_refused(std::int64_t{PyLong_AsLongLong(index.ptr())});
 }
 
+// Or one of NumPy, whose type has another name in its version 1.
+std::optional<FieldValue> truth_of(nb::handle value) {
+  const std::string type = nb::type_name(value.type()).c_str();
+  if (!nb::isinstance<nb::bool_>(value) && type != "numpy.bool" && type != "numpy.bool_") return std::nullopt;
+  return FieldValue(PyObject_IsTrue(value.ptr()) == 1);
+}
+
 std::optional<FieldValue> seed_of(nb::handle value) {
   if (!is_whole(value)) return std::nullopt;
   const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
@@ -81,7 +88,7 @@ std::optional<FieldValue> typed(const Argument& argument, const FieldInfo& field
   switch (field.type) {
     case FieldType::flag:
     case FieldType::toggle:
-      return nb::isinstance<nb::bool_>(value) ? std::optional<FieldValue>(nb::cast<bool>(value)) : std::nullopt;
+      return truth_of(value);
     case FieldType::whole:
       return whole_of(value);
     case FieldType::seed:
@@ -115,11 +122,17 @@ bool is_named(const AskingFunction& function, const FieldInfo& field) {
 // By its name in Python, or in docs/api.md: **{"from": 200} is first=200.
 std::size_t index_of(const AskingFunction& function, const std::string& name) {
   std::vector<std::string> known;
+  std::string option;  // that has this name on the command line
   for (std::size_t n = 0; n < function.fields.size(); ++n) {
     const FieldInfo& field = function.fields[n];
     if (!is_named(function, field)) continue;
     if (python_name(field) == name || field.name == name) return n;
     known.push_back(python_name(field));
+    if (field.option == name) option = known.back();
+  }
+  if (!option.empty()) {
+    const std::string text = function.name + ": there is no field " + name + "; did you mean " + option + "?";
+    throw nb::type_error(text.c_str());
   }
   const std::string text = function.name + ": " + there_is_no("field", name, known);
   throw nb::type_error(text.c_str());
