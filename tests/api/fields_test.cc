@@ -14,13 +14,16 @@
 #include <sstream>
 
 #include "core/error_message.h"
+#include "qkv/api/attend.h"
 #include "qkv/api/check.h"
 #include "qkv/api/cost.h"
 #include "qkv/api/mask.h"
 #include "qkv/api/probe.h"
 #include "qkv/api/questions.h"
+#include "qkv/api/roles.h"
 #include "qkv/api/studio.h"
 #include "qkv/api/texts.h"
+#include "qkv/api/tokens.h"
 #include "qkv/files.h"
 
 namespace qkv::fields_test {
@@ -62,6 +65,28 @@ TEST(Fields, RefuseWhatHasNoMeaning) {
   EXPECT_EQ(refusal(R"({"zebra": 1})"), "there is no field zebra");
   EXPECT_EQ(refusal(R"({"causl": true})"), "there is no field causl; did you mean causal?");
   EXPECT_EQ(refusal("[1]"), "the request: expected an object of JSON, got [1]");
+}
+
+template <class Request>
+std::string refusal_of(const Fields<Request>& fields, std::string_view json) {
+  return error_message<Error>([&] { (void)fields.from_json(json); });
+}
+
+TEST(Fields, RefuseEmptyTextsButWhereTheyMeanSomething) {
+  EXPECT_EQ(refusal_of(tokens_fields(), R"({"tokenizer": "gpt", "search": ""})"),
+            "request: search: expected a value, got \"\"");
+  EXPECT_EQ(refusal_of(embed_fields(), R"({"model": "gpt", "texts": [""]})"),
+            "request: texts: expected a value, got \"\"");
+  EXPECT_EQ(refusal_of(embed_fields(), R"({"model": "gpt", "text": "a", "prompt": ""})"), "nothing was thrown");
+}
+
+TEST(Fields, RefuseAWordTwiceInAList) {
+  EXPECT_EQ(refusal_of(attend_fields(), R"({"q": "[[1]]", "k": "[[1]]", "v": "[[1]]", "results": ["out", "out"]})"),
+            "request: results: expected each word once, got \"out\" twice");
+}
+
+TEST(Fields, HintAtAFieldThatTheCommandCallsSo) {
+  EXPECT_EQ(refusal_of(analyze_fields(), R"({"line": "a"})"), "there is no field line; did you mean texts?");
 }
 
 TEST(Fields, SayWhereARequestIsNoJson) {
