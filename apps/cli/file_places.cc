@@ -75,15 +75,6 @@ bool share_archive(const Place& a, const Place& b) {
   return !a.at.member.empty() && a.at.file == b.at.file && a.at.member != b.at.member;
 }
 
-// Other options may have the same text.
-void require_place(const Place& output) {
-  try {
-    require_writable(output.at.file);
-  } catch (const FileError& error) {
-    throw NotThere(output.field, error.what());
-  }
-}
-
 }  // namespace
 
 void check_files(const Command& command, const FieldValues& values) {
@@ -100,7 +91,11 @@ void check_files(const Command& command, const FieldValues& values) {
              "a file other than that of " + all[m].option + ", which is " + (is_read ? "read" : "written, too"),
              output.text == all[m].text ? own : own + " and \"" + all[m].text + "\"");
     }
-    require_place(output);
+    try {
+      require_writable(output.at.file);
+    } catch (const FileError& error) {  // other options may have the same text
+      throw NotThere(output.field, error.what());
+    }
   }
 }
 

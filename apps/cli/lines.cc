@@ -14,7 +14,6 @@ namespace {
 
 constexpr const char* kInput = "-";
 constexpr std::size_t kMostText = std::size_t{1} << 20;  // kExplainTokens words of 256 bytes
-
 constexpr const char* kInputFile = "/dev/stdin";
 
 void require_read() {

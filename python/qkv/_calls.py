@@ -273,10 +273,13 @@ def _got(parameter: Parameter, value: Any) -> str:
     return said(value)
 
 
+def is_plain_list(value: Any) -> bool:
+    return type(value) in (list, tuple) and len(value) <= 8 and all(isinstance(one, PLAIN) for one in value)
+
+
 def said(value: object) -> str:
     """Numbers, texts and lists of some of them as they are, if they are short; else the type."""
-    is_list = isinstance(value, (list, tuple)) and len(value) <= 8
-    if isinstance(value, PLAIN) or (is_list and all(isinstance(one, PLAIN) for one in value)):
+    if isinstance(value, PLAIN) or is_plain_list(value):
         try:
             text = repr(value)
         except ValueError:  # a whole number of thousands of digits

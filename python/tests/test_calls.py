@@ -54,7 +54,7 @@ WRONG_TYPES = {
     "heads: count: expected a whole number from 1 to 100000, got 1.5": lambda: qkv.insight.heads(
         "induction", count=1.5
     ),
-    "insight: model: expected a qkv.Model, or a name or path, got int": lambda: qkv.insight.heads(5),
+    "heads: model: expected a qkv.Model, or a name or path, got 5": lambda: qkv.insight.heads(5),
 }
 OUTSIDE = {
     "attention: threads: expected a whole number from 1 to 65536, got 2147483648": lambda: attention(threads=2**31),

@@ -128,7 +128,7 @@ TEST(Passes, OfAnalyze) {
   const TemporaryDirectory directory;
   const std::string file = directory / "texts.txt";
   std::ofstream(file) << "abcxyzab\nxyzabcxy\nabcabcab\nabc\n";
-  const Json own = {{"model", "induction"}, {"text", file}, {"importance", 0}};
+  const Json own = {{"model", "induction"}, {"file", file}, {"importance", 0}};
   EXPECT_EQ(passes_of("analyze", own), 2 + 1);
   // Of the texts that ask, two lengths: one with gradients, one that the next go on from, and one for each layer.
   EXPECT_EQ(passes_of("analyze", with(own, {{"importance", 4}})), 2 + 1 + 2 * (1 + 1 + 2));

@@ -127,7 +127,8 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
        "--bias: column 1: expected a bias (alibi, t5, dense, …), got `wibble`\n  wibble\n  ^"},
       {{"cat", "--query", "dog"}, "--query: expected one of the tokens, by word or by index: 0 cat, got \"dog\""},
       {{"cat", "--step", "99"},
-       "--step: expected one or several of 1 tokens, 2 ids, 3 embeddings, 4 positions, 5 x, 6 queries, 7 keys, 8 values, 9 "
+       "--step: expected one or several of 1 tokens, 2 ids, 3 embeddings, 4 positions, 5 x, 6 queries, 7 keys, 8 "
+       "values, 9 "
        "scores, 10 scaled, 11 masked, 12 softmax, 13 sum, 14 heads, 15 concat, 16 output, got \"99\""},
       {{"cat", "--why", "wibble"},
        "--why: expected all, variance, saturation, no-scale, order, mask-after-softmax, minus-1e9, mask-shape, "

@@ -73,7 +73,7 @@ TEST_F(TokensCommand, DecodesListsAndSearches) {
 }
 
 TEST_F(TokensCommand, RefusesWhatItCannotDo) {
-  EXPECT_EQ(run_qkv({"tokens", folder_, ""}).err, "qkv tokens: TEXT: expected a text, got \"\"\n");
+  EXPECT_EQ(run_qkv({"tokens", folder_, ""}).err, "qkv tokens: TEXT: expected a value, got \"\"\n");
   const auto refusal = [](const std::vector<std::string>& words, int code) {
     const Outcome outcome = run_qkv(words);
     EXPECT_EQ(outcome.code, code);

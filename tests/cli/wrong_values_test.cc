@@ -192,14 +192,10 @@ const std::map<std::string, std::string> kTexts = {
 
 // Fields of which any text may be meant, an empty one, too.
 const std::map<std::string, std::string> kFree = {
-    {"from_text", "what is read"},
-    {"hub", "an address that is asked"},
     {"prompt", "what is read"},
     {"revision", "of a hub that is asked"},
-    {"search", "any text may be looked for"},
     {"separator", "any line may be it"},
     {"system", "what is read"},
-    {"user", "what is read"},
 };
 
 std::vector<Json> wrong_texts(const FieldInfo& field) {

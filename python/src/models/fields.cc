@@ -41,8 +41,8 @@ std::optional<FieldValue> whole_of(nb::handle value) {
 
 // Or one of NumPy, whose type has another name in its version 1.
 std::optional<FieldValue> truth_of(nb::handle value) {
-  const std::string type = nb::type_name(value.type()).c_str();
-  if (!nb::isinstance<nb::bool_>(value) && type != "numpy.bool" && type != "numpy.bool_") return std::nullopt;
+  const std::string type = nb::isinstance<nb::bool_>(value) ? "" : said(value);
+  if (!type.empty() && type != "numpy.bool" && type != "numpy.bool_") return std::nullopt;
   return FieldValue(PyObject_IsTrue(value.ptr()) == 1);
 }
 

@@ -201,6 +201,7 @@ const Fields<GenerateRequest>& generate_fields() {
     Fields<R> fields;
     add_texts(fields);
     fields.info("text").meaning = "What it goes on with";
+    fields.info("text").may_be_empty = true;  // a model of a task begins one
     fields.add(chat_fields());
     fields.exclude({"chat"}, {"samples"}, "a conversation goes on in one way");
     fields.add(write_fields());

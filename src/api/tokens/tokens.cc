@@ -137,7 +137,6 @@ const Fields<TokensRequest>& tokens_fields() {
 
 TokensFound found_tokens(const TokensRequest& request, const Saying& saying) {
   tokens_fields().require_company(request);
-  if (request.text && request.text->empty()) refuse("text", "a text", "");
   const auto tokenizer = tokenizer_of(request, saying);
   if (request.ids) return decoded(request, tokenizer);
   if (request.list || request.search) return vocabulary_of(request, *tokenizer);
