@@ -11,9 +11,12 @@ from qkv._calls import require_utf8, said
 Item = TypeVar("Item")
 
 
-def path_of(function: str, name: str, given: object) -> str:
+def path_of(function: str, name: str, given: str | os.PathLike[str]) -> str:
     """A text, or a path as one; TypeError of anything else, ValueError of none."""
-    path = os.fspath(given) if isinstance(given, str | os.PathLike) else None
+    try:
+        path: object = os.fspath(given)
+    except TypeError:
+        path = None
     if not isinstance(path, str):
         raise TypeError(f"{function}: {name}: expected a name or path, got {said(given)}")
     if not path:

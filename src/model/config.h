@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -140,8 +141,9 @@ class Read {
   /// The one of `values` whose name_of() stands under `word`.
   template <class Enum, std::size_t N>
   [[nodiscard]] Enum one_of(const char* word, const std::array<Enum, N>& values) const {
-    const auto* const found = std::ranges::find(values, text(word), core::NameOf());
-    if (found != values.end()) return *found;
+    const std::span all(values);
+    const auto found = std::ranges::find(all, text(word), core::NameOf());
+    if (found != all.end()) return *found;
     throw InvalidArgument(function_, word, "one of " + core::joined(values, core::NameOf()), "\"" + text(word) + "\"");
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "core/listed.h"
@@ -79,8 +80,9 @@ std::vector<std::string> model_kind_names() {
 }
 
 ModelKind model_kind_named(std::string_view name) {
-  const auto* const found = std::ranges::find(kTraits, name, &KindTraits::name);
-  if (found != kTraits.end()) return static_cast<ModelKind>(found - kTraits.begin());
+  const std::span all(kTraits);
+  const auto found = std::ranges::find(all, name, &KindTraits::name);
+  if (found != all.end()) return static_cast<ModelKind>(found - all.begin());
   throw InvalidArgument("model_kind_named", "model", "one of " + core::joined(kTraits, &KindTraits::name),
                         "\"" + std::string(name) + "\"");
 }

@@ -133,8 +133,9 @@ std::string_view name_of(Positions positions) noexcept {
 }
 
 Positions positions_named(std::string_view name) {
-  const auto* const found = std::ranges::find(kPositions, name, core::NameOf());
-  if (found != kPositions.end()) return *found;
+  const std::span all(kPositions);
+  const auto found = std::ranges::find(all, name, core::NameOf());
+  if (found != all.end()) return *found;
   throw InvalidArgument("positions_named", "positions", "one of " + core::joined(kPositions, core::NameOf()),
                         "\"" + std::string(name) + "\"");
 }

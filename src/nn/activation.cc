@@ -1,6 +1,7 @@
 #include "qkv/nn/activation.h"
 
 #include <array>
+#include <span>
 #include <string>
 
 #include "core/listed.h"
@@ -23,8 +24,9 @@ std::string_view name_of(Activation activation) noexcept {
 }
 
 Activation activation_named(std::string_view name) {
-  const auto* const found = std::ranges::find(kActivations, name, core::NameOf());
-  if (found != kActivations.end()) return *found;
+  const std::span all(kActivations);
+  const auto found = std::ranges::find(all, name, core::NameOf());
+  if (found != all.end()) return *found;
   throw InvalidArgument("activation_named", "name", "one of " + core::joined(kActivations, core::NameOf()),
                         "\"" + std::string(name) + "\"");
 }

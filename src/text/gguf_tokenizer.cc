@@ -152,8 +152,9 @@ Cut cut_in(const GgufKeys& keys, std::vector<std::string>& cautions) {
     return Cut::usual;
   }
   const std::string& name = keys.text(kPreKey);
-  const auto* const found = std::ranges::find(kPreTokenizers, name, &PreTokenizerName::name);
-  if (found != kPreTokenizers.end()) return found->cut;
+  const std::span all(kPreTokenizers);
+  const auto found = std::ranges::find(all, name, &PreTokenizerName::name);
+  if (found != all.end()) return found->cut;
   keys.refuse(kPreKey, "one of the pre-tokenisers " + core::joined(kPreTokenizers, &PreTokenizerName::name));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -126,8 +127,9 @@ std::int64_t two_rows_before(const ConfigFile& /*config*/) { return 2; }
 Activation activation_in(const ConfigFile& config, std::string_view word, std::string_view otherwise) {
   const std::string name = config.text(word, otherwise);
   using Named = std::pair<std::string_view, Activation>;
-  const auto* const found = std::ranges::find(kActivationNames, name, &Named::first);
-  if (found != kActivationNames.end()) return found->second;
+  const std::span all(kActivationNames);
+  const auto found = std::ranges::find(all, name, &Named::first);
+  if (found != all.end()) return found->second;
   config.refuse(word, "one of " + core::joined(kActivationNames, &Named::first));
 }
 
