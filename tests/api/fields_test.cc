@@ -77,11 +77,16 @@ TEST(Fields, RefuseEmptyTextsButWhereTheyMeanSomething) {
             "request: search: expected a value, got \"\"");
   EXPECT_EQ(refusal_of(embed_fields(), R"({"model": "gpt", "texts": [""]})"),
             "request: texts: expected a value, got \"\"");
+  EXPECT_EQ(refusal_of(embed_fields(), R"({"model": "gpt", "texts": ["a", ""]})"),
+            "request: texts[1]: expected a value, got \"\"");
   EXPECT_EQ(refusal_of(embed_fields(), R"({"model": "gpt", "text": "a", "prompt": ""})"), "nothing was thrown");
 }
 
 TEST(Fields, RefuseAWordTwiceInAList) {
   EXPECT_EQ(refusal_of(attend_fields(), R"({"q": "[[1]]", "k": "[[1]]", "v": "[[1]]", "results": ["out", "out"]})"),
+            "request: results: expected each word once, got \"out\" twice");
+  const auto results = std::ranges::find(attend_fields().infos(), std::string("results"), &FieldInfo::name);
+  EXPECT_EQ(error_message<Error>([&] { (void)field_value(*results, "out,lse,out"); }),
             "request: results: expected each word once, got \"out\" twice");
 }
 

@@ -128,6 +128,7 @@ TEST(Cost, PlotsNoModelWhoseChartIsTheSame) {
   }
   EXPECT_EQ(plotted({"gpt2", "--layers", "3"}, "memory").code, 0);
   EXPECT_EQ(plotted({"gpt2", "--causal"}, "memory").code, 0) << "gpt2 is causal";
+  EXPECT_EQ(plotted({"gpt2", "--heads", "5", "--d-k", "64"}, "flops").code, 0) << "five heads need the width of each";
   EXPECT_EQ(plotted({"--layers", "2", "--d-model", "64", "--heads", "2"}, "traffic").code, 0) << "they are its shape";
 }
 

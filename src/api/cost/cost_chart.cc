@@ -138,6 +138,18 @@ bool is_drawn_the_same(const Chart& a, const Chart& b) {
   return a.title == b.title && std::ranges::equal(a.series, b.series, has_same_values);
 }
 
+// Whether the request with these values alone has the same chart, but is another model. What is no model without the
+// field that was left out needs that field.
+bool is_drawn_without(const NamedValues& less, const CostConfig& config, const Chart& chart) {
+  try {
+    const CostRequest without = cost_fields().from_values(field_values(cost_fields().infos(), less));
+    const CostConfig plain = cost_config(without);
+    return !costs_the_same(plain, config) && is_drawn_the_same(cost_chart(plain, without.range), chart);
+  } catch (const InvalidArgument&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 void require_changed_chart(const CostRequest& request) {
@@ -149,9 +161,7 @@ void require_changed_chart(const CostRequest& request) {
     if (describes || name == "preset") continue;
     NamedValues less = given;
     less.erase(name);
-    const CostRequest without = cost_fields().from_values(field_values(cost_fields().infos(), less));
-    const CostConfig plain = cost_config(without);
-    if (costs_the_same(plain, config) || !is_drawn_the_same(cost_chart(plain, without.range), chart)) continue;
+    if (!is_drawn_without(less, config, chart)) continue;
     refuse(name, fmt::format("it without `plot` (the chart of {} does not change by it)", request.range.of), "both");
   }
 }

@@ -259,8 +259,10 @@ FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_v
   if (const auto* bytes = std::get_if<std::uint64_t>(&value)) is_sound = field.type == FieldType::seed || fits(*bytes);
   if (!is_sound) api_detail::refuse(field.name, expected_of(field), shown);
   if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
-    for (const std::string& text : *texts) {
-      if (text.empty()) api_detail::refuse(field.name, "a value", "\"\"");
+    for (std::size_t n = 0; n < texts->size(); ++n) {
+      const std::string& text = (*texts)[n];
+      const std::string place = texts->size() > 1 ? fmt::format("{}[{}]", field.name, n) : field.name;
+      if (text.empty()) api_detail::refuse(place, "a value", "\"\"");
       require_word(field, text);
     }
     require_each_once(field, *texts);
@@ -291,7 +293,7 @@ FieldValue field_value(const FieldInfo& field, std::string_view text) {
     case FieldType::text:
       return checked_value(field, std::string(text), text);
     case FieldType::texts:
-      if (!field.words.empty()) return list_in<std::string>(field, FieldType::text, text);
+      if (!field.words.empty()) return checked_value(field, list_in<std::string>(field, FieldType::text, text), text);
       return checked_value(field, std::vector{std::string(text)}, text);
     case FieldType::wholes:
       return list_in<std::int64_t>(field, FieldType::whole, text);

@@ -106,9 +106,17 @@ export function movedOutput(fields: Fields): string {
   return /^\d+,\d+$/.test(back) ? back : `${queryOf(fields)},0`;
 }
 
-/** Whether a text asks itself in one head, whose keys another text can ask, too. */
+const mostAsking = 12; // queries, as the engine draws them
+
+function queriesOf(fields: Fields): number {
+  const rows = fields["q"] ?? fields["x"];
+  return rows !== undefined ? rows.split(";").length : (fields["tokens"] ?? "").trim().split(/\s+/).length;
+}
+
+/** Whether a short text asks itself in one head, whose keys another text can ask, too. */
 export function asksItself(fields: Fields): boolean {
-  return fields["context"] === undefined && !onRealHead(fields) && (!isDrawn(fields) || fields["heads"] === "1");
+  const isOne = fields["context"] === undefined && !onRealHead(fields) && (!isDrawn(fields) || fields["heads"] === "1");
+  return isOne && queriesOf(fields) <= mostAsking;
 }
 
 function finite(text: string | undefined): number | undefined {
