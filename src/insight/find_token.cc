@@ -17,8 +17,8 @@ constexpr std::size_t kTokensInMessage = 40;
 std::string listed_tokens(const std::vector<std::string>& tokens) {
   const auto first = std::span(tokens).first(std::min(tokens.size(), kTokensInMessage));
   std::size_t i = 0;
-  const std::string list =
-      core::joined(first, [&](const std::string& token) { return fmt::format("{} {}", i++, core::among_words(token)); });
+  const std::string list = core::joined(
+      first, [&](const std::string& token) { return fmt::format("{} {}", i++, core::among_words(token)); });
   return tokens.size() > kTokensInMessage ? list + ", …" : list;
 }
 
