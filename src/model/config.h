@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "core/found.h"
 #include "core/listed.h"
 #include "core/number_text.h"
 #include "qkv/model/encoder.h"
@@ -141,9 +141,7 @@ class Read {
   /// The one of `values` whose name_of() stands under `word`.
   template <class Enum, std::size_t N>
   [[nodiscard]] Enum one_of(const char* word, const std::array<Enum, N>& values) const {
-    const std::span all(values);
-    const auto found = std::ranges::find(all, text(word), core::NameOf());
-    if (found != all.end()) return *found;
+    if (const auto* const found = core::found_in(values, text(word), core::NameOf())) return *found;
     throw InvalidArgument(function_, word, "one of " + core::joined(values, core::NameOf()), "\"" + text(word) + "\"");
   }
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <set>
-#include <span>
 #include <utility>
 
+#include "core/found.h"
 #include "core/listed.h"
 #include "model/kinds/captioner.h"
 #include "model/kinds/decoder.h"
@@ -80,9 +80,9 @@ std::vector<std::string> model_kind_names() {
 }
 
 ModelKind model_kind_named(std::string_view name) {
-  const std::span all(kTraits);
-  const auto found = std::ranges::find(all, name, &KindTraits::name);
-  if (found != all.end()) return static_cast<ModelKind>(found - all.begin());
+  if (const auto* const found = core::found_in(kTraits, name, &KindTraits::name)) {
+    return static_cast<ModelKind>(found - kTraits.data());
+  }
   throw InvalidArgument("model_kind_named", "model", "one of " + core::joined(kTraits, &KindTraits::name),
                         "\"" + std::string(name) + "\"");
 }

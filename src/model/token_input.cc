@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/found.h"
 #include "core/listed.h"
 #include "nn/tracing.h"
 #include "qkv/autograd/arithmetic.h"
@@ -133,9 +134,7 @@ std::string_view name_of(Positions positions) noexcept {
 }
 
 Positions positions_named(std::string_view name) {
-  const std::span all(kPositions);
-  const auto found = std::ranges::find(all, name, core::NameOf());
-  if (found != all.end()) return *found;
+  if (const auto* const found = core::found_in(kPositions, name, core::NameOf())) return *found;
   throw InvalidArgument("positions_named", "positions", "one of " + core::joined(kPositions, core::NameOf()),
                         "\"" + std::string(name) + "\"");
 }

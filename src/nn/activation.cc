@@ -1,9 +1,9 @@
 #include "qkv/nn/activation.h"
 
 #include <array>
-#include <span>
 #include <string>
 
+#include "core/found.h"
 #include "core/listed.h"
 #include "qkv/autograd/arithmetic.h"
 
@@ -24,9 +24,7 @@ std::string_view name_of(Activation activation) noexcept {
 }
 
 Activation activation_named(std::string_view name) {
-  const std::span all(kActivations);
-  const auto found = std::ranges::find(all, name, core::NameOf());
-  if (found != all.end()) return *found;
+  if (const auto* const found = core::found_in(kActivations, name, core::NameOf())) return *found;
   throw InvalidArgument("activation_named", "name", "one of " + core::joined(kActivations, core::NameOf()),
                         "\"" + std::string(name) + "\"");
 }

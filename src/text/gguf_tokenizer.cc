@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "core/found.h"
 #include "core/listed.h"
 #include "files/safetensors_header.h"
 #include "qkv/error.h"
@@ -152,9 +153,7 @@ Cut cut_in(const GgufKeys& keys, std::vector<std::string>& cautions) {
     return Cut::usual;
   }
   const std::string& name = keys.text(kPreKey);
-  const std::span all(kPreTokenizers);
-  const auto found = std::ranges::find(all, name, &PreTokenizerName::name);
-  if (found != all.end()) return found->cut;
+  if (const auto* const found = core::found_in(kPreTokenizers, name, &PreTokenizerName::name)) return found->cut;
   keys.refuse(kPreKey, "one of the pre-tokenisers " + core::joined(kPreTokenizers, &PreTokenizerName::name));
 }
 

@@ -241,6 +241,24 @@ TEST_F(BlocksOfMxfp4, AreOfGptOssAlone) {
   EXPECT_THAT(other.error(), AllOf(HasSubstr("quantization_config: expected none"), HasSubstr("mxfp4")));
 }
 
+TEST(PublishedWeights, BehindTheLastLayerAreLeftOut) {
+  const std::string routed = R"(, "n_routed_experts": 4, "num_experts_per_tok": 2, "n_group": 1, "topk_group": 1,
+      "moe_intermediate_size": 6, "first_k_dense_replace": 1)";
+  const std::string latent = R"(, "kv_lora_rank": 6, "q_lora_rank": 5, "qk_nope_head_dim": 4, "qk_rope_head_dim": 2,
+      "v_head_dim": 3)";
+  for (const std::string type : {"deepseek_v3", "glm4_moe"}) {
+    PublishedFolder folder(type,
+                           (type == "glm4_moe" ? routed : routed + latent) + R"(, "num_nextn_predict_layers": 2)");
+    const Model plain = folder.open();
+    for (const char* layer : {"layers.2.", "layers.3."}) {
+      folder.tensors[std::string(layer) + "enorm.weight"] = folder.drawn({8});
+    }
+    expect_same_parameters(plain, folder.open());
+    folder.tensors["layers.4.enorm.weight"] = folder.drawn({8});
+    EXPECT_THAT(folder.error(), HasSubstr("layers.4.enorm.weight: a tensor that the model has no use for"));
+  }
+}
+
 TEST(PublishedWeights, AreFoundBehindAnyPrefix) {
   PublishedFolder folder("llama");
   const Model plain = folder.open();

@@ -58,8 +58,8 @@ struct ExpertOptions {
 /// Parameters: router.*, correction [E], which starts at 0 and gets no gradient, if there is one, experts.<e>.* and, if
 /// there is a shared expert, shared.* and shared_gate.weight. A trace sees `router`, the scores [..., E]; `shares`
 /// [..., E], 0 for experts that were not chosen; of the experts that compute, `experts.<e>` [n, d_model] and its parts,
-/// of its n tokens in their order; `shared`, its parts, and `shared_gate`
-/// [..., 1]. Edited shares choose, too: an expert computes the tokens whose share of it is not 0.
+/// of its n tokens in their order; `shared`, its parts, and `shared_gate` [..., 1]. Edited shares choose, too: an
+/// expert computes the tokens whose share of it is not 0.
 class Experts {
  public:
   /// Draws the router, each expert and the shared one in this order, as Linear and FeedForward do. Throws

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/fields/bounds.h"
+#include "core/found.h"
 #include "qkv/model/attention_site.h"
 #include "qkv/model/token_input.h"
 
@@ -80,8 +81,8 @@ std::vector<std::string> words_of(std::string_view name) {
 }  // namespace
 
 FieldInfo shared_field(std::string_view name, const std::string& group) {
-  const auto* const one = std::ranges::find(kShared, name, &Shared::name);
-  if (one == std::end(kShared)) throw std::logic_error("no field of several questions: " + std::string(name));
+  const auto* const one = core::found_in(kShared, name, &Shared::name);
+  if (one == nullptr) throw std::logic_error("no field of several questions: " + std::string(name));
   return {.name = one->name,
           .form = one->form,
           .meaning = one->meaning,

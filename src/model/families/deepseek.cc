@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/families/expert_options.h"
 #include "model/families/family.h"
 #include "model/families/llama_options.h"
 
@@ -30,15 +31,20 @@ constexpr WeightName kRoutedNames[] = {
     {.ours = "blocks.#.ffn.shared.up", .theirs = "layers.#.mlp.shared_experts.up_proj"},
     {.ours = "blocks.#.ffn.shared.down", .theirs = "layers.#.mlp.shared_experts.down_proj"},
 };
-// Layers after the last, which say tokens further on.
-constexpr std::string_view kV3Unused[] = {"*rotary_emb.inv_freq", "lm_head.weight", "model.layers.61.*"};
-constexpr std::string_view kGlmUnused[] = {"*rotary_emb.inv_freq", "lm_head.weight", "model.layers.92.*",
-                                           "model.layers.46.*"};
+
+// Behind the last layer files may have some that say tokens further on.
+std::int64_t further_layers(const ConfigFile& config) {
+  constexpr std::string_view kWord = "num_nextn_predict_layers";
+  constexpr std::int64_t kMost = 1024;
+  const std::int64_t layers = config.renamed(kWord, "num_mtp_layers").integer(kWord, 1);
+  if (layers < 0 || layers > kMost) config.refuse(kWord, "0 to " + std::to_string(kMost));
+  return layers;
+}
 
 Family routed_like(std::string_view type, Model::Network (*network)(const ConfigFile&, const Init&, DType),
-                   std::span<const WeightName> names, std::span<const std::string_view> unused) {
+                   std::span<const WeightName> names) {
   Family family = llama_like(type, network, names);
-  family.unused = unused;
+  family.further_layers = further_layers;
   return family;
 }
 
@@ -83,37 +89,28 @@ void read_latent(const ConfigFile& config, DecoderOptions& options) {
   choices.scale = longer_scale(config) / std::sqrt(static_cast<double>(still + turned));
 }
 
-// Words for experts that the three have alike, and what their programs take for those that are not there.
+// What their programs take where the config does not say.
 struct RoutedUsual {
-  std::int64_t count = 0;
-  std::int64_t per_token = 0;  // 0: the config must say
-  std::int64_t d_ff = 0;
-  std::int64_t shared = 1;
+  ExpertOptions experts = {};
+  std::int64_t shared = 1;   // experts that every token has, in one
   std::int64_t without = 0;  // layers before the first with experts
-  double factor = 1;
 };
 
-void read_routed(const ConfigFile& config, DecoderOptions& options, const RoutedUsual& usual) {
+void read_routed(const ConfigFile& config, DecoderOptions& options, std::string_view other_count,
+                 const RoutedUsual& usual) {
+  read_experts(config, options, {"n_routed_experts", other_count}, usual.experts);
   ExpertOptions& experts = options.choices.experts;
-  experts.count = config.integer("n_routed_experts", usual.count);
-  experts.per_token = usual.per_token == 0 ? config.integer("num_experts_per_tok")
-                                           : config.integer("num_experts_per_tok", usual.per_token);
-  if (experts.count < 1) config.refuse("n_routed_experts", "1 or more");
-  if (experts.per_token < 1 || experts.per_token > experts.count) {
-    config.refuse("num_experts_per_tok", "1 to " + std::to_string(experts.count) + ", the experts that there are");
-  }
-  experts.d_ff = config.integer("moe_intermediate_size", usual.d_ff);
+  experts.d_ff = config.integer("moe_intermediate_size", *usual.experts.d_ff);
   const std::int64_t shared = config.integer("n_shared_experts", usual.shared);
   if (shared < 1) config.refuse("n_shared_experts", "1 or more");
   experts.shared_d_ff = shared * *experts.d_ff;
-  experts.factor = config.number("routed_scaling_factor", usual.factor);
+  experts.factor = config.number("routed_scaling_factor", usual.experts.factor);
   config.require("moe_layer_freq", 1);
   const std::int64_t without = config.integer("first_k_dense_replace", usual.without);
   if (without < 0) config.refuse("first_k_dense_replace", "0 or more");
-  options.choices.without_experts.assign(static_cast<std::size_t>(options.layers), 0);
-  for (std::int64_t n = 0; n < std::min(without, options.layers); ++n) {
-    options.choices.without_experts[static_cast<std::size_t>(n)] = 1;
-  }
+  std::vector<std::int64_t>& layers = options.choices.without_experts;
+  layers.assign(static_cast<std::size_t>(options.layers), 0);
+  std::fill_n(layers.begin(), std::min(without, options.layers), 1);
 }
 
 void read_groups(const ConfigFile& config, ExpertOptions& experts, std::int64_t groups, std::int64_t chosen) {
@@ -149,14 +146,13 @@ DecoderOptions deepseek_options(const ConfigFile& config) {
   return options;
 }
 
-Model::Network deepseek_v2_network(const ConfigFile& file, const Init& init, DType dtype) {
-  const ConfigFile config = file.renamed("n_routed_experts", "num_experts");
+Model::Network deepseek_v2_network(const ConfigFile& config, const Init& init, DType dtype) {
   config.require("scoring_func", "softmax");
   config.require("norm_topk_prob", false);
   config.require("mlp_bias", false);
   DecoderOptions options = deepseek_options(config);
   options.choices.rotary_layout = RotaryLayout::interleaved;
-  read_routed(config, options, {.count = 64, .d_ff = 1407, .shared = 2});
+  read_routed(config, options, "num_experts", {.experts = {.count = 64, .d_ff = 1407}, .shared = 2});
   ExpertOptions& experts = options.choices.experts;
   experts.shares = ExpertShares::of_all;
   const std::string method = config.text("topk_method", "greedy");
@@ -170,18 +166,17 @@ Model::Network deepseek_v2_network(const ConfigFile& file, const Init& init, DTy
   return Decoder(options, init, dtype);
 }
 
-Model::Network deepseek_v3_network(const ConfigFile& file, const Init& init, DType dtype) {
-  const ConfigFile config = file.renamed("n_routed_experts", "num_local_experts");
+Model::Network deepseek_v3_network(const ConfigFile& config, const Init& init, DType dtype) {
   DecoderOptions options = deepseek_options(config);
   const bool is_interleaved = config.flag("rope_interleave", true);
   options.choices.rotary_layout = is_interleaved ? RotaryLayout::interleaved : RotaryLayout::half_split;
-  read_routed(config, options, {.count = 256, .per_token = 8, .d_ff = 2048, .without = 3, .factor = 2.5});
+  read_routed(config, options, "num_local_experts",
+              {.experts = {.count = 256, .per_token = 8, .d_ff = 2048, .factor = 2.5}, .without = 3});
   read_sigmoids(config, options, 8, 4);
   return Decoder(options, init, dtype);
 }
 
-Model::Network glm4_moe_network(const ConfigFile& file, const Init& init, DType dtype) {
-  const ConfigFile config = file.renamed("n_routed_experts", "num_local_experts");
+Model::Network glm4_moe_network(const ConfigFile& config, const Init& init, DType dtype) {
   constexpr double kTurned = 0.5;
   constexpr std::int64_t kKvHeads = 8;
   DecoderOptions options = llama_options(config);
@@ -193,29 +188,21 @@ Model::Network glm4_moe_network(const ConfigFile& file, const Init& init, DType 
   const bool has_norms = config.flag("use_qk_norm", false);
   if (has_norms) options.choices.qk_norm = options.choices.epsilon;
   read_partial_rotary(config, options, kTurned);
-  read_routed(config, options, {.count = 128, .per_token = 8, .d_ff = 1408, .without = 1});
+  read_routed(config, options, "num_local_experts",
+              {.experts = {.count = 128, .per_token = 8, .d_ff = 1408}, .without = 1});
   read_sigmoids(config, options, 1, 1);
   return Decoder(options, init, dtype);
-}
-
-std::vector<WeightName> names_with(std::span<const WeightName> latent) {
-  std::vector<WeightName> all;
-  for (const std::span<const WeightName> names :
-       {latent, std::span<const WeightName>(kRoutedNames), experts_in_one(), llama_names()}) {
-    all.insert(all.end(), names.begin(), names.end());
-  }
-  return all;
 }
 
 }  // namespace
 
 std::span<const Family> deepseek_families() {
-  static const std::vector<WeightName> kLatent = names_with(kLatentNames);
-  static const std::vector<WeightName> kGlm = names_with({});
+  static const std::vector<WeightName> kLatent = llama_names_with({kLatentNames, kRoutedNames, experts_in_one()});
+  static const std::vector<WeightName> kGlm = llama_names_with({kRoutedNames, experts_in_one()});
   static const Family kFamilies[] = {
       llama_like("deepseek_v2", deepseek_v2_network, kLatent),
-      routed_like("deepseek_v3", deepseek_v3_network, kLatent, kV3Unused),
-      routed_like("glm4_moe", glm4_moe_network, kGlm, kGlmUnused),
+      routed_like("deepseek_v3", deepseek_v3_network, kLatent),
+      routed_like("glm4_moe", glm4_moe_network, kGlm),
   };
   return kFamilies;
 }

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/found.h"
 #include "core/listed.h"
 
 namespace qkv::families {
@@ -86,10 +87,7 @@ const std::vector<Family>& all_families() {
   return kAll;
 }
 
-const Family* find_family(std::string_view type) {
-  const auto found = std::ranges::find(all_families(), type, &Family::type);
-  return found == all_families().end() ? nullptr : &*found;
-}
+const Family* find_family(std::string_view type) { return core::found_in(all_families(), type, &Family::type); }
 
 }  // namespace
 
@@ -102,8 +100,8 @@ const Family& family_of(const ConfigFile& config) {
   const std::string type = config.text("model_type");
   if (const Family* const family = find_family(type)) return *family;
   const std::string names = core::joined(all_families(), &Family::type);
-  const auto* const found = std::ranges::find(kNeighbours, type, &Neighbour::type);
-  if (found == std::end(kNeighbours)) config.refuse("model_type", "one of the families " + names);
+  const auto* const found = core::found_in(kNeighbours, type, &Neighbour::type);
+  if (found == nullptr) config.refuse("model_type", "one of the families " + names);
   const std::string nearest =
       found->nearest.empty() ? "no family is near: its " : std::string(found->nearest) + " is the nearest: this one's ";
   config.refuse("model_type", "one of the families " + names + "; " + nearest + std::string(found->difference));
@@ -127,9 +125,7 @@ std::int64_t two_rows_before(const ConfigFile& /*config*/) { return 2; }
 Activation activation_in(const ConfigFile& config, std::string_view word, std::string_view otherwise) {
   const std::string name = config.text(word, otherwise);
   using Named = std::pair<std::string_view, Activation>;
-  const std::span all(kActivationNames);
-  const auto found = std::ranges::find(all, name, &Named::first);
-  if (found != all.end()) return found->second;
+  if (const auto* const found = core::found_in(kActivationNames, name, &Named::first)) return found->second;
   config.refuse(word, "one of " + core::joined(kActivationNames, &Named::first));
 }
 

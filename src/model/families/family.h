@@ -52,6 +52,8 @@ struct Family {
   std::span<const std::string_view> unused;  // weights that take no part in what qkv computes; "*" stands for anything
   // The row of positions that is the padding's, where positions are counted from it on.
   std::int64_t (*padding)(const ConfigFile& config) = nullptr;
+  // How many layers files may have behind the last one, which are not computed.
+  std::int64_t (*further_layers)(const ConfigFile& config) = nullptr;
 };
 
 /// The families of each file.

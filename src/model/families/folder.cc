@@ -173,6 +173,10 @@ Model open_folder(const std::string& folder, QuantisedWeights quantised) {
   if (const Decoder* decoder = parts_of(fitted.network).decoder) {
     loading.set_heads(heads_of(decoder->options()));
     loading.set_experts(decoder->options().choices.experts.count);
+    const std::int64_t further = family.further_layers == nullptr ? 0 : family.further_layers(config);
+    for (std::int64_t n = 0; n < further; ++n) {
+      loading.leave_out("*layers." + std::to_string(decoder->options().layers + n) + ".*");
+    }
   }
   for (const std::string_view pattern : fitted.left_out) loading.leave_out(pattern);
   for (const Parameter& parameter : Model(fitted.network).parameters()) loading.add(parameter);

@@ -19,9 +19,6 @@ namespace qkv::families {
 [[nodiscard]] Family llama_like(std::string_view type, Model::Network (*network)(const ConfigFile&, const Init&, DType),
                                 std::span<const WeightName> names = llama_names());
 
-/// Names of experts' weights where those of all are in one: `experts.gate_up_proj` and `experts.down_proj`.
-[[nodiscard]] std::span<const WeightName> experts_in_one();
-
 /// The sizes of a decoder with rotary positions by Llama's words, and whether its scores are products with the table:
 /// `tied` where the config does not say. All else as DecoderOptions has it.
 [[nodiscard]] DecoderOptions sizes_in(const ConfigFile& config, bool tied = false);

@@ -2,6 +2,7 @@
 // OLMoE (Muennighoff et al. 2024), gpt-oss (OpenAI 2025), Granite MoE (IBM 2024) and Phi 3.5 MoE (Abdin et al. 2024).
 #include <vector>
 
+#include "model/families/expert_options.h"
 #include "model/families/family.h"
 #include "model/families/llama_options.h"
 
@@ -27,19 +28,6 @@ constexpr WeightName kQwenExperts[] = {
     {.ours = "blocks.#.ffn.shared.up", .theirs = "layers.#.mlp.shared_expert.up_proj"},
     {.ours = "blocks.#.ffn.shared.down", .theirs = "layers.#.mlp.shared_expert.down_proj"},
     {.ours = "blocks.#.ffn.shared_gate", .theirs = "layers.#.mlp.shared_expert_gate"},
-};
-constexpr WeightName kExpertsInOne[] = {
-    {.ours = "blocks.#.ffn.experts.@.gate.weight",
-     .theirs = "layers.#.mlp.experts.gate_up_proj",
-     .part = 0,
-     .parts = 2,
-     .of_experts = true},
-    {.ours = "blocks.#.ffn.experts.@.up.weight",
-     .theirs = "layers.#.mlp.experts.gate_up_proj",
-     .part = 1,
-     .parts = 2,
-     .of_experts = true},
-    {.ours = "blocks.#.ffn.experts.@.down.weight", .theirs = "layers.#.mlp.experts.down_proj", .of_experts = true},
 };
 // Numbers of gate and up take turns. Blocks of MXFP4 are not transposed.
 constexpr WeightName kGptOssExperts[] = {
@@ -113,32 +101,6 @@ constexpr WeightName kGraniteExperts[] = {
      .otherwise = "layers.#.block_sparse_moe.experts.down_proj",
      .of_experts = true},
 };
-
-// Llama's, and those of the experts.
-std::vector<WeightName> names_with(std::initializer_list<std::span<const WeightName>> more) {
-  std::vector<WeightName> all(llama_names().begin(), llama_names().end());
-  for (const std::span<const WeightName> names : more) all.insert(all.end(), names.begin(), names.end());
-  return all;
-}
-
-// The word for their number, and the name that `transformers` takes for the same.
-struct CountWords {
-  std::string_view own;
-  std::string_view other = {};
-};
-
-void read_experts(const ConfigFile& config, DecoderOptions& options, const CountWords& words,
-                  const ExpertOptions& usual) {
-  constexpr std::string_view kPerToken = "num_experts_per_tok";
-  const std::string_view word = !words.other.empty() && config.has(words.other) ? words.other : words.own;
-  ExpertOptions& experts = options.choices.experts;
-  experts.count = config.integer(word, usual.count);
-  experts.per_token = config.integer(kPerToken, usual.per_token);
-  if (experts.count < 1) config.refuse(word, "1 or more");
-  if (experts.per_token < 1 || experts.per_token > experts.count) {
-    config.refuse(kPerToken, "1 to " + std::to_string(experts.count) + ", the experts that there are");
-  }
-}
 
 ExpertShares shares_in(const ConfigFile& config) {
   return config.flag("norm_topk_prob", false) ? ExpertShares::of_chosen : ExpertShares::of_all;
@@ -307,14 +269,13 @@ Model::Network phimoe_network(const ConfigFile& config, const Init& init, DType 
 
 }  // namespace
 
-std::span<const WeightName> experts_in_one() { return kExpertsInOne; }
-
 std::span<const Family> mixtures_of_experts() {
-  static const std::vector<WeightName> kGptOssNames = names_with({kGptOssExperts});
-  static const std::vector<WeightName> kGranitemoeNames = names_with({kGraniteExperts});
-  static const std::vector<WeightName> kMixtralNames = names_with({kMixtralExperts, kExpertsInOne});
-  static const std::vector<WeightName> kQwenNames = names_with({kQwenExperts, kExpertsInOne});
-  static const std::vector<WeightName> kPhimoeNames = names_with({kPhimoeRouter, kMixtralExperts, kExpertsInOne});
+  static const std::vector<WeightName> kGptOssNames = llama_names_with({kGptOssExperts});
+  static const std::vector<WeightName> kGranitemoeNames = llama_names_with({kGraniteExperts});
+  static const std::vector<WeightName> kMixtralNames = llama_names_with({kMixtralExperts, experts_in_one()});
+  static const std::vector<WeightName> kQwenNames = llama_names_with({kQwenExperts, experts_in_one()});
+  static const std::vector<WeightName> kPhimoeNames =
+      llama_names_with({kPhimoeRouter, kMixtralExperts, experts_in_one()});
   static const Family kFamilies[] = {
       llama_like("gpt_oss", gpt_oss_network, kGptOssNames),
       llama_like("granitemoe", granitemoe_network, kGranitemoeNames),
