@@ -89,7 +89,8 @@ void refuse_option(const Command& command, const std::vector<std::string>& rest)
   for (const FieldInfo& field : command.infos()) {
     if (!command.is_place(field)) names.push_back(command.option_of(field.name));
   }
-  refuse_unknown_option(command.full_name(), names, *unknown);
+  const FieldInfo* const meant = field_called(command.infos(), unknown->substr(0, unknown->find('=')));
+  refuse_unknown_option(command.full_name(), names, *unknown, meant == nullptr ? "" : command.option_of(meant->name));
 }
 
 // A word behind an option that may stand alone is its value if it may be: whoever wrote "--why wibble" meant it to be.
@@ -129,11 +130,12 @@ FieldValue value_of(const Command& command, const FieldInfo& field, const std::s
 
 }  // namespace
 
-void refuse_unknown_option(const std::string& command, std::span<const std::string> names, const std::string& word) {
+void refuse_unknown_option(const std::string& command, std::span<const std::string> names, const std::string& word,
+                           const std::string& meant) {
   if (!word.starts_with("--")) {
     throw Misuse("there is no option " + word + "; before a name that begins with - put ./ or, before all of them, --");
   }
-  const std::string message = there_is_no("option", word.substr(0, word.find('=')), names);
+  const std::string message = there_is_no("option", word.substr(0, word.find('=')), names, meant);
   throw Misuse(message + (message.ends_with('?') ? "" : "; `" + command + " --help` lists them"));
 }
 

@@ -18,8 +18,8 @@ struct CommandLine {
 /// and require_company() do.
 [[nodiscard]] CommandLine read_command_line(const Command& command, std::span<const std::string> words);
 
-/// Throws Misuse: `command` has no option `word`, but perhaps one of `names` was meant.
+/// Throws Misuse: `command` has no option `word`, but perhaps `meant`, or one of `names`, was meant.
 [[noreturn]] void refuse_unknown_option(const std::string& command, std::span<const std::string> names,
-                                        const std::string& word);
+                                        const std::string& word, const std::string& meant = "");
 
 }  // namespace qkv::cli

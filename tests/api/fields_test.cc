@@ -90,8 +90,10 @@ TEST(Fields, RefuseAWordTwiceInAList) {
             "request: results: expected each word once, got \"out\" twice");
 }
 
-TEST(Fields, HintAtAFieldThatTheCommandCallsSo) {
+TEST(Fields, HintAtAFieldThatTheCommandCallsSoOrThatWasCalledSo) {
   EXPECT_EQ(refusal_of(analyze_fields(), R"({"line": "a"})"), "there is no field line; did you mean texts?");
+  EXPECT_EQ(refusal_of(analyze_fields(), R"({"text": "a.txt"})"), "there is no field text; did you mean file?");
+  EXPECT_EQ(refusal_of(probe_fields(), R"({"text_file": "a"})"), "there is no field text_file; did you mean file?");
 }
 
 TEST(Fields, SayWhereARequestIsNoJson) {

@@ -290,6 +290,10 @@ TEST(Frame, SuggestsTheNearestOption) {
   EXPECT_EQ(run_qkv({"info", "--jsn"}).err, "qkv info: there is no option --jsn; did you mean --json?\n");
   EXPECT_EQ(run_qkv({"--versio"}).err, "qkv: there is no option --versio; did you mean --version?\n");
   EXPECT_EQ(run_qkv({"bench", "--hlp"}).err, "qkv bench: there is no option --hlp; did you mean --help?\n");
+  EXPECT_EQ(run_qkv({"probe", "--text-file=a"}).err,
+            "qkv probe: there is no option --text-file; did you mean --file?\n");
+  EXPECT_EQ(run_qkv({"check", "a", "b", "--text", "c"}).err,
+            "qkv check: there is no option --text; did you mean --file?\n");
   EXPECT_EQ(run_qkv({"attend", "--causl"}).err, "qkv attend: there is no option --causl; did you mean --causal?\n");
   EXPECT_EQ(run_qkv({"bench", "variants", "--zebra=3"}).err,
             "qkv bench variants: there is no option --zebra; `qkv bench variants --help` lists them\n");

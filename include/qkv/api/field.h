@@ -77,6 +77,7 @@ struct FieldInfo {
   bool required = false;
   std::optional<std::string> alone = {};  // its value where its name stands alone, "--block" for "--block=pre-norm"
   std::string option = {};                // the command line's own word for it, "caption" for captions
+  std::vector<std::string> former = {};   // its names in earlier releases, for a hint
   std::string python = {};                // likewise Python's, "start" for from
   char letter = 0;                        // -o for --out
   std::string ending = {};  // of a file's name, ".png": one that ends as another kind of file does is refused
@@ -137,8 +138,13 @@ using ShownName = std::function<std::string(std::string_view)>;
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view typed, std::span<const std::string> names);
 
 /// What every face says of a name that is none of these: "there is no field causl; did you mean causal?". `kind` is
-/// what the face calls a field.
-[[nodiscard]] std::string there_is_no(std::string_view kind, std::string_view name, std::span<const std::string> names);
+/// what the face calls a field; `meant` goes before the nearest of the names.
+[[nodiscard]] std::string there_is_no(std::string_view kind, std::string_view name, std::span<const std::string> names,
+                                      std::string_view meant = "");
+
+/// The field that the command line calls so, or that was called so before: "text_file" or "--text-file"; null if there
+/// is none.
+[[nodiscard]] const FieldInfo* field_called(std::span<const FieldInfo> fields, std::string_view name);
 
 /// The members of a JSON object as values of these fields. A null is a field that is left out, a text for a list
 /// is read by field_value(). Throws Error for what is no JSON object, NotThere for a key that is no field, and as

@@ -122,19 +122,15 @@ bool is_named(const AskingFunction& function, const FieldInfo& field) {
 // By its name in Python, or in docs/api.md: **{"from": 200} is first=200.
 std::size_t index_of(const AskingFunction& function, const std::string& name) {
   std::vector<std::string> known;
-  std::string option;  // that has this name on the command line
   for (std::size_t n = 0; n < function.fields.size(); ++n) {
     const FieldInfo& field = function.fields[n];
     if (!is_named(function, field)) continue;
     if (python_name(field) == name || field.name == name) return n;
     known.push_back(python_name(field));
-    if (field.option == name) option = known.back();
   }
-  if (!option.empty()) {
-    const std::string text = function.name + ": there is no field " + name + "; did you mean " + option + "?";
-    throw nb::type_error(text.c_str());
-  }
-  const std::string text = function.name + ": " + there_is_no("field", name, known);
+  const FieldInfo* const meant = field_called(function.fields, name);
+  const std::string hint = meant != nullptr && is_named(function, *meant) ? python_name(*meant) : "";
+  const std::string text = function.name + ": " + there_is_no("field", name, known, hint);
   throw nb::type_error(text.c_str());
 }
 

@@ -28,6 +28,7 @@ const Fields<ModelsText>& models_text_fields() {
     Fields<R> fields;
     const std::string group = "Where A and B are models: what they say of a text";
     fields.add(&R::file, api_detail::shared_field("file", group));
+    fields.info("file").former = {"text", "text_file"};
     fields.add(&R::window, {.name = "window",
                             .form = "N",
                             .meaning = "Tokens that they read at once",

@@ -262,8 +262,8 @@ void add_parts(Fields<ExplainRequest>& fields) {
   fields.add(&R::all,
              {.name = "all",
               .form = "full",
-              .meaning = "The heads that show a pattern, too; `full`: every head and step. Beside `query` or `why` "
-                         "every step",
+              .meaning = "Of a model, in text: the heads that show a pattern, too; `full`: every head and step. Beside "
+                         "`query` or `why` every step",
               .words = {"full"},
               .alone = "known"});
   fields.add(&R::steps, {.name = "step", .form = "STEPS", .meaning = "Only these: 7, 5-8, softmax, 3,softmax"});

@@ -94,6 +94,14 @@ void require_ending(const FieldInfo& field, std::string_view path) {
   if (is_other) api_detail::refuse(field.name, "a name that ends in " + field.ending, fmt::format("\"{}\"", path));
 }
 
+// Of words of a list the second of the same does nothing.
+void require_each_once(const FieldInfo& field, std::vector<std::string> words) {
+  if (field.words.empty()) return;
+  std::ranges::sort(words);
+  const auto twice = std::ranges::adjacent_find(words);
+  if (twice != words.end()) api_detail::refuse(field.name, "each word once", "\"" + *twice + "\" twice");
+}
+
 void require_word(const FieldInfo& field, const std::string& text) {
   if (field.words.empty() || std::ranges::find(field.words, text) != field.words.end()) return;
   api_detail::refuse(field.name, words_of(field), fmt::format("\"{}\"{}", text, did_you_mean(text, field.words)));
@@ -177,8 +185,19 @@ std::optional<std::string> nearest_name(std::string_view typed, std::span<const 
   return names[static_cast<std::size_t>(std::ranges::find(views, *nearest) - views.begin())];
 }
 
-std::string there_is_no(std::string_view kind, std::string_view name, std::span<const std::string> names) {
-  return fmt::format("there is no {} {}{}", kind, core::shortened(name), did_you_mean(name, names));
+std::string there_is_no(std::string_view kind, std::string_view name, std::span<const std::string> names,
+                        std::string_view meant) {
+  return fmt::format("there is no {} {}{}", kind, core::shortened(name),
+                     meant.empty() ? did_you_mean(name, names) : fmt::format("; did you mean {}?", meant));
+}
+
+const FieldInfo* field_called(std::span<const FieldInfo> fields, std::string_view name) {
+  std::string word(name.substr(name.starts_with("--") ? 2 : 0));
+  std::ranges::replace(word, '-', '_');
+  const auto found = std::ranges::find_if(fields, [&](const FieldInfo& field) {
+    return field.option == word || std::ranges::find(field.former, word) != field.former.end();
+  });
+  return found == fields.end() ? nullptr : &*found;
 }
 
 bool Bound::is_finite() const noexcept { return std::isfinite(at); }
@@ -235,18 +254,6 @@ std::string expected_of(const FieldInfo& field) {
   }
   __builtin_unreachable();
 }
-
-namespace {
-
-// Of words of a list the second of the same does nothing.
-void require_each_once(const FieldInfo& field, std::vector<std::string> words) {
-  if (field.words.empty()) return;
-  std::ranges::sort(words);
-  const auto twice = std::ranges::adjacent_find(words);
-  if (twice != words.end()) api_detail::refuse(field.name, "each word once", "\"" + *twice + "\" twice");
-}
-
-}  // namespace
 
 FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_view shown) {
   const auto fits = [&](auto number) { return is_within(field, static_cast<double>(number)); };

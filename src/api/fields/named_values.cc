@@ -49,13 +49,10 @@ FieldValue as_type(const FieldInfo& field, FieldValue value) {
 std::size_t api_detail::index_of_field(std::span<const FieldInfo> fields, const std::string& name) {
   const auto found = std::ranges::find(fields, name, &FieldInfo::name);
   if (found != fields.end()) return static_cast<std::size_t>(found - fields.begin());
-  const auto option = std::ranges::find(fields, name, &FieldInfo::option);
-  if (option != fields.end()) {
-    throw NotThere(name, "there is no field " + name + "; did you mean " + option->name + "?");
-  }
   std::vector<std::string> names;
   for (const FieldInfo& field : fields) names.push_back(field.name);
-  throw NotThere(name, there_is_no("field", name, names));
+  const FieldInfo* const meant = field_called(fields, name);
+  throw NotThere(name, there_is_no("field", name, names, meant == nullptr ? "" : meant->name));
 }
 
 FieldValues field_values(std::span<const FieldInfo> fields, const NamedValues& named) {

@@ -35,6 +35,7 @@ void add_model(Fields<Request>& fields) {
   add(&Request::model, "model");
   add(&Request::text, "text");
   add(&Request::file, "file");
+  fields.info("file").former = {"text_file"};
   add(&Request::picture, "picture");
   add(&Request::example, "example");
   add(&Request::layer, "layer");

@@ -71,6 +71,7 @@ const Fields<AnalyzeRequest>& analyze_fields() {
                            .most = kMostTexts,
                            .fallback = std::to_string(kTexts)});
     fields.add(&R::file, line_file_field(of_texts));
+    fields.info("file").former = {"text"};
     fields.add(&R::texts, texts_field(of_texts));
     fields.add(&R::syntax, {.name = "syntax",
                             .form = "TREES",

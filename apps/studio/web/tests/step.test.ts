@@ -6,6 +6,7 @@ import { nearest } from "../src/parts/StepRail";
 import { identity, withCell, withoutRow, withRows } from "../src/pages/step/matrix_text";
 import {
   addedWord,
+  asksItself,
   benchRequest,
   changeRequest,
   editChanges,
@@ -97,6 +98,19 @@ describe("the bench's request", () => {
       layer: 1,
       head: 0,
     });
+  });
+});
+
+describe("another text", () => {
+  it("asks the keys of a short text that asks itself in one head", () => {
+    const words = (count: number) => Array.from({ length: count }, (_, n) => `w${n}`).join(" ");
+    expect(asksItself({})).toBe(true);
+    expect(asksItself({ tokens: words(12) })).toBe(true);
+    expect(asksItself({ tokens: words(13) })).toBe(false);
+    expect(asksItself({ q: Array(13).fill("1,0").join(";") })).toBe(false);
+    expect(asksItself({ seed: "1", tokens: words(3) })).toBe(false);
+    expect(asksItself({ seed: "1", heads: "1", tokens: words(3) })).toBe(true);
+    expect(asksItself({ context: "a b", tokens: "c d" })).toBe(false);
   });
 });
 
