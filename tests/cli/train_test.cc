@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -114,7 +116,9 @@ TEST(Train, SaysNothingOfAPatternWithoutRows) {
 TEST(Train, SaysOnATerminalThatItExamines) {
   const TemporaryDirectory directory;
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-  ASSERT_EQ(::grantpt(terminal), 0);
+  if (terminal < 0 || ::grantpt(terminal) != 0) {
+    GTEST_SKIP() << "needs a terminal: " << std::strerror(errno) << " (is /dev/pts mounted?)";
+  }
   ASSERT_EQ(::unlockpt(terminal), 0);
   const pid_t child = start(small_run(directory / "run", "2"), ::ptsname(terminal));
   ASSERT_NE(child, 0);

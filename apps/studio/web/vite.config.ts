@@ -12,6 +12,8 @@ function classicScript(): Plugin {
 export default defineConfig({
   base: "./",
   plugins: [classicScript()],
+  // By its number: a bare system knows no "localhost".
+  server: { host: "127.0.0.1" },
   build: {
     target: "es2022",
     modulePreload: false,
