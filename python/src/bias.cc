@@ -13,7 +13,7 @@ nb::object sum_of(const Bias& bias, nb::handle other, bool other_first) {
   return nb::cast(other_first ? second + bias : bias + second);
 }
 
-nb::object array_of(const Bias& bias, std::int64_t Tq, std::int64_t Tk, std::int64_t B, std::int64_t H) {
+nb::object array_of_bias(const Bias& bias, std::int64_t Tq, std::int64_t Tk, std::int64_t B, std::int64_t H) {
   const MaskShape shape = {.B = B, .H = H, .Tq = Tq, .Tk = Tk};
   bias.validate(shape);
   Tensor array(DType::f64, {B, H, Tq, Tk});
@@ -66,7 +66,7 @@ void add_bias(nb::module_& module) {
       .def("__str__", &Bias::to_string)
       .def("__repr__", [](const Bias& a) { return "qkv.Bias(\"" + a.to_string() + "\")"; })
       .def("terms", &Bias::terms, "The summands, left to right; none for zero.")
-      .def("array", &array_of, nb::arg("Tq"), nb::arg("Tk"), nb::arg("B") = 1, nb::arg("H") = 1,
+      .def("array", &array_of_bias, nb::arg("Tq"), nb::arg("Tk"), nb::arg("B") = 1, nb::arg("H") = 1,
            nb::sig("def array(self, Tq: int, Tk: int, B: int = 1, H: int = 1) -> qkv._types.Float64Array"),
            "The bias over a shape as a NumPy array of float64, [B, H, Tq, Tk].")
       .def(

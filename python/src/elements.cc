@@ -74,8 +74,9 @@ nb::object unversioned_capsule(Tensor tensor) {
                                  [](PyObject* capsule) { delete_unused<dlpack::ManagedTensor>(capsule, "dltensor"); }));
 }
 
-nb::object capsule_of(Elements& elements, const nb::object& /*stream*/, std::optional<std::pair<int, int>> max_version,
-                      const nb::object& /*dl_device*/, const nb::object& /*copy*/) {
+nb::object capsule_of_elements(Elements& elements, const nb::object& /*stream*/,
+                               std::optional<std::pair<int, int>> max_version, const nb::object& /*dl_device*/,
+                               const nb::object& /*copy*/) {
   if (elements.tensor.empty()) throw Error("these elements have been handed over already");
   Tensor tensor = std::exchange(elements.tensor, {});
   const bool knows_versions = max_version && max_version->first >= static_cast<int>(dlpack::kMajorVersion);
@@ -87,7 +88,7 @@ nb::object capsule_of(Elements& elements, const nb::object& /*stream*/, std::opt
 void add_elements(nb::module_& module) {
   static const PyType_Slot kSlots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(&get_buffer)}, {0, nullptr}};
   nb::class_<Elements>(module, "_Elements", nb::type_slots(kSlots))
-      .def("__dlpack__", &capsule_of, nb::kw_only(), nb::arg("stream") = nb::none(),
+      .def("__dlpack__", &capsule_of_elements, nb::kw_only(), nb::arg("stream") = nb::none(),
            nb::arg("max_version") = nb::none(), nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack_device__", [](const Elements&) { return std::pair(dlpack::kCpu, 0); });
 }
