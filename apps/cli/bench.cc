@@ -7,7 +7,6 @@
 #include "commands.h"
 #include "interrupts.h"
 #include "qkv/api/study.h"
-#include "qkv/train/task.h"
 
 namespace qkv::cli {
 namespace {

@@ -53,7 +53,8 @@ std::string names_of(const Command& command, const FieldInfo& field) {
 
 std::string option_row(const Command& command, const FieldInfo& field) {
   constexpr std::size_t kMostNamed = 6;
-  std::string right = command.in_options(field.meaning) + (field.is_text ? "; - is standard input" : "");
+  std::string right = command.in_options(field.meaning) + bounds_in_help(field);
+  if (field.is_text) right += "; - is standard input";
   if (is_list(field) && !command.is_place(field)) right += "; may be given again";
   const std::string value = field.fallback.empty() ? command.in_options(field.otherwise) : field.fallback;
   if (!value.empty()) right += " [" + value + "]";

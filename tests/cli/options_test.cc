@@ -54,6 +54,40 @@ TEST(Options, AreNamedWhereTheirValuesAreOfNoType) {
   }
 }
 
+// What help says of an option, in one line.
+std::string row_of(const std::string& help, const DescribedOption& option) {
+  const std::regex row("\n  (-[a-z], )?" + option.name + "[ ,=\\[](.|\n)*?(?=\n  [-A-Z]|\n\n|$)");
+  std::smatch found;
+  if (!std::regex_search(help, found, row)) return "";
+  return std::regex_replace(found.str(), std::regex("\\s+"), " ");
+}
+
+// But for a count that is as large as one likes.
+TEST(Options, HaveTheirBoundsInHelp) {
+  std::map<std::string, std::string> helps;
+  int walked = 0;
+  for (const DescribedOption& option : described_options()) {
+    if (option.is_place() || option.bounds.empty()) continue;
+    if (std::regex_search(option.bounds, std::regex("1099511627776|18446744073709551615|e38|PiB"))) continue;
+    std::string& help = helps[option.command];
+    Words words = option.command_words();
+    words.emplace_back("--help");
+    if (help.empty()) help = run_qkv(words).out;
+    const std::string row = row_of(help, option);
+    const std::string what = option.command + " " + option.name + ", " + option.bounds + ": " + row;
+    ++walked;
+    if (is_number(option)) {
+      EXPECT_THAT(row, HasSubstr("; " + option.bounds)) << what;
+      continue;
+    }
+    const std::regex word("[^ ,|]+");
+    for (std::sregex_iterator it(option.bounds.begin(), option.bounds.end(), word), end; it != end; ++it) {
+      EXPECT_THAT(row + " or", HasSubstr(it->str())) << what;
+    }
+  }
+  EXPECT_GT(walked, 100);
+}
+
 TEST(Options, HaveHelpBoundsAndAnExample) {
   for (const DescribedOption& option : described_options()) {
     const std::string what = option.command + " " + option.name;

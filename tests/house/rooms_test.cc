@@ -42,6 +42,17 @@ TEST(Rooms, EachFolderOfSourcesIsInTheTable) {
   }
 }
 
+TEST(Rooms, BringNoLibraryThatNoneOfTheirFilesIncludes) {
+  for (const Room& room : rooms()) {
+    std::string texts;
+    for (const SourceFile& file : files_below("src/" + std::string(room.name), {".h", ".cc"})) texts += file.text;
+    for (const std::string_view brought : room.brings) {
+      const std::regex include("#\\s*include\\s*[<\"]" + std::string(brought));
+      EXPECT_TRUE(std::regex_search(texts, include)) << room.name << " brings " << brought;
+    }
+  }
+}
+
 TEST(Rooms, CatchARoomThatLooksUpwards) {
   EXPECT_THAT(faults_of("src/mask/a.cc", "#include \"core/element.h\"\n#include \"attention/validate.h\"\n"),
               ElementsAre("src/mask/a.cc:2: attention/validate.h: mask may not use attention"));

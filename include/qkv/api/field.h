@@ -111,6 +111,10 @@ inline constexpr std::int64_t kAnyCount = std::int64_t{1} << 40;
 /// The same without the type: "0 to 8", "from 0, below 1", "f32 or bf16"; empty where every value may be.
 [[nodiscard]] std::string bounds_of(const FieldInfo& field);
 
+/// What help says of them behind a field's meaning: ": f32 or bf16", "; 2 to 512", "; 1 or more"; of a count without a
+/// bound but what numbers hold, and of words that the meaning names, nothing.
+[[nodiscard]] std::string bounds_in_help(const FieldInfo& field);
+
 /// Fields by their index, each with its value.
 using FieldValues = std::vector<std::pair<std::size_t, FieldValue>>;
 
