@@ -118,10 +118,10 @@ void merge_attention_into(const MutableTensorView& out, const MutableTensorView&
 [[nodiscard]] std::size_t attention_scratch_bytes(const TensorView& q, const TensorView& k, const TensorView& v,
                                                   const AttentionOptions& options = {});
 
-/// The name of the target whose kernels serve a call on q, k and v of `dtype` with these options: "reference" for f64;
-/// "avx512" or "neon" if the chosen target leaves this dtype to it. "avx512vnni" serves only decode() over caches of
-/// i8, and "avx2vnni" and "neondot" only products, so they are never the answer. docs/semantics.md lists what each
-/// target leaves. Throws InvalidArgument for a dtype that is not floating and for an unavailable target.
+/// The name of the target whose kernels serve a call on q, k and v of `dtype` with these options: "reference" for f64,
+/// and the chosen target's substitute where it leaves this dtype to it, or is made for products or caches of i8 alone.
+/// docs/semantics.md lists what each leaves. Throws InvalidArgument for a dtype that is not floating and for an
+/// unavailable target.
 [[nodiscard]] std::string_view attention_target(DType dtype, const AttentionOptions& options = {});
 
 /// One T x T intermediate as a tensor [B, Hq, Tq, Tk] of `dtype`: this one does allocate T x T.

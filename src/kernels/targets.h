@@ -19,12 +19,9 @@ namespace qkv::kernels {
 /// allocated.
 [[nodiscard]] std::string_view target_for(std::string_view function, DType dtype, std::string_view wanted);
 
-/// The name of the target whose kernels run attention on q, k and v of `dtype` when `target` is asked for:
-/// - amx: "avx512" for what its tiles do not multiply;
-/// - avx512bf16: "avx512" for all dtypes but bf16;
-/// - avx512vnni, made for caches of i8: "avx512";
-/// - avx2vnni and neondot, made for products: "avx2" and "neon".
-/// Over a cache of i8, avx512vnni also serves avx512bf16 where there are few queries, or queries that are not bf16.
+/// The name of the target whose kernels run attention on q, k and v of `dtype` when `target` is asked for: itself, or
+/// the first along its substitutes (target_list.cc) that serves the dtype. Over a cache of i8, what the substitute has
+/// for it also serves a target of bf16 where there are few queries, or queries that are not bf16.
 [[nodiscard]] std::string_view serving_target(std::string_view target, DType dtype);
 
 /// The loops of f32 products on a unit that multiplies bf16, where the chosen target has one; else null.
