@@ -128,6 +128,23 @@ FieldValue value_of(const Command& command, const FieldInfo& field, const std::s
   return field_value(field, text);
 }
 
+// A list that is given again is one list, in which each word may stand once.
+FieldValue list_of(const Command& command, const FieldInfo& field, std::span<const std::string> texts) {
+  FieldValue all = value_of(command, field, texts.front());
+  for (const std::string& text : texts.subspan(1)) {
+    const FieldValue more = value_of(command, field, text);
+    std::visit(
+        [&]<class Value>(Value& values) {
+          if constexpr (requires { values.insert(values.end(), values.begin(), values.end()); }) {
+            const Value& others = std::get<Value>(more);
+            values.insert(values.end(), others.begin(), others.end());
+          }
+        },
+        all);
+  }
+  return checked_value(field, std::move(all), texts.back());
+}
+
 }  // namespace
 
 void refuse_unknown_option(const std::string& command, std::span<const std::string> names, const std::string& word,
@@ -170,6 +187,10 @@ CommandLine read_command_line(const Command& command, std::span<const std::strin
     if (std::ranges::adjacent_find(texts, std::ranges::not_equal_to()) != texts.end() && is_flag(field)) {
       const std::string name = command.option_of(field.name);
       misuse(name, "one of " + name + " and " + option_named("no_" + field.name), "both");
+    }
+    if (is_list(field) && !texts.empty()) {
+      line.values.emplace_back(n, list_of(command, field, texts));
+      continue;
     }
     for (const std::string& text : texts) line.values.emplace_back(n, value_of(command, field, text));
   }

@@ -1,10 +1,12 @@
 // qkv: reads the command line, hands over to one command, and turns what it throws into a line and an exit code.
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -69,13 +71,23 @@ std::size_t end_of_own_words(const std::exception& error, const Refusal& refusal
   return is_of_path ? 0 : refusal.message.size();
 }
 
-// The user is told of options.
-std::string in_options(const Command* command, const std::exception& error) {
+// "--no-causal" for causal, where that is what was typed.
+std::optional<std::string> turned_off(const Command& command, const std::string& field,
+                                      std::span<const std::string> words) {
+  const std::string option = option_named("no_" + field);
+  const auto found = std::ranges::find(command.infos(), field, &FieldInfo::name);
+  const bool is_toggle = found != command.infos().end() && found->type == FieldType::toggle;
+  return is_toggle && std::ranges::find(words, option) != words.end() ? std::optional(option) : std::nullopt;
+}
+
+// The user is told of options, and of the one at fault as it was typed.
+std::string in_options(const Command* command, std::span<const std::string> words, const std::exception& error) {
   if (command == nullptr) return error.what();
   const Refusal refusal = refusal_of(error);
   const std::size_t end = end_of_own_words(error, refusal);
-  const std::string field = refusal.field.empty() ? "" : options_of(*command, refusal.field) + ": ";
-  return field + command->in_options(refusal.message.substr(0, end)) + refusal.message.substr(end);
+  const std::string own = command->in_options(refusal.message.substr(0, end)) + refusal.message.substr(end);
+  if (refusal.field.empty()) return own;
+  return turned_off(*command, refusal.field, words).value_or(options_of(*command, refusal.field)) + ": " + own;
 }
 
 // What qkv itself was asked for; nothing is an asking for help.
@@ -141,13 +153,13 @@ int run(std::span<const std::string> words) {
   } catch (const Cancelled&) {
     return report(command, "stopped; nothing was written", kInterrupted);
   } catch (const InvalidArgument& error) {
-    return report(command, in_options(command, error), kMisuse);
+    return report(command, in_options(command, words, error), kMisuse);
   } catch (const std::bad_alloc&) {
     return report(command, "there is not enough memory for this", kFailure);
   } catch (const std::filesystem::filesystem_error& error) {
     return report(command, "cannot read " + error.path1().string() + ": " + error.code().message(), kFailure);
   } catch (const std::exception& error) {
-    return report(command, in_options(command, error), kFailure);
+    return report(command, in_options(command, words, error), kFailure);
   }
 }
 

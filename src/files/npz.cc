@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/listed.h"
+#include "core/machine_memory.h"
 #include "files/file_kind.h"
 #include "files/npy_header.h"
 #include "qkv/npy.h"
@@ -65,10 +66,6 @@ zip_stat_t stat_of(zip_t* archive, zip_uint64_t index, const std::string& source
   return stat;
 }
 
-std::uint64_t memory_of_machine() {
-  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
-}
-
 // The size that the archive declares for the member, checked against the best ratio of deflate, 258 bytes for two bits,
 // and against memory.
 std::uint64_t declared_size(zip_t* archive, zip_uint64_t index, const std::string& source) {
@@ -81,9 +78,9 @@ std::uint64_t declared_size(zip_t* archive, zip_uint64_t index, const std::strin
     throw FileError(source, "declares " + std::to_string(stat.size) + " bytes, more than its " +
                                 std::to_string(stat.comp_size) + " compressed ones can hold");
   }
-  if (stat.size > memory_of_machine()) {
+  if (stat.size > core::machine_memory()) {
     throw FileError(source, "declares " + std::to_string(stat.size) + " bytes, more than the " +
-                                std::to_string(memory_of_machine()) + " bytes of memory of this machine");
+                                std::to_string(core::machine_memory()) + " bytes of memory of this machine");
   }
   return stat.size;
 }

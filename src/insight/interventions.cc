@@ -268,7 +268,7 @@ void Intervener::add_number(const SetNumber& number, Trace& trace) const {
   };
   require("head", *number.at.head, call.q.dim(1));
   require("place", number.place, whole.dim(2));
-  require("number", number.column, whole.dim(3));
+  require("column", number.column, whole.dim(3));
   const std::int64_t head = *number.at.head / (call.q.dim(1) / whole.dim(1));  // several may share a key and value
   Tensor set(whole.dtype(), whole.shape());
   set.set({0, head, number.place, number.column}, number.to);

@@ -9,6 +9,7 @@
 #include "files/place.h"
 #include "model/batch_form.h"
 #include "model/families/generation_file.h"
+#include "model/long_text.h"
 #include "model/mask_token.h"
 #include "model/require_finite.h"
 #include "qkv/image.h"
@@ -34,6 +35,21 @@ TextLengths lengths_of(const Model& model) {
           .source = model.traits().reads_source ? number("source_length") : 0,
           .image_side = number("image_side"),
           .patch_side = number("patch_side")};
+}
+
+// How many tokens of its reader's a text may have where there are learned positions, which a decoder has for its source
+// before its own. What is added to the reader's text does not count for the reader.
+std::optional<std::int64_t> most_tokens(const TextModel& model) {
+  const std::optional<std::int64_t> places = model.positions();
+  if (!places || !model.traits().reads_source) return places;
+  const std::int64_t added = model.has_task() && model.source_tokenizer().find("</s>") ? 1 : 0;
+  return config_number(model.model(), "source_length").value_or(*places) - added;
+}
+
+[[noreturn]] void refuse_length(std::int64_t most, const std::string& got) {
+  throw InvalidArgument(kTextModel, "text",
+                        "a text of at most " + std::to_string(most) + " tokens, for which there are learned positions",
+                        got);
 }
 
 void blank(Example& example) {
@@ -105,6 +121,10 @@ Example TextModel::example_of(std::string_view text, const ArgumentName& called)
 Example TextModel::example_of(std::string_view text) const {
   Example example;
   const Tokenizer& tokens = tokenizer();
+  if (const auto most = most_tokens(*this)) {
+    const auto seen = model_detail::seen_to_be_longer(reads_source() ? source_tokenizer() : tokens, text, *most);
+    if (seen) refuse_length(*most, *seen);
+  }
   const std::optional<std::int32_t> begin = tokens.find("<s>");
   if (reads_source()) {
     example.source = source_tokenizer().encode(text).ids;
@@ -127,21 +147,13 @@ Example TextModel::example_of(std::string_view text) const {
   return example;
 }
 
-// A decoder has its source's places before its own.
 void TextModel::require_places(const Example& example) const {
-  const std::optional<std::int64_t> places = positions();
-  if (!places) return;
+  const std::optional<std::int64_t> most = most_tokens(*this);
+  if (!most) return;
   const bool has_encoder = traits().reads_source;
-  const std::int64_t most = has_encoder ? config_number(model_, "source_length").value_or(*places) : *places;
-  const std::int64_t tokens = std::ssize(example.source) + (has_encoder ? 0 : std::ssize(example.tokens));
-  if (tokens <= most) return;
-  // What was added to the reader's text does not count for the reader.
-  const std::optional<std::int32_t> end = has_task() ? source_tokenizer().find("</s>") : std::nullopt;
-  const std::int64_t added = has_encoder && end ? 1 : 0;
-  throw InvalidArgument(
-      kTextModel, "text",
-      "a text of at most " + std::to_string(most - added) + " tokens, for which there are learned positions",
-      std::to_string(tokens - added) + " tokens");
+  const std::int64_t added = has_encoder && has_task() && source_tokenizer().find("</s>") ? 1 : 0;
+  const std::int64_t tokens = std::ssize(example.source) + (has_encoder ? 0 : std::ssize(example.tokens)) - added;
+  if (tokens > *most) refuse_length(*most, std::to_string(tokens) + " tokens");
 }
 
 Tensor TextModel::image_of(const TensorView& picture) const {

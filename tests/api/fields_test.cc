@@ -90,6 +90,35 @@ TEST(Fields, RefuseAWordTwiceInAList) {
             "request: results: expected each word once, got \"out\" twice");
 }
 
+TEST(Fields, RefuseAWholeNumberTwiceInAList) {
+  const FieldInfo numbers{.name = "n", .type = FieldType::wholes};
+  EXPECT_EQ(error_message<Error>([&] { (void)field_value(numbers, "8,12,8"); }),
+            "request: n: expected each number once, got 8 twice");
+  EXPECT_EQ(error_message<Error>([&] { (void)field_values({&numbers, 1}, R"({"n": [8, 12, 8]})"); }),
+            "request: n: expected each number once, got 8 twice");
+}
+
+TEST(Fields, NameTheFieldOfANumberThatNoTypeHoldsAndShowItAsItWasWritten) {
+  constexpr const char* kRange =
+      "request: scale: expected a number in the range of f64, up to 1.8e308 and down to 4.9e-324, got ";
+  EXPECT_EQ(refusal(R"({"q": "q.npy", "scale": 1e999})"), std::string(kRange) + "1e999");
+  EXPECT_EQ(refusal(R"({"scale": -1E+400, "row": 1})"), std::string(kRange) + "-1E+400");
+  EXPECT_EQ(refusal(R"({"scale": 1e-400})"), std::string(kRange) + "1e-400");
+  EXPECT_EQ(refusal(R"({"zebra": 1e999})"), "there is no field zebra");
+  EXPECT_EQ(refusal(R"({"row": {"a": [0, 1e999]}})"),
+            "request: row: expected a whole number from 0 to 1099511627776, got 1e999");
+  EXPECT_EQ(refusal(R"({"row": 1000000000000000000000000000000})"),
+            "request: row: expected a whole number from 0 to 1099511627776, got 1000000000000000000000000000000");
+  EXPECT_EQ(refusal(R"({"row": 4.0})"), "request: row: expected a whole number from 0 to 1099511627776, got 4.0");
+  EXPECT_EQ(refusal(R"({"seed": 18446744073709551616})"),
+            "request: seed: expected a whole number from 0 to 18446744073709551615, got 18446744073709551616");
+  EXPECT_EQ(refusal(R"({"row": [1.50, {"a": [], "b": [1e2, null, "x"]}, -3]})"),
+            "request: row: expected a whole number from 0 to 1099511627776, "
+            "got [1.50,{\"a\":[],\"b\":[1e2,null,\"x\"]},-3]");
+  EXPECT_EQ(refusal("1e999"),
+            "the request: expected JSON, got a number out of the range of f64, up to 1.8e308: '1e999'");
+}
+
 TEST(Fields, HintAtAFieldThatTheCommandCallsSoOrThatWasCalledSo) {
   EXPECT_EQ(refusal_of(analyze_fields(), R"({"line": "a"})"), "there is no field line; did you mean texts?");
   EXPECT_EQ(refusal_of(analyze_fields(), R"({"text": "a.txt"})"), "there is no field text; did you mean file?");
@@ -99,8 +128,6 @@ TEST(Fields, HintAtAFieldThatTheCommandCallsSoOrThatWasCalledSo) {
 TEST(Fields, SayWhereARequestIsNoJson) {
   EXPECT_THAT(refusal("{"), StartsWith("the request: expected JSON, got other text at line 1, column 2: "));
   EXPECT_THAT(refusal("{\"q\": \"q.npy\",\n \"row\": nul}"), HasSubstr("got other text at line 2, column 12: "));
-  EXPECT_EQ(refusal(R"({"scale": 1e400})"),
-            "the request: expected JSON, got a number out of the range of f64, up to 1.8e308: '1e400'");
   const std::string long_text(15'000'000, 'a');
   EXPECT_LT(refusal("{\"q\": \"" + long_text).size(), 400U);
   EXPECT_LT(refusal("[\"" + long_text + "\"]").size(), 400U);

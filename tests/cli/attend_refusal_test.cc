@@ -81,7 +81,7 @@ TEST_F(AttendRefusal, NumbersWithoutMeaning) {
   EXPECT_THAT(refusal(2, {"--scale", "many"}), HasSubstr("--scale"));
   EXPECT_THAT(refusal(2, {"--seed", "7"}), HasSubstr("--seed: expected --dropout beside it, got none"));
   EXPECT_THAT(refusal(2, {"--dropout", "0", "--seed", "7"}),
-              HasSubstr("--seed: expected --dropout above 0 beside it, got 0"));
+              HasSubstr("--seed: expected --dropout above 0 beside it, got a dropout of 0"));
   EXPECT_THAT(refusal(2, {"--stage", "raw"}), HasSubstr("--stage: expected scores among the --results, got out"));
   for (const std::string& seed : {std::string("99999999999999999999"), std::string("-3")}) {
     EXPECT_THAT(refusal(2, {"--dropout", ".5", "--seed", seed}),
@@ -129,6 +129,19 @@ TEST_F(AttendRefusal, WordsThatDoNotFit) {
 TEST_F(AttendRefusal, OptionsGivenTwice) {
   EXPECT_THAT(refusal(2, {"--lse", path("a.npy"), "--lse", path("b.npy")}),
               HasSubstr("qkv attend: --lse: expected it once, got it twice"));
+}
+
+TEST_F(AttendRefusal, AWordOfAListTwiceByWhateverWay) {
+  const std::string twice = "qkv attend: --results: expected each word once, got \"out\" twice\n";
+  EXPECT_EQ(refusal(2, {"--results", "out,lse,out"}), twice);
+  EXPECT_EQ(refusal(2, {"--results", "out", "--results", "out"}), twice);
+  EXPECT_EQ(refusal(2, {"--results", "lse,out", "--results=out"}), twice);
+}
+
+TEST_F(AttendRefusal, ASeedOfWhichNothingIsDrawn) {
+  EXPECT_EQ(
+      refusal(2, {"--seed", "7", "--dropout", "0"}),
+      "qkv attend: --seed: expected --dropout above 0 beside it, got a dropout of 0, for which nothing is drawn\n");
 }
 
 TEST_F(AttendRefusal, SizesThatCannotBeRead) {

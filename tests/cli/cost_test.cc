@@ -105,6 +105,14 @@ TEST(Cost, RefusesWhatHasNoMeaning) {
               HasSubstr("--to: expected more than --from, 9, got 9"));
 }
 
+TEST(Cost, NamesATurnedOffOptionAsItWasTyped) {
+  EXPECT_EQ(
+      run_qkv({"cost", "gpt2", "--no-causal", "--plot"}).err,
+      "qkv cost: --no-causal: expected it without --plot (the chart of memory does not change by it), got both\n");
+  EXPECT_THAT(run_qkv({"cost", "gpt2", "--tokens", "9", "--plot", "--no-causal"}).err,
+              StartsWith("qkv cost: --plot: "));
+}
+
 TEST(Cost, PlotsNoModelWhoseChartIsTheSame) {
   const auto plotted = [](std::vector<std::string> words, const std::string& of) {
     words.insert(words.begin(), "cost");

@@ -88,6 +88,29 @@ TEST(Options, HaveTheirBoundsInHelp) {
   EXPECT_GT(walked, 100);
 }
 
+TEST(Options, OfWordsOrWholeNumbersTakeEachOnce) {
+  std::int64_t lists = 0;
+  for (const Question& question : questions()) {
+    if (question.command.empty() || question.command.starts_with("view")) continue;
+    for (const FieldInfo& field : question.fields) {
+      const bool is_of_words = field.type == FieldType::texts && !field.words.empty();
+      if (!is_of_words && field.type != FieldType::wholes) continue;
+      ++lists;
+      std::string option = "--" + (field.option.empty() ? field.name : field.option);
+      std::ranges::replace(option, '_', '-');
+      const std::string one = is_of_words ? field.words.back() : "8";
+      std::string command = question.command;
+      Words words = {command.substr(0, command.find(' '))};
+      if (command.find(' ') != std::string::npos) words.push_back(command.substr(command.find(' ') + 1));
+      words.insert(words.end(), {option, one, option + "=" + one});
+      const std::string expected =
+          is_of_words ? "each word once, got \"" + one + "\" twice\n" : "each number once, got 8 twice\n";
+      EXPECT_EQ(run_qkv(words).err, "qkv " + command + ": " + option + ": expected " + expected);
+    }
+  }
+  EXPECT_GT(lists, 4);
+}
+
 TEST(Options, HaveHelpBoundsAndAnExample) {
   for (const DescribedOption& option : described_options()) {
     const std::string what = option.command + " " + option.name;

@@ -324,7 +324,7 @@ TEST(Intervener, RefusesWhatThereIsNot) {
               HasSubstr("cut: expected a key to be left for query 0, got 0, the last that it sees"));
   EXPECT_THAT(message({"set 1.4=q:0,0:1"}), HasSubstr("set: expected a head from 0 to 3, got 4"));
   EXPECT_THAT(message({"set 1.0=v:7,0:1"}), HasSubstr("set: expected a place from 0 to 6, got 7"));
-  EXPECT_THAT(message({"set 1.0=out:0,999:1"}), HasSubstr("set: expected a number from 0 to "));
+  EXPECT_THAT(message({"set 1.0=out:0,999:1"}), HasSubstr("set: expected a column from 0 to "));
   EXPECT_THAT(message({"patch blocks.1"}, &shorter),
               HasSubstr("from_text: expected a text of 7 tokens, as the one that is changed, got 4 tokens"));
   EXPECT_THAT(

@@ -81,7 +81,7 @@ void add_interventions(Fields<ChangeRequest>& fields, std::int64_t last_example)
   many("remove", &R::removed, "HEAD", "Gives zeros: 1.0 is head 0 of layer 1, 1.* every head of it");
   many("pattern", &R::patterns, "HEAD=HOW",
        "Its weights: uniform, previous, self, a key's number, or text: those on the other text (2.3=uniform)");
-  many("set", &R::numbers, "L.H=PART:PLACE,N:X", "A number of a head's q, k, v or out at a place: 1.0=k:2,5:0.7");
+  many("set", &R::numbers, "L.H=PART:PLACE,COLUMN:X", "A number of a head's q, k, v or out at a place: 1.0=k:2,5:0.7");
   many("cut", &R::cuts, "QUERY:KEY", "The query no longer sees the key (7:3), in one head: 1.0=7:3");
   many("patch", &R::patches, "NAME[@PLACE]",
        "A value of the other text: blocks.1, blocks.1@5, or of one head, blocks.1.attn.heads.0@5");

@@ -48,11 +48,10 @@ bool is_within(const FieldInfo& field, double number) {
   return is_above && is_below;
 }
 
-std::string as_shown(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 // What was typed, as a request in JSON would have it: numbers as they are, all else in quotes.
 std::string as_shown(std::string_view typed) {
-  return core::number_from<double>(typed) ? std::string(typed) : as_shown(Json(typed));
+  const bool is_number = core::number_from<double>(typed) || core::is_out_of_range<double>(typed);
+  return is_number ? std::string(typed) : Json(typed).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 template <class Number>
@@ -94,12 +93,17 @@ void require_ending(const FieldInfo& field, std::string_view path) {
   if (is_other) api_detail::refuse(field.name, "a name that ends in " + field.ending, fmt::format("\"{}\"", path));
 }
 
-// Of words of a list the second of the same does nothing.
+// Of words or whole numbers of a list the second of the same does nothing.
 void require_each_once(const FieldInfo& field, std::vector<std::string> words) {
   if (field.words.empty()) return;
   std::ranges::sort(words);
   const auto twice = std::ranges::adjacent_find(words);
   if (twice != words.end()) api_detail::refuse(field.name, "each word once", "\"" + *twice + "\" twice");
+}
+void require_each_once(const FieldInfo& field, std::vector<std::int64_t> wholes) {
+  std::ranges::sort(wholes);
+  const auto twice = std::ranges::adjacent_find(wholes);
+  if (twice != wholes.end()) api_detail::refuse(field.name, "each number once", fmt::format("{} twice", *twice));
 }
 
 void require_word(const FieldInfo& field, const std::string& text) {
@@ -109,10 +113,11 @@ void require_word(const FieldInfo& field, const std::string& text) {
 
 std::optional<FieldValue> typed(FieldType type, const Json& json);
 
-// One text for a list is what it is on the command line.
-std::optional<FieldValue> typed(const FieldInfo& field, const Json& json) {
+// One text for a list is what it is on the command line, as is a number, which a parser of JSON may round to 0.
+std::optional<FieldValue> typed(const FieldInfo& field, const Json& json, std::string_view written) {
   const bool is_list = field.type == FieldType::texts || field.type == FieldType::wholes;
   if (is_list && json.is_string()) return field_value(field, json.get<std::string>());
+  if (field.type == FieldType::number && json.is_number()) return finite_number_of(field, written);
   return typed(field.type, json);
 }
 
@@ -155,13 +160,21 @@ std::optional<FieldValue> typed(FieldType type, const Json& json) {
   __builtin_unreachable();
 }
 
-Json object_in(std::string_view json) {
+[[noreturn]] void refuse_too_large(const FieldInfo& field, std::string_view number) {
+  if (field.type == FieldType::number) static_cast<void>(finite_number_of(field, number));
+  api_detail::refuse(field.name, expected_of(field), number);
+}
+
+Json object_in(std::string_view json, std::span<const FieldInfo> fields, const files::WrittenObject& written) {
   Json object = Json::parse(json, nullptr, false);
+  if (object.is_discarded() && written.too_large && !written.members.empty()) {
+    refuse_too_large(fields[api_detail::index_of_field(fields, written.members.back().first)], *written.too_large);
+  }
   if (object.is_discarded()) throw Error("the request: expected JSON, got " + files::mistake_in_json(json));
   if (!object.is_object()) {
     throw Error(fmt::format("the request: expected an object of JSON, got {}", core::shortened(json)));
   }
-  if (const auto twice = files::key_there_twice(json)) throw InvalidArgument("request", *twice, "it once", "it twice");
+  if (written.twice) throw InvalidArgument("request", *written.twice, "it once", "it twice");
   return object;
 }
 
@@ -260,6 +273,7 @@ FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_v
   bool is_sound = true;
   if (const auto* wholes = std::get_if<std::vector<std::int64_t>>(&value)) {
     is_sound = std::ranges::all_of(*wholes, fits);
+    if (is_sound) require_each_once(field, *wholes);
   }
   if (const auto* whole = std::get_if<std::int64_t>(&value)) is_sound = fits(*whole);
   if (const auto* number = std::get_if<double>(&value)) is_sound = fits(*number);
@@ -303,7 +317,7 @@ FieldValue field_value(const FieldInfo& field, std::string_view text) {
       if (!field.words.empty()) return checked_value(field, list_in<std::string>(field, FieldType::text, text), text);
       return checked_value(field, std::vector{std::string(text)}, text);
     case FieldType::wholes:
-      return list_in<std::int64_t>(field, FieldType::whole, text);
+      return checked_value(field, list_in<std::int64_t>(field, FieldType::whole, text), text);
     case FieldType::size:
       if (const auto bytes = api_detail::size_from(text)) return checked_value(field, *bytes, as_shown(text));
       api_detail::refuse(field.name, expected_of(field), as_shown(text));
@@ -312,13 +326,14 @@ FieldValue field_value(const FieldInfo& field, std::string_view text) {
 }
 
 FieldValues field_values(std::span<const FieldInfo> fields, std::string_view json) {
-  const Json object = object_in(json);
+  const files::WrittenObject written = files::written_object(json);
+  const Json object = object_in(json, fields, written);
   FieldValues values;
-  for (const auto& [name, member] : object.items()) {
+  for (const auto& [name, shown] : written.members) {
     const std::size_t n = api_detail::index_of_field(fields, name);
+    const Json& member = object.at(name);
     if (member.is_null()) continue;
-    const std::string shown = as_shown(member);
-    auto value = typed(fields[n], member);
+    auto value = typed(fields[n], member, shown);
     if (!value) api_detail::refuse(fields[n].name, expected_of(fields[n]), shown);
     values.emplace_back(n, checked_value(fields[n], std::move(*value), shown));
   }

@@ -46,7 +46,8 @@ const Fields<LensRequest>& lens_fields() {
 
 LensReport found_lens(const LensRequest& request, const Saying& saying) {
   const OpenedModel model = open_model(request.model, saying);
-  if (request.of.text) api_detail::require_pass("text", *model, *request.of.text, api_detail::PassKeeps::layers);
+  constexpr auto kKept = api_detail::PassKeeps::layers_and_scores;
+  if (request.of.text) api_detail::require_pass("text", *model, *request.of.text, kKept);
   LensReport report = lens_report(*model, request.of);
   if (request.of.text) say_outside(*model, *request.of.text, saying);
   return report;

@@ -6,7 +6,9 @@
 #include <iterator>
 
 #include "api/fields/refuse.h"
+#include "core/machine_memory.h"
 #include "core/number_text.h"
+#include "model/long_text.h"
 
 namespace qkv::api_detail {
 namespace {
@@ -20,6 +22,19 @@ std::int64_t layers_of(const Model& model) {
     if (const auto scope = model.scope_of(site)) layers += scope->layers;
   }
   return layers;
+}
+
+// How many tokens' pass takes so many bytes.
+std::int64_t most_tokens(std::uint64_t bytes, const TextModel& model, PassKeeps keeps) {
+  return static_cast<std::int64_t>(bytes / std::max<std::uint64_t>(bytes_of_pass(model, 1, keeps), 1));
+}
+
+[[noreturn]] void refuse_pass(std::uint64_t bytes, std::string_view field, std::int64_t tokens,
+                              const std::string& got) {
+  refuse(
+      field,
+      fmt::format("at most about {} tokens, whose pass takes {:.1f} GB here", tokens, static_cast<double>(bytes) / 1e9),
+      got);
 }
 
 }  // namespace
@@ -50,24 +65,33 @@ void require_pass_within(std::uint64_t most, std::string_view field, const TextM
                          PassKeeps keeps) {
   const std::uint64_t bytes = bytes_of_pass(model, tokens, keeps);
   if (bytes <= most) return;
-  const double share = static_cast<double>(most) / static_cast<double>(bytes);
-  refuse(field,
-         fmt::format("at most about {} tokens, whose pass takes {:.1f} GB here",
-                     static_cast<std::int64_t>(share * static_cast<double>(tokens)), static_cast<double>(most) / 1e9),
-         fmt::format("{}, whose pass takes {:.1f} GB", tokens, static_cast<double>(bytes) / 1e9));
+  refuse_pass(most, field, most_tokens(most, model, keeps),
+              fmt::format("{}, whose pass takes {:.1f} GB", tokens, static_cast<double>(bytes) / 1e9));
 }
 
-void require_pass(std::string_view field, const TextModel& model, const std::string& text, PassKeeps keeps) {
-  if (answer_bounds().pass_bytes == kNoBounds.pass_bytes || model.lengths().image_side > 0) return;
+void require_pass(std::string_view field, const TextModel& model, const std::string& text, PassKeeps keeps,
+                  std::optional<std::int64_t> read_at_most) {
+  if (model.lengths().image_side > 0) return;
+  const bool is_bounded = answer_bounds().pass_bytes != kNoBounds.pass_bytes;
+  const std::uint64_t bytes = is_bounded ? answer_bounds().pass_bytes : core::machine_memory() / 2;
+  const std::int64_t most = most_tokens(bytes, model, keeps);
+  if (read_at_most && *read_at_most <= most) return;
+  // Few characters have more tokens than bytes, and none has many more: most texts need not be cut here.
+  constexpr std::int64_t kTokensOfByte = 8;
+  if (!is_bounded && std::ssize(text) <= most / kTokensOfByte) return;
+  const Tokenizer& reader = model.reads_source() ? model.source_tokenizer() : model.tokenizer();
+  const auto seen = of_field(field, [&] { return model_detail::seen_to_be_longer(reader, text, most); });
+  if (seen) refuse_pass(bytes, field, most, *seen);
   const Example example = model.example_of(text, {kRequest, field});
   const std::int64_t tokens = std::max(std::ssize(example.tokens), std::ssize(example.source));
-  require_pass_within(answer_bounds().pass_bytes, field, model, tokens, keeps);
+  require_pass_within(bytes, field, model, std::min(tokens, read_at_most.value_or(tokens)), keeps);
 }
 
-void require_passes(const Texts& texts, const TextModel& model, PassKeeps keeps) {
+void require_passes(const Texts& texts, const TextModel& model, PassKeeps keeps,
+                    std::optional<std::int64_t> read_at_most) {
   for (std::size_t n = 0; n < texts.texts.size(); ++n) {
     const std::string place = texts.place_of(fmt::format("texts[{}]", n)).value_or(texts.field);
-    require_pass(place, model, texts.texts[n], keeps);
+    require_pass(place, model, texts.texts[n], keeps, read_at_most);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,11 +43,13 @@ enum class PassKeeps : std::uint8_t { nothing, layers, layers_and_scores };
 void require_pass_within(std::uint64_t most, std::string_view field, const TextModel& model, std::int64_t tokens,
                          PassKeeps keeps = PassKeeps::layers_and_scores);
 
-/// The same of this thread's bounds and of a text as the model reads it. Does nothing where there are no bounds, and
-/// for a model that reads images.
-void require_pass(std::string_view field, const TextModel& model, const std::string& text, PassKeeps keeps);
+/// The same of this thread's bounds, or of half the machine's memory where there are none, and of a text as the model
+/// reads it, of which a pass is over `read_at_most` tokens. Does nothing for a model that reads images.
+void require_pass(std::string_view field, const TextModel& model, const std::string& text, PassKeeps keeps,
+                  std::optional<std::int64_t> read_at_most = std::nullopt);
 
 /// The same of each text, by its place.
-void require_passes(const Texts& texts, const TextModel& model, PassKeeps keeps);
+void require_passes(const Texts& texts, const TextModel& model, PassKeeps keeps,
+                    std::optional<std::int64_t> read_at_most = std::nullopt);
 
 }  // namespace qkv::api_detail

@@ -58,7 +58,9 @@ Tensor typed_as(const std::string& text, Tensor tensor, DType dtype) {
 
 void require_drawn_by_seed(const ProblemRequest& request) {
   const bool is_for_dropout_alone = request.seed && request.d_out != kDrawn;
-  if (is_for_dropout_alone && request.dropout == 0.0) refuse("seed", "`dropout` above 0 beside it", "0");
+  if (is_for_dropout_alone && request.dropout == 0.0) {
+    refuse("seed", "`dropout` above 0 beside it", "a dropout of 0, for which nothing is drawn");
+  }
 }
 
 // That of what comes from a file.

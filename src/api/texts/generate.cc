@@ -133,7 +133,7 @@ Writing writing_of(const GenerateRequest& request, const Given& given) {
     writing.cautions.push_back(
         fmt::format("its generation_config.json asks for what is not done here: {}", fmt::join(words, ", ")));
   }
-  api_detail::require_passes(writing.prompts, *writing.model, api_detail::PassKeeps::layers);
+  api_detail::require_passes(writing.prompts, *writing.model, api_detail::PassKeeps::layers, writing.model->window());
   return writing;
 }
 

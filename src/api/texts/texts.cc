@@ -250,7 +250,9 @@ EmbedReply embed(const EmbedRequest& request, const Saying& saying) {
   embed_fields().require_company(request);
   Texts given = given_texts(request.text, request.texts, request.file);
   const OpenedModel model = open_model(request.model, saying);
-  api_detail::require_passes(given, *model, api_detail::PassKeeps::nothing);
+  const bool is_cut = !model->traits().is_pair;
+  api_detail::require_passes(given, *model, api_detail::PassKeeps::nothing,
+                             is_cut ? embed_options_of(trained_model_path(request.model)).length : std::nullopt);
   EmbeddedTexts embedded =
       api_detail::of_places(given.places(), [&] { return embedded_by(request, *model, given.texts); });
   if (!embedded.longest) {  // which a text may have more tokens than
