@@ -89,6 +89,12 @@ Fields<Asked<ExplainFlags>> fields_of_explain() {
   Fields<ExplainFlags> own;
   own.add(explain_fields());
   own.info("numbers").needs = {"json"};
+  FieldInfo& all = own.info("all");  // what a text leaves out of a model
+  all.meaning =
+      "Of a model, in text alone, since its JSON has every step: the heads that show a pattern, too; `full`: every "
+      "head and step. Beside `query` or `why` every step";
+  std::erase(all.excludes, "model");
+  all.needs_one = {"model", "query", "why"};
   own.add(&ExplainFlags::prints, {.name = "print",
                                   .meaning = "Print the explanation, too",
                                   .needs_one = files,

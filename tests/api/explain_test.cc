@@ -10,6 +10,7 @@
 #include <set>
 
 #include "ask.h"
+#include "core/error_message.h"
 
 namespace qkv::explain_test {
 namespace {
@@ -177,6 +178,15 @@ TEST(ExplainQuestion, SendsAnImageOnceForAllWeightsOverIt) {
   EXPECT_GT(weighted, images.size());
   EXPECT_EQ(images[0]["dtype"], "u8");
   EXPECT_EQ(images[0]["shape"][2], 3);
+}
+
+TEST(ExplainQuestion, HasEveryStepOfAModelAndSaysSo) {
+  EXPECT_EQ(
+      error_message<InvalidArgument>([] { ask("explain", R"({"model": "induction", "text": "ab", "all": "full"})"); }),
+      "request: all: expected it without `model` (every step of a model is told), got both");
+  const auto all = std::ranges::find(explain_fields().infos(), std::string("all"), &FieldInfo::name);
+  EXPECT_THAT(company_of(explain_fields().infos(), *all, [](std::string_view name) { return std::string(name); }),
+              testing::HasSubstr("not beside model: every step of a model is told"));
 }
 
 }  // namespace

@@ -7,8 +7,11 @@
 #include <set>
 
 #include "ask.h"
+#include "core/error_message.h"
 #include "files/temporary_directory.h"
+#include "qkv/api/lens.h"
 #include "qkv/api/roles.h"
+#include "qkv/api/texts.h"
 #include "qkv/files.h"
 #include "qkv/png.h"
 
@@ -50,6 +53,40 @@ constexpr std::int64_t kLayersOfGpt = 4;
 
 // One that shows the text, and one for each layer, without each of its heads side by side.
 TEST(Passes, OfExplain) { EXPECT_EQ(passes_of("explain", of_text("gpt", "The cat sat")), 1 + kLayersOfGpt); }
+
+// Nor is the whole of it cut into tokens.
+TEST(Passes, OfATextThatNoModelHereReadsAreNone) {
+  const std::string endless(5'000'000, 'a');
+  const auto said = [&](const auto& asked) {
+    const std::int64_t before = passes_of_thread();
+    const std::string message = error_message<InvalidArgument>([&] { static_cast<void>(asked()); });
+    EXPECT_EQ(passes_of_thread(), before);
+    return message;
+  };
+  const auto lens = [&](const std::string& model) {
+    LensRequest request;
+    request.model = model;
+    request.of.text = endless;
+    return said([&] { return found_lens(request); });
+  };
+  EXPECT_EQ(lens("induction"),
+            "request: text: expected a text of at most 32 tokens, for which there are learned positions, got 5000000 "
+            "bytes, of which the first 4352 are 4352 tokens");
+  EXPECT_THAT(lens("gpt"), testing::MatchesRegex("request: text: expected at most about .* tokens, whose pass takes "
+                                                 ".* GB here, got 5000000.*"));
+  AnalyzeRequest analyze;
+  analyze.model = "gpt";
+  analyze.texts = {endless};
+  EXPECT_THAT(said([&] { return found_heads(analyze); }), testing::HasSubstr("texts: expected at most about "));
+  EmbedRequest embedding;
+  embedding.model = "gpt";
+  embedding.text = endless;
+  EXPECT_THAT(said([&] { return embed(embedding, {}); }), testing::HasSubstr("text: expected at most about "));
+  Studio studio;
+  EXPECT_THAT(
+      said([&] { return studio.ask("heads", of_text("gpt", endless).dump()); }),
+      testing::HasSubstr("at most 1024 tokens; longer texts are for the page Far, got 5000000 bytes, of which"));
+}
 
 // Whatever the pages Heads and Step ask of one text.
 TEST(Passes, OfAllQuestionsAboutATextsHeads) {

@@ -259,13 +259,11 @@ void add_trained(Fields<ExplainRequest>& fields) {
 
 void add_parts(Fields<ExplainRequest>& fields) {
   using R = ExplainRequest;
-  fields.add(&R::all,
-             {.name = "all",
-              .form = "full",
-              .meaning = "Of a model, in text: the heads that show a pattern, too; `full`: every head and step. Beside "
-                         "`query` or `why` every step",
-              .words = {"full"},
-              .alone = "known"});
+  fields.add(&R::all, {.name = "all",
+                       .form = "full",
+                       .meaning = "Beside `query` or `why` every step, too",
+                       .words = {"full"},
+                       .alone = "known"});
   fields.add(&R::steps, {.name = "step", .form = "STEPS", .meaning = "Only these: 7, 5-8, softmax, 3,softmax"});
   FieldInfo why{.name = "why",
                 .form = "KIND",

@@ -38,9 +38,6 @@ void keep_asked(Explanation& explanation, const ExplainRequest& request) {
 
 AnyReply answer(const ExplainRequest& request, const Given& given) {
   require_explain(request, given);
-  if (!request.model.empty() && given.has("all")) {
-    api_detail::refuse("all", "it without `model` (every step of a model is told)", "both");
-  }
   if (request.worked == "list") return any_reply(worked_examples());
   const bool in_numbers = request.numbers.value_or(true);
   const OpenedModel model = request.model.empty() ? nullptr : open_model(request.model);

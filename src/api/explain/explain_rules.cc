@@ -55,7 +55,8 @@ void api_detail::say_company(Fields<ExplainRequest>& fields) {
   fields.exclude({"step"}, {"all"}, "it has every step");
   fields.exclude({"all"}, {"worked"}, "an example is shown whole");
   fields.exclude({"step", "numbers"}, {"worked=list"}, "it names the examples and no more");
-  fields.info("all").needs_one = {"model", "query", "why"};
+  fields.exclude({"all"}, {"model"}, "every step of a model is told");
+  fields.info("all").needs_one = {"query", "why"};
 }
 
 api_detail::HeadPlace api_detail::head_place(const ExplainRequest& request) {

@@ -15,13 +15,22 @@
 #include "insight/asked_text.h"
 #include "insight/outcome.h"
 #include "insight/text_batch.h"
+#include "model/long_text.h"
 #include "qkv/explain/model.h"
 #include "qkv/insight/interventions.h"
 
 namespace qkv::api_detail {
 namespace {
 
-Example example_shown(const TextModel& trained, const ShownText& shown) {
+[[noreturn]] void refuse_tokens(const PassBounds& bounds, const std::string& got) {
+  refuse("text", fmt::format("at most {} tokens; longer texts are for the page Far", bounds.tokens), got);
+}
+
+Example example_shown(const TextModel& trained, const ShownText& shown, const PassBounds& bounds) {
+  const Tokenizer& reader = trained.reads_source() ? trained.source_tokenizer() : trained.tokenizer();
+  const auto seen =
+      of_field("text", [&] { return model_detail::seen_to_be_longer(reader, shown.text, bounds.tokens); });
+  if (seen) refuse_tokens(bounds, *seen);
   ModelQuestion question{.title = shown.model, .example = shown.example};
   if (!shown.text.empty()) question.text = shown.text;
   return shown_example(trained, question);
@@ -51,10 +60,7 @@ std::int64_t tokens_of(const HeadText& text) {
 }
 
 void require_within(const PassBounds& bounds, const TextModel& trained, std::int64_t tokens) {
-  if (tokens > bounds.tokens) {
-    refuse("text", fmt::format("at most {} tokens; longer texts are for the page Far", bounds.tokens),
-           std::to_string(tokens));
-  }
+  if (tokens > bounds.tokens) refuse_tokens(bounds, std::to_string(tokens));
   require_pass_within(bounds.bytes, "text", trained, tokens);
 }
 
@@ -62,7 +68,7 @@ void require_within(const PassBounds& bounds, const TextModel& trained, std::int
 
 ModelRun::ModelRun(std::shared_ptr<const TextModel> trained, const ShownText& shown, const PassBounds& bounds)
     : trained_(std::move(trained)),
-      example_(example_shown(*trained_, shown)),
+      example_(example_shown(*trained_, shown, bounds)),
       text_(insight::head_text_of(*trained_, example_)),
       trace_(std::vector<std::string>{}) {
   if (!shown.second.empty()) {
