@@ -328,6 +328,9 @@ def test_a_word_of_python_has_two_names():
         qkv.ask("cost", **asked, first=200, **{"from": 200})
 
 
+ENDLESS = "a" * 5_000_000
+
+
 def test_what_is_wrong_names_the_argument(tmp_path):
     for question, given, error, message in [
         ("costs", {}, ValueError, 'ask: question: expected one of about, .*, got "costs"; did you mean cost?'),
@@ -339,6 +342,10 @@ def test_what_is_wrong_names_the_argument(tmp_path):
         ("cost", {"gated": 1}, TypeError, "cost: gated: expected true or false, got 1"),
         ("cost", {}, ValueError, "cost: preset: expected one of transformer-base"),
         ("lens", {"text": "abc"}, ValueError, "lens: model: expected a value, got none"),
+        ("lens", {"model": "gpt", "text": ENDLESS}, ValueError, "lens: text: expected at most about .* got 5000000"),
+        ("lens", {"model": "induction", "text": ENDLESS}, ValueError, "of at most 32 tokens, .* got 5000000 bytes"),
+        ("attend", {"results": ["out", "out"]}, ValueError, 'attend: results: expected each word once, got "out"'),
+        ("cost", {"tokens": 10**30}, ValueError, "cost: tokens: expected a whole number .*, got 1" + "0" * 30),
         ("generate", {"model": "gpt", "top_p": float("nan")}, ValueError, "generate: top_p: expected a finite number"),
         ("analyze", {"model": "induction", "syntax": "english", "importance": 4}, ValueError, "expected it without `"),
         ("mask", {"mask": "cuasal"}, ValueError, "mask: mask: column 1"),
