@@ -360,5 +360,13 @@ TEST_F(ProbeCommand, LooksAtAModelsAttention) {
             "them\n");
 }
 
+TEST(ProbeOfAModel, RefusesAFileWhoseTextNoPassFits) {
+  const tests::TemporaryDirectory directory;
+  write_file(directory / "endless.txt", std::string(5'000'000, 'a'));
+  EXPECT_THAT(tests::run_qkv({"probe", "--model", "gpt", "--file", directory / "endless.txt", "--map", "4"}).err,
+              testing::MatchesRegex("qkv probe: --file: expected at most about .* tokens, whose pass takes .* GB here, "
+                                    "got 5000000.*"));
+}
+
 }  // namespace
 }  // namespace qkv::probe_test

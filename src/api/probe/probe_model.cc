@@ -28,8 +28,10 @@ using api_detail::refuse;
 Example example_for(const ProbeRequest& request, const TextModel& trained) {
   ModelQuestion question{.title = request.model, .example = request.example};
   if (!request.text.empty()) question.text = request.text;
-  if (!request.file.empty()) {
-    question.text = api_detail::text_of_file(request.file);
+  if (!request.file.empty()) question.text = api_detail::text_of_file(request.file);
+  if (question.text) {
+    const char* const field = request.file.empty() ? "text" : "file";
+    api_detail::require_pass(field, trained, *question.text, api_detail::PassKeeps::nothing);
   }
   if (!request.picture.empty()) {
     question.picture = decode_png(read_file(request.picture), request.picture);
@@ -70,7 +72,6 @@ void run_for_gradients(const TextModel& trained, const HeadText& text, const Bat
 ProbeInputs api_detail::load_model_inputs(const ProbeRequest& request, const ProbeChoice& choice) {
   const OpenedModel model = open_model(request.model);
   const TextModel& trained = *model;
-  if (!request.text.empty()) api_detail::require_pass("text", trained, request.text, api_detail::PassKeeps::nothing);
   const Example example = example_for(request, trained);
   const Batch batch = trained.batch_of(example);
   const HeadText text = insight::head_text_of(trained, example);
