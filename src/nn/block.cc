@@ -57,6 +57,10 @@ std::optional<Norm> norm_if(bool is_wanted, const BlockOptions& options, const I
   return is_wanted ? std::optional<Norm>(Norm(norm_of(options, dtype), init)) : std::nullopt;
 }
 
+Variable factors_if(bool is_wanted, const BlockOptions& options, const Init& init, DType dtype) {
+  return is_wanted ? init.constant({options.attention.d_model}, 1, dtype) : Variable();
+}
+
 }  // namespace
 
 std::string_view name_of(NormOrder order) noexcept {
@@ -81,12 +85,17 @@ TransformerBlock::TransformerBlock(const BlockOptions& options, const Init& init
       ln2_(norm_if(order_ != NormOrder::after && order_ != NormOrder::parallel_one, options, init, dtype)),
       attention_norm_(norm_if(has_norms_after(order_), options, init, dtype)),
       cross_norm_(norm_if(has_norms_after(order_) && cross_, options, init, dtype)),
-      feed_forward_norm_(norm_if(has_norms_after(order_), options, init, dtype)) {
+      feed_forward_norm_(norm_if(has_norms_after(order_), options, init, dtype)),
+      attention_scale_(factors_if(options.layer_scale, options, init, dtype)),
+      feed_forward_scale_(factors_if(options.layer_scale, options, init, dtype)) {
   if (!options.first_norm && order_ != NormOrder::pre) {
     throw InvalidArgument(kBlock, "first_norm", "true where norms do not stand before sublayers alone", "false");
   }
   if (is_parallel(order_) && cross_) {
     throw InvalidArgument(kBlock, "d_context", "none where sublayers are parallel", std::to_string(*options.d_context));
+  }
+  if (options.layer_scale && cross_) {
+    throw InvalidArgument(kBlock, "layer_scale", "false where there is cross-attention", "true");
   }
   if (options.attention.d_context && options.d_context) {
     throw InvalidArgument(kBlock, "attention.d_context", "none if d_context is given",
@@ -152,7 +161,11 @@ Variable TransformerBlock::with_residual(const Variable& x, const Variable& read
     return nn::named(name, [&] { return norm.forward(input); });
   };
   const auto added = [&](const Variable& out) { return residual_scale_ ? x + scale(out, *residual_scale_) : x + out; };
-  const auto inner = [&](const Variable& input) { return nn::named(place.name, [&] { return sublayer(input); }); };
+  const auto inner = [&](const Variable& input) {
+    const Variable out = nn::named(place.name, [&] { return sublayer(input); });
+    if (place.factor.empty()) return out;
+    return nn::named(place.scale_name, [&] { return out * cast(place.factor, out.dtype()); });
+  };
   if (order_ == NormOrder::post) {
     return normed(place.norm_name, *place.norm, nn::traced(place.sum_name, added(inner(read))));
   }
@@ -174,7 +187,9 @@ Variable TransformerBlock::compute(const Inputs& inputs, const BlockCall& call) 
   const bool is_shared = order_ == NormOrder::parallel_one;
   const Variable first = is_shared ? nn::named("ln1", [&] { return ln1_->forward(x); }) : x;
   const std::optional<Norm> none;
-  const Place at_attention{"ln1", is_shared ? none : ln1_, "attn", "attn_norm", attention_norm_, "resid_mid"};
+  const Variable unscaled;
+  const Place at_attention{"ln1",        is_shared ? none : ln1_, "attn",     "attn_norm", attention_norm_,
+                           "attn_scale", attention_scale_,        "resid_mid"};
   Variable state = with_residual(x, first, at_attention, [&](const Variable& input) {
     const bool reads_own = !attention_.options().d_context;
     const Variable out =
@@ -182,7 +197,7 @@ Variable TransformerBlock::compute(const Inputs& inputs, const BlockCall& call) 
     return dropped(out, call.dropout, 0);
   });
   if (cross_) {
-    const Place at_cross{"ln_cross", ln_cross_, "cross", "cross_norm", cross_norm_, "resid_cross"};
+    const Place at_cross{"ln_cross", ln_cross_, "cross", "cross_norm", cross_norm_, "", unscaled, "resid_cross"};
     state = with_residual(state, state, at_cross, [&](const Variable& input) {
       const Variable out = cross.cache != nullptr ? cross_->forward_remembered(input, cross)
                                                   : cross_->forward_cross(input, inputs.context, cross);
@@ -191,7 +206,14 @@ Variable TransformerBlock::compute(const Inputs& inputs, const BlockCall& call) 
   }
   // A post-norm block has its sum before the norm, and the norm's result is its output.
   const bool is_post = order_ == NormOrder::post;
-  const Place at_feed_forward{"ln2", ln2_, "ffn", "ffn_norm", feed_forward_norm_, is_post ? "resid_ffn" : "resid_post"};
+  const Place at_feed_forward{"ln2",
+                              ln2_,
+                              "ffn",
+                              "ffn_norm",
+                              feed_forward_norm_,
+                              "ffn_scale",
+                              feed_forward_scale_,
+                              is_post ? "resid_ffn" : "resid_post"};
   state = with_residual(state, is_parallel(order_) ? first : state, at_feed_forward, [&](const Variable& input) {
     return dropped(std::visit([&](const auto& layer) { return layer.forward(input); }, feed_forward_), call.dropout, 2);
   });
@@ -202,6 +224,7 @@ Parameters TransformerBlock::parameters() const {
   Parameters all;
   if (ln1_) append(all, "ln1", ln1_->parameters());
   append(all, "attn", attention_.parameters());
+  if (!attention_scale_.empty()) all.push_back({"attn_scale.weight", attention_scale_});
   if (attention_norm_) append(all, "attn_norm", attention_norm_->parameters());
   if (cross_) {
     if (ln_cross_) append(all, "ln_cross", ln_cross_->parameters());
@@ -210,6 +233,7 @@ Parameters TransformerBlock::parameters() const {
   if (cross_norm_) append(all, "cross_norm", cross_norm_->parameters());
   if (ln2_) append(all, "ln2", ln2_->parameters());
   append(all, "ffn", std::visit([](const auto& layer) { return layer.parameters(); }, feed_forward_));
+  if (!feed_forward_scale_.empty()) all.push_back({"ffn_scale.weight", feed_forward_scale_});
   if (feed_forward_norm_) append(all, "ffn_norm", feed_forward_norm_->parameters());
   return all;
 }

@@ -49,6 +49,8 @@ struct BlockOptions {
   double epsilon = 1e-5;
   std::optional<double> residual_scale = std::nullopt;  // of what each sublayer adds; default: 1
   bool first_norm = true;                               // ln1; without it the attention of `pre` reads x itself
+  // A learned factor of each number of what a sublayer gives, 1 at the start: CaiT (Touvron et al. 2021, section 2).
+  bool layer_scale = false;
 };
 
 /// What a block keeps for the backward pass.
@@ -79,8 +81,8 @@ struct BlockCall {
 
 /// Parameters: ln1.*, attn.*, then ln_cross.* and cross.* if it has cross-attention, ln2.*, ffn.*. With norms behind
 /// the sublayers (both, after): attn_norm.*, cross_norm.*, ffn_norm.*. With `after` there is no ln1, ln_cross or ln2,
-/// with `parallel_one` no ln2. A trace sees these parts, resid_pre (the input), resid_mid (after the self-attention),
-/// resid_cross, and resid_post (the output).
+/// with `parallel_one` no ln2. With layer_scale attn_scale.weight and ffn_scale.weight. A trace sees these parts,
+/// resid_pre (the input), resid_mid (after the self-attention), resid_cross, and resid_post (the output).
 class TransformerBlock {
  public:
   /// Draws attention, cross-attention and feed-forward in this order; norms start with weight 1 and bias 0. Throws
@@ -116,6 +118,8 @@ class TransformerBlock {
     const char* name;
     const char* after_name;
     const std::optional<Norm>& after;  // behind the sublayer; none where the order has no such norm
+    const char* scale_name;
+    const Variable& factor;  // of the sublayer's result; empty without
     const char* sum_name;
   };
 
@@ -136,6 +140,8 @@ class TransformerBlock {
   std::optional<Norm> attention_norm_;  // where norms stand behind the sublayers
   std::optional<Norm> cross_norm_;
   std::optional<Norm> feed_forward_norm_;
+  Variable attention_scale_;  // [d_model]; empty without layer_scale
+  Variable feed_forward_scale_;
 };
 
 }  // namespace qkv
