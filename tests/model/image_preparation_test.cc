@@ -88,6 +88,22 @@ TEST(PrepareImage, ReadsTheFirstConfigsOfClip) {
   EXPECT_EQ(preparation.deviation[2], 0.28);
 }
 
+TEST(PrepareImage, TakesWhatAKindDoesWhereTheFileDoesNotSay) {
+  const auto of = [](const std::string& words) {
+    return read_from("preprocessor_config.json", R"({"size": 7, "do_normalize": false, )" + words + "}");
+  };
+  for (const char* const type : {"ViTImageProcessor", "ViTFeatureExtractor", "ViTImageProcessorFast"}) {
+    const ImagePreparation vit = of(R"("feature_extractor_type": ")" + std::string(type) + "\"");
+    EXPECT_EQ(vit.filter, ResizeFilter::bilinear);
+    EXPECT_EQ(vit.size->height, 7);
+    EXPECT_FALSE(vit.crop.has_value());
+  }
+  const ImagePreparation bit = of(R"("image_processor_type": "BitImageProcessor", "crop_size": 5)");
+  EXPECT_EQ(bit.filter, ResizeFilter::bicubic);
+  EXPECT_EQ(bit.shortest_edge, 7);
+  EXPECT_EQ(bit.crop->height, 5);
+}
+
 TEST(PrepareImage, NamesWhatItCannotRead) {
   const auto message = [](const std::string& config) {
     try {
@@ -98,6 +114,12 @@ TEST(PrepareImage, NamesWhatItCannotRead) {
     return std::string("no error");
   };
   EXPECT_THAT(message(R"({"resample": 1})"), HasSubstr("resample: expected 2, bilinear, or 3, bicubic, got 1"));
+  EXPECT_THAT(message(R"({"image_processor_type": "ConvNextImageProcessor"})"),
+              HasSubstr("image_processor_type: expected one of BitImageProcessor, CLIPImageProcessor, "
+                        "SiglipImageProcessor, ViTImageProcessor, got \"ConvNextImageProcessor\""));
+  EXPECT_THAT(message(R"({"image_processor_type": "BitImageProcessor", "size": 4})"), HasSubstr("crop_size: expected"));
+  EXPECT_THAT(message(R"({"do_flip_channel_order": true})"), HasSubstr("do_flip_channel_order: expected false"));
+  EXPECT_THAT(message(R"({"do_grayscale": true})"), HasSubstr("do_grayscale: expected false"));
   EXPECT_THAT(message(R"({"do_pad": true})"), HasSubstr("do_pad: expected false, which is all that qkv computes"));
   EXPECT_THAT(message(R"({"size": {"shortest_edge": 4, "longest_edge": 9}})"), HasSubstr("size: longest_edge"));
   EXPECT_THAT(message(R"({"size": {"height": 4}})"), HasSubstr("size: width: expected a whole number"));

@@ -1,7 +1,9 @@
-// preprocessor_config.json: what is done to a picture, as the authors of CLIP and SigLIP say it.
+// preprocessor_config.json: what is done to a picture, as the authors of CLIP, SigLIP, ViT and DINOv2 say it.
 #include <algorithm>
 #include <filesystem>
 
+#include "core/found.h"
+#include "core/listed.h"
 #include "model/families/config_file.h"
 #include "qkv/model/image_preparation.h"
 
@@ -16,6 +18,41 @@ ConfigFile preparation_in(const std::string& folder) {
   return is_inside ? ConfigFile(all.string()).object("image_processor") : ConfigFile(own.string());
 }
 
+// What a kind of `transformers` does where the file does not say.
+struct Processor {
+  std::string_view type;
+  ResizeFilter filter;
+  bool is_square;  // what a size of one number means: both sides, else the shorter one
+  bool crops;
+};
+constexpr Processor kProcessors[] = {
+    {"BitImageProcessor", ResizeFilter::bicubic, false, true},
+    {"CLIPImageProcessor", ResizeFilter::bicubic, false, true},
+    {"SiglipImageProcessor", ResizeFilter::bicubic, true, false},
+    {"ViTImageProcessor", ResizeFilter::bilinear, true, false},
+};
+
+// "ViTFeatureExtractor", "ViTImageProcessorFast" -> "ViTImageProcessor".
+std::string today(std::string type) {
+  constexpr std::string_view kFormer = "FeatureExtractor";
+  for (const std::string_view end : {std::string_view("Fast"), std::string_view("Pil")}) {
+    if (type.ends_with(end)) type.resize(type.size() - end.size());
+  }
+  if (type.ends_with(kFormer)) type.replace(type.size() - kFormer.size(), kFormer.size(), "ImageProcessor");
+  return type;
+}
+
+// Of a file that names none what it has tells.
+Processor processor_in(const ConfigFile& config) {
+  for (const char* const word : {"image_processor_type", "feature_extractor_type"}) {
+    if (!config.has(word)) continue;
+    const auto* const found = core::found_in(kProcessors, today(config.text(word)), &Processor::type);
+    if (found == nullptr) config.refuse(word, "one of " + core::joined(kProcessors, &Processor::type));
+    return *found;
+  }
+  return {.type = {}, .filter = ResizeFilter::bicubic, .is_square = false, .crops = config.has("crop_size")};
+}
+
 std::int64_t side_in(const ConfigFile& config, std::string_view word) {
   if (config.integer(word) == 0) config.refuse(word, "1 or more pixels");
   return config.integer(word);
@@ -25,17 +62,22 @@ ImageSize size_in(const ConfigFile& size) {
   return {.height = side_in(size, "height"), .width = side_in(size, "width")};
 }
 
-ResizeFilter filter_in(const ConfigFile& config) {
+ResizeFilter filter_in(const ConfigFile& config, ResizeFilter usual) {
   constexpr std::int64_t kBilinear = 2;
   constexpr std::int64_t kBicubic = 3;
-  const std::int64_t number = config.integer("resample", kBicubic);
+  const std::int64_t number = config.integer("resample", usual == ResizeFilter::bicubic ? kBicubic : kBilinear);
   if (number != kBilinear && number != kBicubic) config.refuse("resample", "2, bilinear, or 3, bicubic");
   return number == kBilinear ? ResizeFilter::bilinear : ResizeFilter::bicubic;
 }
 
-void read_size(const ConfigFile& config, ImagePreparation& preparation) {
+void read_size(const ConfigFile& config, bool is_square, ImagePreparation& preparation) {
   if (!config.has_object("size")) {
-    preparation.shortest_edge = side_in(config, "size");
+    const std::int64_t side = side_in(config, "size");
+    if (is_square) {
+      preparation.size = {.height = side, .width = side};
+    } else {
+      preparation.shortest_edge = side;
+    }
     return;
   }
   const ConfigFile size = config.object("size");
@@ -69,10 +111,13 @@ namespace qkv {
 
 ImagePreparation read_image_preparation(const std::string& folder) {
   const families::ConfigFile config = families::preparation_in(folder);
-  ImagePreparation preparation{.filter = families::filter_in(config)};
+  const families::Processor processor = families::processor_in(config);
+  ImagePreparation preparation{.filter = families::filter_in(config, processor.filter)};
   config.require("do_pad", false);
-  if (config.flag("do_resize", true)) families::read_size(config, preparation);
-  if (config.flag("do_center_crop", config.has("crop_size"))) families::read_crop(config, preparation);
+  config.require("do_flip_channel_order", false);
+  config.require("do_grayscale", false);
+  if (config.flag("do_resize", true)) families::read_size(config, processor.is_square, preparation);
+  if (config.flag("do_center_crop", processor.crops)) families::read_crop(config, preparation);
   preparation.factor = config.flag("do_rescale", true) ? config.number("rescale_factor", 1.0 / 255) : 1;
   if (config.flag("do_normalize", true)) {
     preparation.mean = families::colours_in(config, "image_mean");
