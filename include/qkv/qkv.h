@@ -127,6 +127,7 @@
 #include "qkv/model/examples.h"
 #include "qkv/model/fill.h"
 #include "qkv/model/generate.h"
+#include "qkv/model/image_encoder.h"
 #include "qkv/model/image_preparation.h"
 #include "qkv/model/layer_choices.h"
 #include "qkv/model/match.h"

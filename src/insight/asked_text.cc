@@ -4,7 +4,9 @@
 
 namespace qkv::insight {
 
-bool is_writer(const TextModel& trained) { return !trained.traits().is_pair && !trained.labels_tokens(); }
+bool is_writer(const TextModel& trained) {
+  return !trained.traits().is_pair && !trained.traits().sees && !trained.labels_tokens();
+}
 
 // The examples of a sum do not hold its last token, nor need a model have a vector for its place.
 bool write_answer(const TextModel& trained, std::optional<std::int64_t> most, Example& example) {

@@ -200,7 +200,7 @@ std::string counted_texts(std::size_t count, std::string_view what) {
 
 HeadTexts head_texts(const TextModel& trained, std::span<const std::string> texts) {
   if (texts.empty()) throw InvalidArgument("head_texts", "texts", "one or more", "none");
-  if (trained.traits().reads_images && trained.traits().writes) {
+  if (trained.traits().reads_images && !trained.traits().is_pair) {
     throw InvalidArgument("head_texts", "texts", "none of a model that reads images",
                           std::string(name_of(trained.kind())) + " and " + counted_texts(texts.size(), "text"));
   }

@@ -58,8 +58,11 @@ Batch blank_batch(const BatchForm& form, std::span<const Example> examples) {
   if (form.has_source && form.layout == BatchLayout::apart) {
     batch.source = Tensor(DType::i64, {count, longest(examples, [](const Example& e) { return length(e.source); })});
   }
-  const std::int64_t side = form.lengths.image_side;
-  if (side > 0 && !examples.front().image.empty()) batch.images = Tensor(DType::f32, {count, 3, side, side});
+  const Tensor& image = examples.front().image;
+  if (form.lengths.image_side > 0 && !image.empty()) {
+    batch.images = Tensor(DType::f32, image.shape().inserted(0, count));
+    batch.patches = (image.dim(1) / form.lengths.patch_side) * (image.dim(2) / form.lengths.patch_side);
+  }
   return batch;
 }
 

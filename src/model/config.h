@@ -15,6 +15,7 @@
 #include "core/listed.h"
 #include "core/number_text.h"
 #include "qkv/model/encoder.h"
+#include "qkv/model/image_encoder.h"
 #include "qkv/model/layer_choices.h"
 #include "qkv/model/token_input.h"
 #include "qkv/model/two_tower.h"
@@ -41,6 +42,7 @@ inline constexpr std::array kImagePoolings = {ImagePooling::mean, ImagePooling::
 inline constexpr std::array kTextPoolings = {TextPooling::mean, TextPooling::last, TextPooling::end,
                                              TextPooling::highest};
 inline constexpr std::array kPairLosses = {PairLoss::softmax, PairLoss::sigmoid};
+inline constexpr std::array kClassesRead = {ClassesRead::class_token, ClassesRead::with_mean};
 inline constexpr std::array kExpertShares = {ExpertShares::of_chosen, ExpertShares::of_all, ExpertShares::in_turn,
                                              ExpertShares::sigmoid, ExpertShares::sigmoid_of_chosen};
 inline constexpr std::array kFeedForwards = {FeedForwardKind::plain, FeedForwardKind::gated, FeedForwardKind::limited};
@@ -104,6 +106,7 @@ class Read {
   void operator()(const char* word, ImagePooling& value) const { value = one_of(word, kImagePoolings); }
   void operator()(const char* word, TextPooling& value) const { value = one_of(word, kTextPoolings); }
   void operator()(const char* word, PairLoss& value) const { value = one_of(word, kPairLosses); }
+  void operator()(const char* word, ClassesRead& value) const { value = one_of(word, kClassesRead); }
   void operator()(const char* word, NormKind& value) const { value = one_of(word, kNorms); }
   void operator()(const char* word, FeedForwardKind& value) const { value = one_of(word, kFeedForwards); }
   void operator()(const char* word, ExpertShares& value) const { value = one_of(word, kExpertShares); }

@@ -11,6 +11,7 @@
 #include "model/kinds/decoder.h"
 #include "model/kinds/encoder.h"
 #include "model/kinds/encoder_decoder.h"
+#include "model/kinds/image_encoder.h"
 #include "model/kinds/two_tower.h"
 #include "model/next_token.h"
 #include "model/require_finite.h"
@@ -79,6 +80,14 @@ std::vector<std::string> model_kind_names() {
   return names;
 }
 
+std::vector<std::string> trained_kind_names() {
+  std::vector<std::string> names;
+  for (const KindTraits& traits : kTraits) {
+    if (!traits.sees) names.emplace_back(traits.name);
+  }
+  return names;
+}
+
 ModelKind model_kind_named(std::string_view name) {
   if (const auto* const found = core::found_in(kTraits, name, &KindTraits::name)) {
     return static_cast<ModelKind>(found - kTraits.data());
@@ -103,7 +112,14 @@ Parameters Model::parameters() const {
 
 std::vector<std::int32_t> Model::padded(std::vector<std::int32_t> tokens, std::string_view called) const {
   if (!tokenizers_.padding) return tokens;
-  const std::int64_t length = std::visit([](const auto& network) { return network.options().length; }, network_);
+  const std::int64_t length = std::visit(
+      []<class N>(const N& network) -> std::int64_t {
+        if constexpr (std::is_same_v<N, ImageEncoder>)
+          return 0;  // reads no text
+        else
+          return network.options().length;
+      },
+      network_);
   if (std::ssize(tokens) > length) {
     throw InvalidArgument("Model::padded", called, "at most " + std::to_string(length) + " tokens",
                           std::to_string(tokens.size()));

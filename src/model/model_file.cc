@@ -24,6 +24,7 @@ constexpr std::string_view kSourceTokenizer = "source_tokenizer";
 constexpr const char* kEnds = "writing.ends";  // "2,5"
 constexpr const char* kPadding = "reading.padding";
 constexpr const char* kChatTemplate = "reading.chat_template";
+constexpr std::string_view kClasses = "classes";               // "classes.0"
 constexpr std::string_view kSpecialTokens = "special_tokens";  // "special_tokens.eos_token"
 
 // For config.json, or a file beside it.
@@ -61,6 +62,15 @@ std::optional<std::int64_t> padding_in(const Words& metadata, std::int64_t vocab
   throw InvalidArgument("Model::open", kPadding, "a token", "\"" + found->second + "\"");
 }
 
+std::vector<std::string> classes_in(const Words& metadata) {
+  std::vector<std::string> classes;
+  const Words words = words_of(kClasses, metadata);
+  for (auto found = words.find("0"); found != words.end(); found = words.find(std::to_string(classes.size()))) {
+    classes.push_back(found->second);
+  }
+  return classes;
+}
+
 Model undrawn(const Safetensors& file) {
   const Words& metadata = file.metadata();
   ModelTokenizers tokenizers{.tokens = tokenizer_in(words_of(kTokenizer, metadata)),
@@ -70,6 +80,7 @@ Model undrawn(const Safetensors& file) {
     tokenizers.padding = padding_in(metadata, tokenizers.tokens->size());
   }
   if (metadata.contains(kChatTemplate)) tokenizers.chat_template = metadata.at(kChatTemplate);
+  tokenizers.classes = classes_in(metadata);
   tokenizers.special_tokens = words_of(kSpecialTokens, metadata);
   return {words_of(kModel, metadata), Init::undrawn(), DType::f32, std::move(tokenizers)};
 }
@@ -136,6 +147,9 @@ std::map<std::string, std::string> Model::metadata() const {
   }
   if (tokenizers_.padding) all[kPadding] = std::to_string(*tokenizers_.padding);
   if (!tokenizers_.chat_template.empty()) all[kChatTemplate] = tokenizers_.chat_template;
+  for (std::size_t n = 0; n < tokenizers_.classes.size(); ++n) {
+    all[std::string(kClasses) + "." + std::to_string(n)] = tokenizers_.classes[n];
+  }
   all.merge(words_under(kSpecialTokens, tokenizers_.special_tokens));
   if (tokenizers_.source) all.merge(words_under(kSourceTokenizer, tokenizers_.source->config()));
   return all;

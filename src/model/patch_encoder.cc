@@ -1,5 +1,8 @@
 #include "qkv/model/patch_encoder.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstring>
 #include <numbers>
 #include <string>
@@ -9,6 +12,7 @@
 #include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/dropout.h"
 #include "qkv/autograd/embedding.h"
+#include "qkv/autograd/matmul.h"
 #include "qkv/autograd/scope.h"
 #include "qkv/autograd/shape.h"
 
@@ -52,6 +56,9 @@ PatchEncoderOptions checked(const PatchEncoderOptions& options) {
   require(options.d_ff.value_or(1) > 0, "d_ff", "more than 0", options.d_ff.value_or(1));
   if (options.relative && options.class_token) {
     throw InvalidArgument(kPatchEncoder, "relative", "false with a class token", "true");
+  }
+  if (options.relative && options.resized_positions) {
+    throw InvalidArgument(kPatchEncoder, "relative", "false where positions are resized", "true");
   }
   return options;
 }
@@ -100,6 +107,38 @@ Variable with_class(const Variable& patches, const Variable& vector) {
   return concat({zeros + cast(vector, patches.dtype()), patches}, 1);
 }
 
+// What each place of `from` numbers counts at each of `to`: torch's bicubic, whose cubic has a = -3/4, between the
+// middles of places; beyond the ends stands the number at the end.
+Tensor cubic_shares(std::int64_t from, std::int64_t to, DType dtype) {
+  constexpr double kA = -0.75;
+  const auto near = [](double x) { return ((kA + 2) * x - (kA + 3)) * x * x + 1; };
+  const auto far = [](double x) { return ((kA * x - 5 * kA) * x + 8 * kA) * x - 4 * kA; };
+  Tensor shares(DType::f64, {to, from});
+  const double step = static_cast<double>(from) / static_cast<double>(to);
+  for (std::int64_t n = 0; n < to; ++n) {
+    const double place = (static_cast<double>(n) + 0.5) * step - 0.5;
+    const double first = std::floor(place);
+    const double past = place - first;
+    const std::array<double, 4> taps = {far(past + 1), near(past), near(1 - past), far(2 - past)};
+    for (std::int64_t tap = 0; tap < 4; ++tap) {
+      const std::int64_t at = std::clamp<std::int64_t>(static_cast<std::int64_t>(first) + tap - 1, 0, from - 1);
+      shares.set({n, at}, shares.at({n, at}) + taps[static_cast<std::size_t>(tap)]);
+    }
+  }
+  return shares.to(dtype);
+}
+
+// [side * side, width] as [side, side, width] with both sides resized -> [height * width, width].
+Variable resized_grid(const Variable& grid, std::int64_t side, ImageSize to) {
+  const std::int64_t width = grid.dim(1);
+  const Variable down(cubic_shares(side, to.height, grid.dtype()));
+  const Variable right(cubic_shares(side, to.width, grid.dtype()));
+  const Variable tall = reshape(matmul(down, reshape(grid, {side, side * width})), {to.height, side, width});
+  const Variable turned = reshape(permute(tall, {1, 0, 2}), {side, to.height * width});
+  const Variable wide = reshape(matmul(right, turned), {to.width, to.height, width});
+  return reshape(permute(wide, {1, 0, 2}), {to.height * to.width, width});
+}
+
 StackOptions stack_of(const PatchEncoderOptions& options) {
   StackOptions stack{.kind = StackKind::encoder, .layers = options.layers};
   stack.block.attention.d_model = options.d_model;
@@ -107,6 +146,11 @@ StackOptions stack_of(const PatchEncoderOptions& options) {
   stack.block.d_ff = options.d_ff;
   stack.block.activation = options.activation;
   stack.block.epsilon = options.epsilon;
+  stack.block.attention.bias = options.qkv_bias;
+  stack.block.attention.out_bias = true;
+  stack.block.feed_forward_bias = true;
+  stack.block.feed_forward = options.feed_forward;
+  stack.block.layer_scale = options.layer_scale;
   return stack;
 }
 
@@ -166,20 +210,46 @@ Variable PatchEncoder::relative_bias() const {
                  {1, options_.heads, options_.patches(), options_.patches()});
 }
 
-Variable PatchEncoder::embedded(const TensorView& images, const ModelCall& call) const {
+// The part of images that patches cover.
+TensorView PatchEncoder::covered(const TensorView& images) const {
+  const auto refuse = [&](const std::string& expected) {
+    throw InvalidArgument(kPatchEncoder, "images", expected,
+                          std::string(name_of(images.dtype())) + " " + images.shape().to_string());
+  };
+  const std::int64_t patch = options_.patch_side;
+  if (options_.resized_positions) {
+    const bool fits = images.dtype() == DType::f32 && images.rank() == 4 && images.dim(1) == kChannels &&
+                      images.dim(2) >= patch && images.dim(3) >= patch;
+    if (!fits) refuse("f32 [B, 3, H, W] with a patch of " + std::to_string(patch) + " pixels or more");
+    return images.slice(2, 0, images.dim(2) / patch * patch).slice(3, 0, images.dim(3) / patch * patch);
+  }
   const Shape expected{images.rank() > 0 ? images.dim(0) : 0, kChannels, options_.image_side, options_.image_side};
   if (images.dtype() != DType::f32 || !(images.shape() == expected)) {
     const std::string side = std::to_string(options_.image_side);
-    throw InvalidArgument(kPatchEncoder, "images", "f32 [B, 3, " + side + ", " + side + "]",
-                          std::string(name_of(images.dtype())) + " " + images.shape().to_string());
+    refuse("f32 [B, 3, " + side + ", " + side + "]");
   }
-  const DType computed = call.dtype_for(dtype());
   const std::int64_t side = options_.image_side - options_.margin;
-  const TensorView covered = images.slice(2, 0, side).slice(3, 0, side);
-  const Variable pixels = cast(Variable(patches_of(covered, options_.patch_side)), computed);
+  return images.slice(2, 0, side).slice(3, 0, side);
+}
+
+Variable PatchEncoder::positions_for(ImageSize patches) const {
+  const std::int64_t side = across(options_);
+  if (patches.height == side && patches.width == side) return positions_;
+  const std::int64_t before = options_.class_token ? 1 : 0;
+  const Variable grid = cast(slice(positions_, 0, before, options_.tokens()), ModelCall().dtype_for(dtype()));
+  const Variable resized = resized_grid(grid, side, patches);
+  if (before == 0) return resized;
+  return concat({cast(slice(positions_, 0, 0, before), resized.dtype()), resized}, 0);
+}
+
+Variable PatchEncoder::embedded(const TensorView& images, const ModelCall& call) const {
+  const TensorView read = covered(images);
+  const DType computed = call.dtype_for(dtype());
+  const Variable pixels = cast(Variable(patches_of(read, options_.patch_side)), computed);
   Variable x = nn::named("patch", [&] { return patch_.forward(pixels); });
   if (!class_.empty()) x = with_class(x, class_);
-  x = x + cast(positions_, computed);
+  const ImageSize patches{.height = read.dim(2) / options_.patch_side, .width = read.dim(3) / options_.patch_side};
+  x = x + cast(positions_for(patches), computed);
   if (input_norm_) x = nn::named("ln_input", [&] { return input_norm_->forward(x); });
   return call.dropout ? dropout(x, dropout_at(*call.dropout, 0)) : x;
 }

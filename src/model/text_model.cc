@@ -14,6 +14,7 @@
 #include "model/require_finite.h"
 #include "qkv/image.h"
 #include "qkv/softmax.h"
+#include "qkv/text/vocabulary.h"
 
 namespace qkv {
 namespace {
@@ -61,10 +62,14 @@ void blank(Example& example) {
 
 TextModel::TextModel(Model model, std::string path) : model_(std::move(model)), path_(std::move(path)) {
   const ModelTokenizers& tokenizers = model_.tokenizers();
+  learnt_.lengths = lengths_of(model_);
+  if (traits().sees) {
+    tokenizer_ = source_tokenizer_ = std::make_shared<Vocabulary>(std::vector<std::string>(), TextForm::words);
+    return;
+  }
   if (tokenizers.tokens == nullptr) throw FileError(path_, "expected a tokenizer with the model, got none");
   tokenizer_ = tokenizers.tokens;
   source_tokenizer_ = tokenizers.source ? tokenizers.source : tokenizers.tokens;
-  learnt_.lengths = lengths_of(model_);
 }
 
 TextModel::TextModel(Model model, std::string path, Learnt learnt)
@@ -163,7 +168,12 @@ Tensor TextModel::image_of(const TensorView& picture) const {
                           "one of kind " + std::string(name_of(kind())));
   }
   if (has_task()) return qkv::image_of(picture, side);
-  return prepare_image(picture, preparation()).reshape({3, side, side});
+  const Tensor prepared = prepare_image(picture, preparation());
+  const ImageEncoder* encoder = model_.parts().image_encoder;
+  if (encoder != nullptr && encoder->options().patches.resized_positions) {
+    return prepared.reshape({3, prepared.dim(2), prepared.dim(3)});
+  }
+  return prepared.reshape({3, side, side});
 }
 
 Tensor TextModel::colours_of(const TensorView& image) const {

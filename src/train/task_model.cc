@@ -13,6 +13,7 @@ void require_fit(const KindTraits& kind, const Task& task) {
                           task.info().name);
   };
   require(!kind.goes_on || task.lengths().image_side == 0, "a task without images");
+  require(!kind.sees, "a task of classes of images, of which there is none,");
   require(!kind.reads_images || task.lengths().image_side > 0, "a task with images");
   require(!kind.reads_source || task.lengths().source > 0, "a task with a source");
   // If the next token were asked for, a model that sees the whole text would read it.

@@ -197,11 +197,11 @@ TEST(Folder, NamesWhatItsConfigLacksOrHasNoMeaningFor) {
       Folder(R"({"model_type": "mamba"})").error(),
       HasSubstr("config.json: model_type: expected one of the families "
                 "albert, bart, bert, bloom, camembert, clip, cohere, cohere2, deberta-v2, deepseek_v2, "
-                "deepseek_v3, distilbert, "
+                "deepseek_v3, dinov2, distilbert, "
                 "electra, falcon, gemma, gemma2, gemma3_text, glm, glm4, glm4_moe, gpt2, gpt_bigcode, gpt_neo, "
                 "gpt_neox, gpt_oss, gptj, granite, granitemoe, llama, marian, mbart, mistral, mixtral, "
                 "modernbert, mpnet, mpt, mt5, nomic_bert, olmo2, olmoe, opt, phi, phi3, phimoe, qwen2, qwen2_moe,"
-                " qwen3, qwen3_moe, roberta, siglip, smollm3, stablelm, starcoder2, t5, xlm-roberta; no "
+                " qwen3, qwen3_moe, roberta, siglip, smollm3, stablelm, starcoder2, t5, vit, xlm-roberta; no "
                 "family is near: its layers keep a state in place of attention, got \"mamba\""));
   EXPECT_THAT(Folder("{\"model_type\": ").error(),
               HasSubstr("config.json: expected JSON, got other text at line 1, column 16"));

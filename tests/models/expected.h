@@ -30,7 +30,8 @@ inline double largest_difference(const TensorView& a, const TensorView& b) {
 // What the model read.
 class Inputs {
  public:
-  explicit Inputs(const Safetensors& file) : ids_(file.load("ids")) {
+  explicit Inputs(const Safetensors& file) {
+    if (file.contains("ids")) ids_ = file.load("ids");
     if (file.contains("types")) types_ = file.load("types");
     if (file.contains("images")) images_ = file.load("images");
     if (!file.contains("source")) return;

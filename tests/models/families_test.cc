@@ -53,19 +53,43 @@ TEST_P(Families, HaveTheHiddenStatesAndAttentionOfEachLayer) {
       expect_site(trace, wanted, {tower, tower + "hidden.", tower + "weights.", "attn", false});
     }
   } else {
-    expect_site(trace, wanted, {"", "hidden.", "weights."});
+    expect_site(trace, wanted, {"", "hidden.", "weights.", "attn", model.kind() != kind_of<ImageEncoder>});
   }
 }
 
 TEST_P(Families, EmbedImagesAndTextsAlike) {
   const Safetensors wanted = expected();
-  if (!wanted.contains("images")) GTEST_SKIP() << "it has one tower";
+  if (!wanted.contains("image_embeddings")) GTEST_SKIP() << "it has one tower";
   const Model model = Model::open(folder());
   const auto& towers = std::get<TwoTower>(model.network());
   const Variable images = towers.embed_images(wanted.load("images"));
   const Tensor ids = wanted.load("ids");
   EXPECT_LT(largest_difference(images.value(), wanted.load("image_embeddings")), kNear);
   EXPECT_LT(largest_difference(towers.embed_texts({.ids = ids}).value(), wanted.load("text_embeddings")), kNear);
+}
+
+TEST_P(Families, TellTheSameClassesOfImages) {
+  const Safetensors wanted = expected();
+  const Model model = Model::open(folder());
+  if (model.kind() != kind_of<ImageEncoder>) GTEST_SKIP() << "it does not read images alone";
+  const auto& encoder = std::get<ImageEncoder>(model.network());
+  const Tensor images = wanted.load("images");
+  EXPECT_EQ(encoder.options().classes > 0, wanted.contains("class_scores"));
+  EXPECT_EQ(encoder.options().patches.resized_positions, wanted.contains("other_images"));
+  if (wanted.contains("last")) {
+    EXPECT_LT(largest_difference(encoder.states(images).value(), wanted.load("last")), kNear);
+  }
+  if (wanted.contains("class_scores")) {
+    EXPECT_LT(largest_difference(encoder.class_scores(images).value(), wanted.load("class_scores")), kNear);
+  }
+  if (!wanted.contains("other_images")) return;
+  const Tensor others = wanted.load("other_images");
+  Trace trace({"*.resid_pre", "*ln_final", "*.resid_post", "*.attn.weights", "classes"});
+  model.run({.ids = {}, .images = others}, trace);
+  expect_site(trace, wanted, {"", "other.hidden.", "other.weights.", "attn", false});
+  if (wanted.contains("other.class_scores")) {
+    EXPECT_LT(largest_difference(trace["classes"], wanted.load("other.class_scores")), kNear);
+  }
 }
 
 TEST_P(Families, WriteTheSameText) {
@@ -99,6 +123,9 @@ TEST_P(Families, HaveTheGradientOfEachParameter) {
   const Inputs inputs(wanted);
   if (const auto* towers = std::get_if<TwoTower>(&model.network())) {
     backward(towers->loss(inputs.all().images, {.ids = inputs.all().ids}));
+  } else if (model.kind() == kind_of<ImageEncoder>) {
+    const Tensor images = wanted.load(wanted.contains("other_images") ? "other_images" : "images");
+    backward(model.loss({.ids = {}, .images = images}, wanted.load("classes")));
   } else {
     backward(cross_entropy(model.forward(inputs.all()), wanted.load("targets")));
   }
@@ -146,8 +173,9 @@ TEST_P(Families, ComeBackFromAFileOfOurs) {
   const Model again = Model::open(path);
   const Inputs inputs(expected());
   EXPECT_EQ(again.config(), model.config());
-  Trace left({"*.resid_post", "*logits"});
-  Trace right({"*.resid_post", "*logits"});
+  EXPECT_EQ(again.tokenizers().classes, model.tokenizers().classes);
+  Trace left({"*.resid_post", "*logits", "classes"});
+  Trace right({"*.resid_post", "*logits", "classes"});
   model.run(inputs.all(), left);
   again.run(inputs.all(), right);
   ASSERT_EQ(left.names(), right.names());

@@ -5,7 +5,8 @@ first block reads) to hidden.N (after the last block and its norm), weights.0 to
 and greedy [B, 64], the ids that it writes after `ids`, and beams [B, 16], those of four beams up to the end 7; types [B, T]
 where it tells texts apart. A model without a head has no logits. Encoder-decoders also have source [B, S], lengths [B], source.hidden.*, source.weights.*, cross.* [B, H,
 T, S], and write from their own start. Two towers have images [I, 3, side, side], image.hidden.*, image.weights.*, those
-of `text`, image_embeddings and text_embeddings, and logits [I, T] of all pairs. One of f32 with logits has a folder
+of `text`, image_embeddings and text_embeddings, and logits [I, T] of all pairs. Encoders of images alone have images,
+hidden.*, weights.*, class_scores [I, classes] and classes [I], and other_images of another shape, with other.*. One of f32 with logits has a folder
 `gradients`: the same model with the gradient of the mean cross-entropy of `logits` and `targets` [B, T], or of the loss
 of pairs, in place of each weight. clip-pairs and siglip-pairs have expected-pairs.safetensors: pictures, and the scores and
 probabilities of captions. Sizes are odd, and each model has another option of its config; `-old` ones have it
@@ -23,7 +24,7 @@ import tokenizers
 import torch
 import transformers as t
 from safetensors.torch import load_file, save_file
-from model_list import AUTHORS, BY_ITS_CONFIG, MODELS, OLD, TWICE
+from model_list import AUTHORS, BY_ITS_CONFIG, MODELS, OLD, OWN_NAMES, TWICE
 from transformers.integrations.mxfp4 import convert_moe_packed_tensors
 from small_models import BART, END, IMAGE_TOWER, TEXT_TOWER, VOCABULARY, clip, siglip
 
@@ -171,6 +172,29 @@ def expected_of_towers(model, ids):
     return tensors, lambda: model(**read, return_loss=True).loss
 
 
+def expected_of_images(model):
+    """Of an encoder of images alone; one that resizes its positions reads images of another shape, too."""
+    side = model.config.image_size
+    images = torch.randn(2, 3, side, side)
+    asked = {"output_hidden_states": True, "output_attentions": True}
+    found = model(images, **asked)
+    tensors = {"images": images}
+    tensors |= numbered("hidden", found.hidden_states) | numbered("weights", found.attentions)
+    if "last_hidden_state" in found:
+        tensors["last"] = found.last_hidden_state
+    if isinstance(model, t.Dinov2PreTrainedModel):
+        tensors["other_images"] = torch.randn(2, 3, 32, 27)
+        other = model(tensors["other_images"], **asked)
+        tensors |= numbered("other.hidden", other.hidden_states) | numbered("other.weights", other.attentions)
+    if "logits" not in found:
+        return tensors, None
+    tensors |= {"class_scores": found.logits, "classes": torch.randint(0, found.logits.shape[-1], (len(images),))}
+    if "other_images" in tensors:
+        tensors["other.class_scores"] = other.logits
+    read = tensors.get("other_images", images)
+    return tensors, lambda: torch.nn.functional.cross_entropy(model(read).logits, tensors["classes"])
+
+
 def save_gradients(model, folder, loss):
     bias = getattr(model, "final_logits_bias", None)  # a buffer, which is a parameter in qkv
     if bias is not None:
@@ -292,9 +316,9 @@ def main():
         folder = pathlib.Path(sys.argv[1], name)
         folder.mkdir(parents=True, exist_ok=True)
         made = shaken(make())
-        # NomicBERT has the names of its authors, and others of its own.
+        # Some have the names of their authors, and others of their own.
         sizes = {"max_shard_size": "20KB" if name.endswith("shards") else "5GB"}
-        made.save_pretrained(folder, **sizes, save_original_format=name != "nomic_bert-own")
+        made.save_pretrained(folder, **sizes, save_original_format=name not in OWN_NAMES)
         if name in OLD:
             in_old_words(folder / "config.json", OLD[name])
         if name.endswith("gamma"):
@@ -307,13 +331,16 @@ def main():
         model = model.float()  # as qkv computes for weights of 16 bits
         has_towers = hasattr(model, "vision_model")
         is_both = model.config.is_encoder_decoder
-        ask = expected_of_towers if has_towers else expected_of_both if is_both else expected_of_one
-        tensors, loss = ask(model, torch.randint(6, VOCABULARY, SHAPE))
+        if model.main_input_name == "pixel_values" and not has_towers:
+            tensors, loss = expected_of_images(model)
+        else:
+            ask = expected_of_towers if has_towers else expected_of_both if is_both else expected_of_one
+            tensors, loss = ask(model, torch.randint(6, VOCABULARY, SHAPE))
         if packed:
             save_file(packed, folder / "model.safetensors", metadata={"format": "pt"})
         if name in AUTHORS:
             in_old_words(folder / "config.json", AUTHORS[name])
-        if is_f32 and (has_towers or "logits" in tensors) and name not in TWICE:
+        if is_f32 and (has_towers or "logits" in tensors or "classes" in tensors) and name not in TWICE:
             save_gradients(model, folder, loss)
         save_expected(tensors, folder)
         print(name, flush=True)

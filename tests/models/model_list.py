@@ -16,6 +16,7 @@ from small_models import (
     deberta,
     deepseek_v2,
     deepseek_v3,
+    dinov2,
     distilbert,
     electra,
     falcon,
@@ -63,6 +64,7 @@ from small_models import (
     starcoder2,
     t5,
     t5_untied,
+    vit,
 )
 
 # Of the four pairs of numbers of a head that turn in texts of either length.
@@ -97,6 +99,16 @@ MODELS = {
     "siglip": lambda: siglip(),
     "siglip-relu": lambda: siglip({"hidden_act": "relu", "layer_norm_eps": 1e-3}, {"hidden_act": "gelu"}),
     "siglip-bf16": lambda: siglip().to(torch.bfloat16),
+    "vit": lambda: vit(num_labels=7),
+    "vit-states": lambda: vit(t.ViTModel, hidden_act="gelu_new", layer_norm_eps=1e-3),
+    "vit-unbiased": lambda: vit(qkv_bias=False, hidden_act="relu", num_labels=3),
+    "vit-own": lambda: vit(num_labels=3, image_size=24),
+    "vit-bf16": lambda: vit(num_labels=3).to(torch.bfloat16),
+    "dinov2": lambda: dinov2(num_labels=7),
+    "dinov2-states": lambda: dinov2(t.Dinov2Model, hidden_act="gelu_new", layer_norm_eps=1e-3, use_mask_token=False),
+    "dinov2-unbiased": lambda: dinov2(qkv_bias=False, hidden_act="relu", num_labels=3),
+    "dinov2-gated": lambda: dinov2(use_swiglu_ffn=True, num_labels=3),
+    "dinov2-own": lambda: dinov2(use_swiglu_ffn=True, num_labels=3),
     "distilbert": lambda: distilbert(),
     "distilbert-names": lambda: distilbert(),
     "distilbert-untied": lambda: distilbert(tie_word_embeddings=False),
@@ -480,3 +492,6 @@ AUTHORS = {
 # Their table of tokens is also the output map, but not scaled: two parameters in qkv, so that gradients differ. Or they
 # have three tables, of which one is of no use and so has no gradient.
 TWICE = {"t5-tied", "bart-scaled"}
+
+# Saved with the names that `transformers` has inside, not those of the authors.
+OWN_NAMES = {"dinov2-own", "nomic_bert-own", "vit-own"}

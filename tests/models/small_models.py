@@ -384,3 +384,14 @@ def clip(text=None, image=None):
 def siglip(text=None, image=None):
     text = {**TEXT_TOWER, "projection_size": 60, **(text or {})}
     return t.SiglipModel(t.SiglipConfig(text_config=text, vision_config={**IMAGE_TOWER, **(image or {})}))
+
+
+def vit(kind=None, **options):
+    size = {**IMAGE_TOWER, "layer_norm_eps": 1e-5, **options}
+    return (kind or t.ViTForImageClassification)(t.ViTConfig(**size))
+
+
+def dinov2(kind=None, **options):
+    size = {**IMAGE_TOWER, "mlp_ratio": 3, **options}
+    del size["intermediate_size"]
+    return (kind or t.Dinov2ForImageClassification)(t.Dinov2Config(**size))

@@ -92,6 +92,9 @@ TEST(MakeTaskModel, RefusesATaskThatItCannotRead) {
             "make_task_model: model: expected a task with images for a model of kind captioner, got copy");
   EXPECT_EQ(message(kind_of<TwoTower>, "copy"),
             "make_task_model: model: expected a task with images for a model of kind two-tower, got copy");
+  EXPECT_EQ(message(kind_of<ImageEncoder>, "shapes"),
+            "make_task_model: model: expected a task of classes of images, of which there is none, for a model of kind "
+            "image-encoder, got shapes");
 }
 
 struct KindOnTask {

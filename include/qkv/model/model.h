@@ -15,6 +15,7 @@
 #include "qkv/model/captioner.h"
 #include "qkv/model/encoder.h"
 #include "qkv/model/encoder_decoder.h"
+#include "qkv/model/image_encoder.h"
 #include "qkv/model/model_kind.h"
 #include "qkv/model/two_tower.h"
 #include "qkv/safetensors.h"
@@ -29,7 +30,7 @@ struct ModelInput {
   TensorView types = {};                          // i64 [B, T]: of an encoder with token types; none: all 0
   TensorView source = {};                         // i64 [B, S]: of an encoder-decoder
   std::vector<std::int64_t> source_lengths = {};  // likewise of source
-  TensorView images = {};                         // f32 [B, 3, side, side]: of a captioner and of two towers
+  TensorView images = {};                         // f32 [B, 3, side, side]: of a captioner, two towers and images alone
 };
 
 /// What cuts the texts that a model reads and writes; null where its file has none.
@@ -40,6 +41,7 @@ struct ModelTokenizers {
   // What fills each text up to the model's length, where the model reads that too (SigLIP); none elsewhere.
   std::optional<std::int64_t> padding = std::nullopt;
   std::string chat_template = {};  // of messages, in Jinja, as the model's authors wrote it; empty where there is none
+  std::vector<std::string> classes = {};                   // what an image encoder calls those that it tells apart
   std::map<std::string, std::string> special_tokens = {};  // as that template calls them: {"eos_token", "<|im_end|>"}
 };
 
@@ -59,6 +61,7 @@ struct NetworkParts {
   const Decoder* decoder = nullptr;  // what says tokens, one after the other
   const Captioner* captioner = nullptr;
   const TwoTower* towers = nullptr;
+  const ImageEncoder* image_encoder = nullptr;
 };
 
 class Model {
@@ -68,7 +71,8 @@ class Model {
                                Encoder,         // one text; every token sees all
                                EncoderDecoder,  // a source, and tokens that attend to it
                                Captioner,       // an image, and tokens that attend to its patches
-                               TwoTower>;       // an image and a text, each with an encoder
+                               TwoTower,        // an image and a text, each with an encoder
+                               ImageEncoder>;   // an image alone
 
   explicit Model(Network network, ModelTokenizers tokenizers = {});
   /// The network of a config. Throws InvalidArgument naming the word that is missing or has no meaning.
@@ -116,19 +120,22 @@ class Model {
   [[nodiscard]] std::int64_t parameter_count() const;
   /// That the model computes in where a call says nothing else: f64 for parameters of f64, f32 for all others.
   [[nodiscard]] DType dtype() const;
-  /// Whether forward() gives scores of tokens: of all but two towers and models that give states alone.
+  /// Whether forward() gives scores of tokens: of all but two towers, image encoders and models that
+  /// give states alone.
   [[nodiscard]] bool scores_tokens() const;
 
   /// Scores [B, T, vocabulary] in call.dtype: of the token after each, or of an encoder at each place. Throws
   /// InvalidArgument unless scores_tokens(), and as the network does.
   [[nodiscard]] Variable forward(const ModelInput& input, const ModelCall& call = {}) const;
-  /// The last states [B, T, d_model] in call.dtype, of an encoder or a decoder, as their hidden() gives them. Throws
-  /// InvalidArgument for the other kinds, and as the network does.
+  /// The last states [B, T, d_model] in call.dtype, of an encoder or a decoder, as their hidden() gives them, or of an
+  /// image encoder. Throws InvalidArgument for the other kinds, and as the network does.
   [[nodiscard]] Variable states(const ModelInput& input, const ModelCall& call = {}) const;
   /// What the model gives for an input: scores if scores_tokens(), else states; of two towers the vector
-  /// [B, d_embedding] of the images, or of the texts where there are no images.
+  /// [B, d_embedding] of the images, or of the texts where there are no images; of an image encoder with classes their
+  /// scores [B, classes].
   [[nodiscard]] Variable result(const ModelInput& input, const ModelCall& call = {}) const;
-  /// Of rank 0: the mean cross-entropy of the targets, i64 [B, T]; of two towers their contrastive loss.
+  /// Of rank 0: the mean cross-entropy of the targets, i64 [B, T]; of two towers their contrastive loss; of
+  /// an image encoder the targets are classes, i64 [B].
   [[nodiscard]] Variable loss(const ModelInput& input, const TensorView& targets, const ModelCall& call = {}) const;
   /// The scores [B, T, vocabulary] that a residual stream [B, T, d_model] would give as the output of the last block of
   /// what says tokens: its last norm, head and output map. A trace sees them by their names in forward(). Throws

@@ -20,13 +20,16 @@ struct KindTraits {
   bool reads_images = false;
   bool writes = false;   // generates tokens, one after the other
   bool is_pair = false;  // holds images and texts against each other, and says no tokens
+  bool sees = false;     // reads an image alone, and says what class it is of, or nothing
 };
 [[nodiscard]] const KindTraits& traits_of(ModelKind kind) noexcept;
-/// "decoder", "encoder", "encoder-decoder", "captioner", "two-tower"
+/// "decoder", "encoder", "encoder-decoder", "captioner", "two-tower", "image-encoder"
 [[nodiscard]] std::string_view name_of(ModelKind kind) noexcept;
 /// Throws InvalidArgument for another word, with the words that there are.
 [[nodiscard]] ModelKind model_kind_named(std::string_view name);
 /// All of them, in their order.
 [[nodiscard]] std::vector<std::string> model_kind_names();
+/// Those that a task can train.
+[[nodiscard]] std::vector<std::string> trained_kind_names();
 
 }  // namespace qkv

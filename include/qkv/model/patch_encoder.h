@@ -5,8 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "qkv/model/image_preparation.h"
 #include "qkv/model/token_input.h"
 #include "qkv/nn/activation.h"
+#include "qkv/nn/feed_forward.h"
 
 namespace qkv {
 
@@ -30,6 +32,12 @@ struct PatchEncoderOptions {
   bool patch_bias = true;    // of the map of patches
   bool class_token = false;  // a learned vector before the patches (Dosovitskiy et al. 2021, section 3.1)
   bool input_norm = false;   // a layer norm before the first block: CLIP
+  bool qkv_bias = true;      // of the maps to q, k and v
+  FeedForwardKind feed_forward = FeedForwardKind::plain;
+  bool layer_scale = false;  // that of BlockOptions: DINOv2
+  // Images of other sizes are read as well: the positions of patches are then resized to theirs, bicubically as
+  // torch.nn.functional.interpolate() does it (Oquab et al. 2024). Not with `relative`.
+  bool resized_positions = false;
   Activation activation = Activation::gelu;
   double epsilon = 1e-5;
 
@@ -50,8 +58,9 @@ class PatchEncoder {
   /// InvalidArgument naming the option, such as a patch_side that does not divide image_side.
   PatchEncoder(const PatchEncoderOptions& options, const Init& init, DType dtype = DType::f32);
 
-  /// images f32 [B, 3, image_side, image_side], red, green, blue in [0, 1] -> [B, tokens, d_model] in call.dtype.
-  /// Throws InvalidArgument naming images.
+  /// images f32 [B, 3, image_side, image_side], red, green, blue in [0, 1] -> [B, tokens, d_model] in call.dtype. With
+  /// resized_positions images of any height and width from a patch on; what is left over at the right and lower ends is
+  /// not read. Throws InvalidArgument naming images.
   [[nodiscard]] Variable forward(const TensorView& images, const ModelCall& call = {}) const;
 
   /// Weights of every head, [B, heads, tokens, tokens] a layer, in the default dtype of ModelCall. Allocates them
@@ -67,6 +76,8 @@ class PatchEncoder {
  private:
   [[nodiscard]] Variable relative_bias() const;
   [[nodiscard]] Variable embedded(const TensorView& images, const ModelCall& call) const;
+  [[nodiscard]] TensorView covered(const TensorView& images) const;
+  [[nodiscard]] Variable positions_for(ImageSize patches) const;
 
   PatchEncoderOptions options_;
   Linear patch_;

@@ -43,7 +43,7 @@ void add_model(Fields<TrainSettings>& fields) {
   add(&S::from, "from", "MODEL", "Go on from this model of the box, file or folder, with its tokenizer", "");
   fields.add(
       &S::model,
-      {.name = "model", .form = "NAME", .meaning = "Which kind", .group = "The model", .words = model_kind_names()});
+      {.name = "model", .form = "NAME", .meaning = "Which kind", .group = "The model", .words = trained_kind_names()});
   fields.add(&S::layers, shared_field("layers", "The model"));
   fields.add(&S::d_model, shared_field("d_model", "The model"));
   fields.add(&S::heads, shared_field("heads", "The model"));

@@ -122,9 +122,9 @@ std::vector<ParsedSentence> trees_to_look_at(std::int64_t count) { return englis
 
 HeadTexts texts_to_look_at(const TextModel& trained, std::int64_t count) {
   if (count < 1 || trained.has_examples()) return head_texts(trained, count);
-  if (trained.traits().reads_images && trained.traits().writes) {
+  if (trained.traits().reads_images && !trained.traits().is_pair) {
     throw InvalidArgument("head_texts", "trained", "a model that reads texts, or has examples of its own",
-                          "a " + std::string(name_of(trained.kind())) + " without");
+                          "one of kind " + std::string(name_of(trained.kind())) + " without");
   }
   std::vector<std::string> sentences;
   for (ParsedSentence& sentence : english_trees(count)) sentences.push_back(std::move(sentence.text));

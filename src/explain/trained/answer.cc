@@ -74,7 +74,10 @@ Term scores_formula(const Ran& ran) {
 
 }  // namespace
 
-std::string stack_of(const TextModel& trained) { return trained.model().scope_of(AttentionSite::tokens)->stack; }
+std::string stack_of(const TextModel& trained) {
+  const std::optional<SiteScope> tokens = trained.model().scope_of(AttentionSite::tokens);
+  return tokens ? tokens->stack : trained.model().scope_of(AttentionSite::source)->stack;
+}
 
 std::vector<double> scores_at(const Tensor& logits, const Answer& answer, std::int64_t text) {
   return logits.view().select(0, text).select(0, answer.row).to_vector();

@@ -10,11 +10,11 @@
 namespace qkv::explain_detail {
 namespace {
 
-// A captioner begins to write; of two towers the picture stands alone, unless a caption comes to it.
+// A captioner begins to write; else the picture stands alone, unless, of two towers, a caption comes to it.
 Example image_example(const TextModel& trained, const TensorView& picture) {
   Example example;
   example.image = trained.image_of(picture);
-  if (is_pair(trained)) return example;
+  if (is_pair(trained) || trained.traits().sees) return example;
   example.tokens = {trained.tokenizer().id("<s>")};
   example.labels.resize(1);
   example.scored.resize(1);
@@ -99,7 +99,7 @@ Asked asked_of(const TextModel& trained, const ModelQuestion& question) {
   if (is_pair(trained)) {
     asked.pairs = pairs_of(trained, question, asked.shown);
     if (!asked.pairs.empty()) asked.shown = asked.pairs.front();
-  } else if (!question.example) {
+  } else if (!question.example && !trained.traits().sees) {
     if (asked.shown.source.empty()) require_answer_fits(trained, asked.shown);
     if (insight::is_writer(trained)) {
       asked.is_open = insight::write_answer(trained, question.answer, asked.shown);

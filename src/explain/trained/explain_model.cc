@@ -21,6 +21,7 @@
 #include "insight/text_batch.h"
 #include "nn/trace_record.h"
 #include "qkv/explain/model.h"
+#include "qkv/softmax.h"
 
 namespace qkv {
 namespace {
@@ -74,6 +75,8 @@ class ModelReader {
                                   : "the tower of images alone: give captions beside the picture for both");
     } else if (says_tokens()) {
       add_answers();
+    } else if (trained_.traits().sees) {
+      add_classes();
     } else {
       run_.notes.emplace_back("a model of states alone: it says no tokens");
     }
@@ -307,6 +310,33 @@ class ModelReader {
       return;
     }
     run_.notes.push_back("says: " + line_of(said));
+  }
+
+  // Of an image alone.
+  void add_classes() {
+    const ImageEncoder& encoder = *trained_.model().parts().image_encoder;
+    const std::int64_t patch = encoder.options().patches.patch_side;
+    const std::int64_t learned = encoder.options().patches.image_side / patch;
+    const std::int64_t down = shown().image.dim(1) / patch;
+    const std::int64_t right = shown().image.dim(2) / patch;
+    if (down != learned || right != learned) {
+      run_.notes.push_back(
+          fmt::format("the positions of {0} × {0} patches were resized to {1} × {2}", learned, down, right));
+    }
+    if (encoder.options().classes == 0) {
+      run_.notes.emplace_back("a model of states alone: it tells no classes apart");
+      return;
+    }
+    const Tensor scores(trace_["classes"].view().select(0, 0), DType::f64);
+    const std::vector<double> shares = softmax(scores, -1).to_vector();
+    const std::vector<std::string>& names = trained_.model().tokenizers().classes;
+    for (std::size_t n = 0; n < shares.size(); ++n) {
+      run_.classes.push_back({.name = n < names.size() ? names[n] : "",
+                              .score = scores.at({static_cast<std::int64_t>(n)}),
+                              .probability = shares[n]});
+    }
+    const auto likeliest = std::ranges::max_element(run_.classes, {}, &ClassShare::score);
+    run_.notes.push_back(fmt::format("says: {} (probability {:.3f})", likeliest->name, likeliest->probability));
   }
 
   void add_captions() {

@@ -51,6 +51,24 @@ Tensor marks_of(const SiteWeights& site, std::size_t query) {
   return marked;
 }
 
+Section class_step(const ModelRun& model_run) {
+  const SiteWeights& site = model_run.sites[model_run.site];
+  const Tensor& layer = site.weights[model_run.layer];
+  Section step;
+  step.id = "class-token";
+  step.title = fmt::format("Where the class token looks: layer {}, each head", model_run.layer);
+  step.text = "The less weight a patch has, the darker it is drawn; the one with the largest weight shows as it is.";
+  step.shape = fmt::format("{} heads of [rows, columns] = {}", layer.dim(0), patches_of(site).to_string());
+  for (std::int64_t head = 0; head < layer.dim(0); ++head) {
+    const TensorView row = layer.view().select(0, head).select(0, 0);
+    step.images.push_back({.title = fmt::format("head {}", head),
+                           .pixels = model_run.image,
+                           .weights = Tensor(row.slice(0, site.places_from, row.dim(0)).to_vector(), patches_of(site)),
+                           .marked = {}});
+  }
+  return step;
+}
+
 Section picture_step(const ModelRun& model_run) {
   Section step;
   step.id = "picture";

@@ -78,6 +78,7 @@ std::vector<Section> steps_of(const ModelRun& model_run) {
   if (!model_run.sources.empty()) steps.push_back(template_step(model_run));
   if (!model_run.probabilities.empty()) steps.push_back(says_step(model_run));
   if (!model_run.captions.empty()) steps.push_back(captions_step(model_run));
+  if (!model_run.classes.empty()) steps.push_back(classes_step(model_run));
   steps.push_back(overview_step(model_run));
   steps.push_back(head_step(model_run));
   if (std::ranges::any_of(model_run.sites, [](const SiteWeights& site) { return !site.relations.empty(); })) {
@@ -85,7 +86,10 @@ std::vector<Section> steps_of(const ModelRun& model_run) {
   }
   if (!model_run.image.empty()) steps.push_back(picture_step(model_run));
   const SiteWeights& site = model_run.sites[model_run.site];
-  if (!model_run.image.empty() && site.key_columns > 0) steps.push_back(image_step(model_run));
+  if (!model_run.image.empty() && site.key_columns > 0) {
+    if (site.places_from > 0) steps.push_back(class_step(model_run));
+    steps.push_back(image_step(model_run));
+  }
   std::ranges::copy(model_run.maps, std::back_inserter(steps));
   for (const SiteWeights& each : model_run.sites) steps.push_back(heads_step(each));
   return steps;

@@ -63,6 +63,13 @@ struct CaptionCosine {
   double cosine = 0;
 };
 
+/// A class of images, and how likely the model says it is.
+struct ClassShare {
+  std::string name;
+  double score = 0;
+  double probability = 0;
+};
+
 /// The attention call of the layer whose steps are shown: q, k, v and out [1, H, T, D] as they ran, after any rotation.
 struct LayerCall {
   Tensor q;
@@ -85,8 +92,9 @@ struct ModelRun {
   std::vector<std::string> sources = {};  // of the tokens of a conversation, as Explanation has them
   std::vector<bool> trained = {};         // whether the task asks for anything there; empty where not known
   std::vector<CaptionCosine> captions = {};
-  Tensor image = {};               // [3, H, W] in [0, 1]; empty where there is none
-  std::vector<Section> maps = {};  // what the answer rests on, over the image
+  std::vector<ClassShare> classes = {};  // by their numbers
+  Tensor image = {};                     // [3, H, W] in [0, 1]; empty where there is none
+  std::vector<Section> maps = {};        // what the answer rests on, over the image
   std::vector<SiteWeights> sites;
   std::size_t site = 0;   // whose steps are shown
   std::size_t layer = 0;  // likewise
@@ -98,9 +106,10 @@ struct ModelRun {
 
 // Which tokens of a conversation are the template's.
 [[nodiscard]] Section template_step(const ModelRun& model_run);
-// What the model says, and how near captions are.
+// What the model says, how near captions are, and which class the image is of.
 [[nodiscard]] Section says_step(const ModelRun& model_run);
 [[nodiscard]] Section captions_step(const ModelRun& model_run);
+[[nodiscard]] Section classes_step(const ModelRun& model_run);
 // One head, all heads of a site, and how well they show the patterns of the task.
 [[nodiscard]] Section head_step(const ModelRun& model_run);
 [[nodiscard]] Section heads_step(const SiteWeights& site);
@@ -115,15 +124,17 @@ struct ModelRun {
 // The image, and the weights of one head over it.
 [[nodiscard]] Section picture_step(const ModelRun& model_run);
 [[nodiscard]] Section image_step(const ModelRun& model_run);
+// The image, and over it the weights of the class token in each head of the layer.
+[[nodiscard]] Section class_step(const ModelRun& model_run);
 
 /// Answers to why from the numbers of the call: the variance of its scores, and those of explain() that need nothing
 /// else.
 [[nodiscard]] std::vector<Section> whys_of(const ModelRun& model_run, std::vector<Section> all);
 
-/// Steps "says", "captions" if there are some, "head", "patterns" if a site has relations, "overview", "picture" and
-/// "image" if the keys are places of one, the maps, "heads" of each site; then the steps of the attention call, and
-/// `path`, which leads from there to the answer. Throws InvalidArgument naming site, layer, head, probabilities or
-/// query.
+/// Steps "says", "captions" or "classes" if there are some, "head", "patterns" if a site has relations, "overview",
+/// "picture" and "image" if the keys are places of one, the maps, "heads" of each site; then the steps of the attention
+/// call, and `path`, which leads from there to the answer. Throws InvalidArgument naming site, layer, head,
+/// probabilities or query.
 [[nodiscard]] Explanation explain(const ModelRun& model_run, std::vector<Section> path = {});
 
 }  // namespace qkv::explain_detail

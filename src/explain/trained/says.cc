@@ -81,6 +81,35 @@ Section says_step(const ModelRun& model_run) {
   return step;
 }
 
+Section classes_step(const ModelRun& model_run) {
+  constexpr std::size_t kShown = 10;
+  std::vector<std::size_t> order(model_run.classes.size());
+  std::iota(order.begin(), order.end(), 0U);
+  const std::size_t count = std::min(kShown, order.size());
+  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(count),
+                            [&](std::size_t a, std::size_t b) {
+                              const double left = model_run.classes[a].score;
+                              const double right = model_run.classes[b].score;
+                              return left != right ? left > right : a < b;
+                            });
+  Section step;
+  step.id = "classes";
+  step.title = "What the model says";
+  step.text =
+      "A linear map of the last states gives a score for each class, and softmax turns these into probabilities.";
+  step.shape = fmt::format("[classes] = [{}]", model_run.classes.size());
+  Table table;
+  table.title = "The likeliest classes";
+  table.columns = {"class", "name", "score", "probability"};
+  for (std::size_t n = 0; n < count; ++n) {
+    const ClassShare& one = model_run.classes[order[n]];
+    table.rows.push_back(
+        {whole(static_cast<std::int64_t>(order[n])), word(one.name), rounded(one.score), rounded(one.probability)});
+  }
+  step.tables.push_back(std::move(table));
+  return step;
+}
+
 Section captions_step(const ModelRun& model_run) {
   Section step;
   step.id = "captions";

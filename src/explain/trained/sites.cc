@@ -13,19 +13,23 @@ namespace {
 
 constexpr std::array kSites = {AttentionSite::tokens, AttentionSite::source, AttentionSite::cross};
 
-constexpr std::string_view kClassToken = "[class]";  // of a tower that puts a vector before its patches
+constexpr std::string_view kClassToken = "[class]";  // of what puts a vector before its patches
 
 bool has_class_token(const TextModel& trained) {
-  const TwoTower* towers = trained.model().parts().towers;
+  const NetworkParts parts = trained.model().parts();
+  if (parts.image_encoder != nullptr) return true;
+  const TwoTower* towers = parts.towers;
   return towers != nullptr && towers->options().image_pooling == ImagePooling::class_token;
 }
 
-std::vector<std::string> patch_names(const TextModel& trained) {
-  const TextLengths& lengths = trained.lengths();
+// Of the image, which need not have the sides of those that the model learned from.
+std::int64_t patches_across(const Ran& ran) { return ran.example.image.dim(2) / ran.trained.lengths().patch_side; }
+
+std::vector<std::string> patch_names(const Ran& ran) {
   std::vector<std::string> names;
-  if (has_class_token(trained)) names.emplace_back(kClassToken);
-  const std::int64_t across = lengths.image_side / lengths.patch_side;
-  for (std::int64_t patch = 0; patch < lengths.patches(); ++patch) {
+  if (has_class_token(ran.trained)) names.emplace_back(kClassToken);
+  const std::int64_t across = patches_across(ran);
+  for (std::int64_t patch = 0; patch < ran.batch.patches; ++patch) {
     names.push_back(fmt::format("{},{}", patch / across, patch % across));
   }
   return names;
@@ -33,7 +37,7 @@ std::vector<std::string> patch_names(const TextModel& trained) {
 
 std::vector<std::string> keys_of(const Ran& ran, AttentionSite site) {
   if (site == AttentionSite::tokens) return texts_of(ran.trained.tokenizer(), ran.example.tokens);
-  if (!ran.example.image.empty()) return patch_names(ran.trained);
+  if (!ran.example.image.empty()) return patch_names(ran);
   return texts_of(ran.trained.source_tokenizer(), ran.example.source);
 }
 
@@ -105,9 +109,8 @@ TracedSite traced_site(const Ran& ran, const SiteScope& scope, AttentionSite sit
     Tensor part(weights_of_example(ran.batch, 0, site, hidden).select(0, 0));
     if (hides_any(part)) shown.hidden = std::move(part);
   }
-  const TextLengths& lengths = ran.trained.lengths();
-  if (site != AttentionSite::tokens && lengths.image_side > 0) {
-    shown.key_columns = lengths.image_side / lengths.patch_side;
+  if (site != AttentionSite::tokens && !ran.example.image.empty()) {
+    shown.key_columns = patches_across(ran);
     shown.places_from = has_class_token(ran.trained) ? 1 : 0;
   }
   shown.relations = relations_at(ran, site, shown.weights);

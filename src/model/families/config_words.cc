@@ -139,6 +139,10 @@ constexpr IgnoredWord kGemma2[] = {{"hidden_act"}};
 constexpr IgnoredWord kGemma3[] = {{"_sliding_window_pattern"}};
 constexpr IgnoredWord kT5[] = {{"n_positions"}};
 constexpr IgnoredWord kClip[] = {{"projection_dim"}};
+constexpr IgnoredWord kVit[] = {{"encoder_stride"}, {"pooler_act"}, {"pooler_output_size"}};
+constexpr IgnoredWord kDinov2[] = {{"apply_layernorm"}, {"drop_path_rate"}, {"layerscale_value"},
+                                   {"out_features"},    {"out_indices"},    {"reshape_hidden_states"},
+                                   {"stage_names"},     {"use_mask_token"}};
 constexpr IgnoredWord kLayerBiases[] = {{"attention_bias"}, {"mlp_bias"}};
 constexpr IgnoredWord kFeedForwardBias[] = {{"mlp_bias"}};
 constexpr IgnoredWord kTiedOrNot[] = {{"tie_word_embeddings"}};
@@ -241,6 +245,10 @@ constexpr IgnoredWords kIgnored[] = {
     {"clip", "in the config of a tower; that of the whole counts", kClip},
     {"clip", "there is no head of words", kTiedOrNot},
     {"siglip", "there is no head of words", kTiedOrNot},
+    {"vit", "there is no head of words", kTiedOrNot},
+    {"dinov2", "there is no head of words", kTiedOrNot},
+    {"vit", "the pooler, and a head that makes pictures", kVit},
+    {"dinov2", "training, and what a backbone gives", kDinov2},
     {"bart", "training alone", kBartTraining},
     {"bart", "what its first program called its form", kBartForm},
     {"bart", "no norm at the end of its stacks; writing, which generation_config.json has", kBartWords},

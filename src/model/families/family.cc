@@ -46,7 +46,8 @@ constexpr Neighbour kNeighbours[] = {
     {"deberta", "deberta-v2", "q, k and v are one map, with biases of its own"},
     {"deepseek_v32", "deepseek_v3", "queries choose the keys that they see"},
     {"deepseek_v4", "deepseek_v3", "queries choose the keys that they see"},
-    {"dinov2", "clip", "network is a tower of images alone, whose sublayers are scaled"},
+    {"deit", "vit", "images have a second vector beside the class token's"},
+    {"dinov2_with_registers", "dinov2", "images have vectors more beside the class token's"},
     {"exaone", "llama", "weights have other names"},
     {"gemma3", "gemma3_text", "network has a tower of images before it; the text_config alone is of gemma3_text"},
     {"gemma3n", "gemma3_text", "layers mix several streams"},
@@ -66,7 +67,6 @@ constexpr Neighbour kNeighbours[] = {
     {"qwen3_next", "qwen3_moe", kState},
     {"recurrent_gemma", "gemma", kState},
     {"rwkv", "", kState},
-    {"vit", "clip", "network is a tower of images alone, with a head of classes"},
     {"whisper", "t5", "source is sound"},
     {"xlnet", "bert", "scores add terms of positions, and texts have two streams"},
 };
@@ -75,10 +75,10 @@ const std::vector<Family>& all_families() {
   static const std::vector<Family> kAll = [] {
     std::vector<Family> all;
     for (const std::span<const Family> of_file :
-         {bart_families(), bert_families(), bloom_families(), clip_families(), cohere_families(), deberta_families(),
-          deepseek_families(), falcon_families(), gemma_families(), gpt2_families(), gpt_neox_families(),
-          llama_families(), mixtures_of_experts(), modernbert_families(), phi_families(), relatives_of_bert(),
-          relatives_of_gpt(), relatives_of_llama(), t5_families()}) {
+         {bart_families(),     bert_families(),     bloom_families(),      clip_families(),       cohere_families(),
+          deberta_families(),  deepseek_families(), falcon_families(),     gemma_families(),      gpt2_families(),
+          gpt_neox_families(), llama_families(),    mixtures_of_experts(), modernbert_families(), phi_families(),
+          relatives_of_bert(), relatives_of_gpt(),  relatives_of_llama(),  t5_families(),         vit_families()}) {
       all.insert(all.end(), of_file.begin(), of_file.end());
     }
     std::ranges::sort(all, {}, &Family::type);

@@ -76,6 +76,10 @@ struct Family {
 [[nodiscard]] std::span<const Family> relatives_of_gpt();
 [[nodiscard]] std::span<const Family> relatives_of_llama();
 [[nodiscard]] std::span<const Family> t5_families();
+[[nodiscard]] std::span<const Family> vit_families();
+
+/// What the classes of a model of images are called: id2label, else as many of LABEL_0 … as it has.
+[[nodiscard]] std::vector<std::string> classes_in(const ConfigFile& config);
 
 /// Rows of the table of positions before the first that a text has: OPT and BART begin with the third.
 [[nodiscard]] std::int64_t two_rows_before(const ConfigFile& config);

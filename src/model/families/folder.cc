@@ -124,6 +124,9 @@ ConfigFile config_in(const std::string& folder) {
 
 ModelTokenizers tokenizers_of(const std::string& folder, const ConfigFile& config, const Model::Network& network,
                               std::vector<std::string>& cautions) {
+  if (const ImageEncoder* encoder = parts_of(network).image_encoder) {
+    return {.classes = encoder->options().classes > 0 ? classes_in(config) : std::vector<std::string>()};
+  }
   const std::int64_t vocabulary = vocabulary_of(network);
   const auto source = tokenizer_of(folder, vocabulary, cautions);
   const fs::path of_target = fs::path(folder) / "target.spm";
@@ -144,7 +147,14 @@ ModelTokenizers tokenizers_of(const std::string& folder, const ConfigFile& confi
 }  // namespace
 
 std::int64_t vocabulary_of(const Model::Network& network) {
-  return std::visit([](const auto& kind) { return kind.options().vocabulary; }, network);
+  return std::visit(
+      []<class N>(const N& kind) -> std::int64_t {
+        if constexpr (std::is_same_v<N, ImageEncoder>)
+          return 0;  // reads no text
+        else
+          return kind.options().vocabulary;
+      },
+      network);
 }
 
 Model open_folder(const std::string& folder, QuantisedWeights quantised) {
