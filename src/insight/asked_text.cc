@@ -1,5 +1,7 @@
 #include "insight/asked_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace qkv::insight {
@@ -12,7 +14,8 @@ bool is_writer(const TextModel& trained) {
 bool write_answer(const TextModel& trained, std::optional<std::int64_t> most, Example& example) {
   bool is_open = false;
   // A text of the reader's own goes on for ever.
-  const bool ends = trained.has_examples() || trained.reads_source() || trained.traits().reads_images;
+  const bool ends =
+      trained.has_examples() || trained.reads_source() || trained.traits().reads_images || trained.traits().reads_sound;
   if (!most && (!trained.has_task() || !ends)) {
     most = 0;
   } else if (!most && trained.tokenizer().find("</s>")) {
@@ -24,6 +27,16 @@ bool write_answer(const TextModel& trained, std::optional<std::int64_t> most, Ex
   }
   trained.answer(example, {.most = std::max<std::int64_t>(*most, 0)});
   return is_open;
+}
+
+std::vector<std::string> times_of(const TextModel& trained) {
+  constexpr std::int64_t kFramesOfAPlace = 2;
+  const LogMelOptions form = trained.log_mel_options();
+  std::vector<std::string> times;
+  for (std::int64_t frame = 0; frame < form.frames(); frame += kFramesOfAPlace) {
+    times.push_back(fmt::format("{:.2f} s", static_cast<double>(frame * form.hop) / static_cast<double>(form.rate)));
+  }
+  return times;
 }
 
 void write_answers(const TextModel& trained, std::int64_t most, std::span<Example> examples) {

@@ -22,6 +22,9 @@ bool write_answer(const TextModel& trained, std::optional<std::int64_t> most, Ex
 /// Lets an encoder-decoder write up to `most` tokens, the likeliest, after those of each example, many together.
 void write_answers(const TextModel& trained, std::int64_t most, std::span<Example> examples);
 
+/// Where each place of a sound begins: "0.02 s".
+[[nodiscard]] std::vector<std::string> times_of(const TextModel& trained);
+
 /// The last place of the example's tokens where the task asks for something, answered or not; else the last.
 [[nodiscard]] std::size_t asked_place(const TextModel& trained, const Example& example);
 

@@ -35,7 +35,7 @@ std::vector<std::int64_t> repeated(const std::vector<std::int64_t>& lengths, std
 
 std::int64_t texts_of(const ModelInput& input) {
   const auto texts = [](const TensorView& view) { return view.rank() > 1 ? view.dim(0) : 0; };
-  return std::max({texts(input.ids), texts(input.source), texts(input.images)});
+  return std::max({texts(input.ids), texts(input.source), texts(input.images), texts(input.sounds)});
 }
 
 // Whether nothing that this stack reads comes from the other one.
@@ -97,7 +97,8 @@ void without_each_head(const Model& model, const ModelInput& input, const Trace&
   for (std::int64_t first = 0; first < removed.heads; first += most) {
     const std::int64_t times = std::min(most, removed.heads - first);
     const Tensor ids = repeated(input.ids, times), types = repeated(input.types, times);
-    const Tensor source = repeated(input.source, times), images = repeated(input.images, times);
+    const Tensor source = repeated(input.source, times), images = repeated(input.images, times),
+                 sounds = repeated(input.sounds, times);
     Trace trace(kept);
     trace.edit(removed.scope.name(removed.layer, "heads"),
                [&](const Variable& value) { return without_heads(value, first, times); });
@@ -107,7 +108,8 @@ void without_each_head(const Model& model, const ModelInput& input, const Trace&
                .types = types.view(),
                .source = source.view(),
                .source_lengths = repeated(input.source_lengths, times),
-               .images = images.view()},
+               .images = images.view(),
+               .sounds = sounds.view()},
               trace);
     const std::vector<Tensor> values = values_in(trace, kept);  // once for all heads: they may be large
     for (std::int64_t n = 0; n < times; ++n) told(first + n, values, n * texts_of(input));

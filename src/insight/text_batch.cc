@@ -20,11 +20,11 @@ Tensor rows_of(const std::vector<const HeadText*>& texts, const RowOf& row_of) {
   return all;
 }
 
-Tensor images_of(const std::vector<const HeadText*>& texts) {
-  const Tensor& first = texts.front()->image;
+Tensor stacked(const std::vector<const HeadText*>& texts, Tensor HeadText::* member) {
+  const Tensor& first = texts.front()->*member;
   Tensor all(DType::f32, first.shape().inserted(0, static_cast<std::int64_t>(texts.size())));
   auto to = all.values<float>().begin();
-  for (const HeadText* text : texts) to = std::ranges::copy(text->image.values<float>(), to).out;
+  for (const HeadText* text : texts) to = std::ranges::copy((text->*member).values<float>(), to).out;
   return all;
 }
 
@@ -35,7 +35,8 @@ TextBatch batch_of_texts(std::vector<const HeadText*> texts) {
   const HeadText& first = *batch.texts.front();
   if (!first.types.empty()) batch.types = rows_of(batch.texts, [](const HeadText& text) { return text.types; });
   if (!first.source.empty()) batch.source = rows_of(batch.texts, [](const HeadText& text) { return text.source; });
-  if (!first.image.empty()) batch.images = images_of(batch.texts);
+  if (!first.image.empty()) batch.images = stacked(batch.texts, &HeadText::image);
+  if (!first.sound.empty()) batch.sounds = stacked(batch.texts, &HeadText::sound);
   batch.targets = rows_of(batch.texts, [](const HeadText& text) {
     return text.targets.empty() ? std::vector<std::int64_t>(text.ids.size(), -100) : text.targets;
   });
@@ -51,7 +52,8 @@ ModelInput TextBatch::input() const {
   return {.ids = ids,
           .types = types.empty() ? TensorView() : types.view(),
           .source = source.empty() ? TensorView() : source.view(),
-          .images = images.empty() ? TensorView() : images.view()};
+          .images = images.empty() ? TensorView() : images.view(),
+          .sounds = sounds.empty() ? TensorView() : sounds.view()};
 }
 
 std::int64_t TextBatch::all_asked() const { return std::accumulate(asked.begin(), asked.end(), std::int64_t{0}); }

@@ -17,6 +17,7 @@ struct TextBatch {
   Tensor types = {};                // i64 [B, T]; empty where no text has any
   Tensor source = {};               // i64 [B, S]; empty without
   Tensor images = {};               // f32 [B, 3, side, side]; empty without
+  Tensor sounds = {};               // f32 [B, bins, frames]; likewise
   Tensor targets;                   // i64 [B, T]
   std::vector<std::int64_t> asked;  // [B]: targets of each text
 

@@ -79,6 +79,7 @@ HeadText head_text_of(const TextModel& trained, const Example& example) {
     text.source_roles = roles_of(trained, text.source, trained.source_tokenizer());
   }
   text.image = example.image;
+  text.sound = example.sound;
   if (trained.traits().is_pair) return text;
   text.targets = numbers_in(batch.targets.view().select(0, 0));
   for (const std::int64_t is_scored : numbers_in(batch.scored.view().select(0, 0))) {

@@ -33,9 +33,9 @@ void write_tokens(const Example& example, std::int64_t start, Batch& batch) {
   }
 }
 
-void write_image(const Example& example, std::int64_t b, Tensor& images) {
-  const std::span<const float> from = example.image.values<float>();
-  std::ranges::copy(from, images.values<float>().begin() + b * static_cast<std::int64_t>(from.size()));
+void write_row(const Tensor& example, std::int64_t b, Tensor& all) {
+  const std::span<const float> from = example.values<float>();
+  std::ranges::copy(from, all.values<float>().begin() + b * static_cast<std::int64_t>(from.size()));
 }
 
 template <class Length>
@@ -63,6 +63,8 @@ Batch blank_batch(const BatchForm& form, std::span<const Example> examples) {
     batch.images = Tensor(DType::f32, image.shape().inserted(0, count));
     batch.patches = (image.dim(1) / form.lengths.patch_side) * (image.dim(2) / form.lengths.patch_side);
   }
+  const Tensor& sound = examples.front().sound;
+  if (!sound.empty()) batch.sounds = Tensor(DType::f32, sound.shape().inserted(0, count));
   return batch;
 }
 
@@ -78,7 +80,8 @@ ModelInput input_of(const Batch& batch) {
           .lengths = batch.lengths,
           .source = batch.source,
           .source_lengths = batch.source_lengths,
-          .images = batch.images};
+          .images = batch.images,
+          .sounds = batch.sounds};
 }
 
 std::int64_t joined_source_offset(const Examples& from) {
@@ -111,7 +114,8 @@ Batch batch_of(const BatchForm& form, std::span<const Example> examples) {
       write_source(example, offset, batch.source.values<std::int64_t>().data() + b * batch.source.dim(1));
     }
     write_tokens(example, is_joined ? row + length(example.source) : row, batch);
-    if (!batch.images.empty()) write_image(example, b, batch.images);
+    if (!batch.images.empty()) write_row(example.image, b, batch.images);
+    if (!batch.sounds.empty()) write_row(example.sound, b, batch.sounds);
     batch.lengths.push_back(text_length(example, form.layout));
     batch.source_lengths.push_back(length(example.source));
     batch.tokens += length(example.source) + length(example.tokens) + (batch.images.empty() ? 0 : batch.patches);
@@ -121,8 +125,9 @@ Batch batch_of(const BatchForm& form, std::span<const Example> examples) {
 
 TensorView weights_of_example(const Batch& batch, std::int64_t b, AttentionSite site, const TensorView& weights) {
   const TensorView all = weights.select(0, b);
-  // Images are of one size; before their patches may stand a class token.
-  const std::int64_t source = batch.images.empty() ? batch.source_lengths[static_cast<std::size_t>(b)] : all.dim(2);
+  // Images and sounds are of one size; before patches may stand a class token.
+  const bool is_of_texts = batch.images.empty() && batch.sounds.empty();
+  const std::int64_t source = is_of_texts ? batch.source_lengths[static_cast<std::size_t>(b)] : all.dim(2);
   const std::int64_t end = batch.lengths[static_cast<std::size_t>(b)];
   const std::int64_t begin = batch.layout == BatchLayout::joined ? source : 0;
   switch (site) {

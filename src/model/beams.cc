@@ -92,7 +92,7 @@ class Search {
       to_logarithms(scores);
       Tokens text = prompt_;
       text.insert(text.end(), open_[beam].tokens.begin(), open_[beam].tokens.end());
-      change_scores(scores, text, options_);
+      change_scores(scores, text, open_[beam].tokens.empty(), options_);
       for (std::size_t token = 0; token < vocabulary; ++token) {
         if (scores[token] == -std::numeric_limits<double>::infinity()) continue;
         all.push_back(

@@ -186,6 +186,7 @@ void each_layer_choice(Options& o, const Each& each) {
   each.later("shared_d_ff", o.choices.experts.shared_d_ff, usual.experts.shared_d_ff);
   each.later("shared_gate", o.choices.experts.shared_gate, usual.experts.shared_gate);
   each.later("without_experts", o.choices.without_experts, usual.without_experts);
+  each.later("key_bias", o.choices.key_bias, usual.key_bias);
   each.later("out_bias", o.choices.out_bias, usual.out_bias);
   each.later("kv_heads", o.choices.kv_heads, usual.kv_heads);
   each.later("d_k", o.choices.d_k, usual.d_k);

@@ -47,7 +47,7 @@ class Texts {
     for (std::size_t b = 0; b < whole_.size(); ++b) {
       scores.load_row(std::array{static_cast<std::int64_t>(b), scores.dim(1) - 1}, row);
       generation::require_numbers(row);
-      generation::change_scores(row, whole_[b], options_);
+      generation::change_scores(row, whole_[b], written_[b].empty(), options_);
       next.push_back(options_.temperature == 0 ? generation::likeliest(row)
                                                : generation::drawn(row, options_, draws[b]));
       add(b, next.back());

@@ -12,6 +12,7 @@
 #include "model/kinds/encoder.h"
 #include "model/kinds/encoder_decoder.h"
 #include "model/kinds/image_encoder.h"
+#include "model/kinds/transcriber.h"
 #include "model/kinds/two_tower.h"
 #include "model/next_token.h"
 #include "model/require_finite.h"
@@ -83,7 +84,7 @@ std::vector<std::string> model_kind_names() {
 std::vector<std::string> trained_kind_names() {
   std::vector<std::string> names;
   for (const KindTraits& traits : kTraits) {
-    if (!traits.sees) names.emplace_back(traits.name);
+    if (!traits.sees && !traits.reads_sound) names.emplace_back(traits.name);
   }
   return names;
 }

@@ -88,13 +88,15 @@ std::vector<Candidate> what_is_left(std::vector<Candidate> all, const GenerateOp
 void require_tokens(const GenerateOptions& options, std::int64_t vocabulary) {
   for (const std::int64_t token : options.ends) require_token("ends", token, vocabulary);
   for (const std::int64_t token : options.never) require_token("never", token, vocabulary);
+  for (const std::int64_t token : options.never_first) require_token("never_first", token, vocabulary);
 }
 
 void require_numbers(std::span<const double> scores) {
   if (!can_be_answers(scores)) throw NotNumbers(std::string(kGenerate) + ": the scores of the next token are NaN");
 }
 
-void change_scores(std::span<double> scores, std::span<const std::int64_t> text, const GenerateOptions& options) {
+void change_scores(std::span<double> scores, std::span<const std::int64_t> text, bool is_first,
+                   const GenerateOptions& options) {
   if (options.repetition_penalty != 1) {
     std::vector<std::int64_t> had(text.begin(), text.end());
     std::ranges::sort(had);
@@ -105,6 +107,9 @@ void change_scores(std::span<double> scores, std::span<const std::int64_t> text,
     }
   }
   for (const std::int64_t token : options.never) scores[static_cast<std::size_t>(token)] = kOut;
+  if (is_first) {
+    for (const std::int64_t token : options.never_first) scores[static_cast<std::size_t>(token)] = kOut;
+  }
   if (std::ranges::max(scores) == kOut) {
     throw InvalidArgument(kGenerate, "never", "a token that may be written", "all " + std::to_string(scores.size()));
   }

@@ -25,7 +25,8 @@ void require_tokens(const GenerateOptions& options, std::int64_t vocabulary);
 
 /// Scores [V] after the penalty for the tokens of `text`; -infinity for those of options.never. Throws InvalidArgument
 /// naming never if it leaves none.
-void change_scores(std::span<double> scores, std::span<const std::int64_t> text, const GenerateOptions& options);
+void change_scores(std::span<double> scores, std::span<const std::int64_t> text, bool is_first,
+                   const GenerateOptions& options);
 
 /// The likeliest of the scores, the first of equals.
 [[nodiscard]] std::int64_t likeliest(std::span<const double> scores) noexcept;

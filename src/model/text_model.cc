@@ -35,7 +35,8 @@ TextLengths lengths_of(const Model& model) {
   return {.tokens = number("length"),
           .source = model.traits().reads_source ? number("source_length") : 0,
           .image_side = number("image_side"),
-          .patch_side = number("patch_side")};
+          .patch_side = number("patch_side"),
+          .frames = number("frames")};
 }
 
 // How many tokens of its reader's a text may have where there are learned positions, which a decoder has for its source
@@ -124,6 +125,7 @@ Example TextModel::example_of(std::string_view text, const ArgumentName& called)
 }
 
 Example TextModel::example_of(std::string_view text) const {
+  if (traits().reads_sound) throw InvalidArgument(kTextModel, "text", "a sound: this model reads no text", "one");
   Example example;
   const Tokenizer& tokens = tokenizer();
   if (const auto most = most_tokens(*this)) {
@@ -174,6 +176,35 @@ Tensor TextModel::image_of(const TensorView& picture) const {
     return prepared.reshape({3, prepared.dim(2), prepared.dim(3)});
   }
   return prepared.reshape({3, side, side});
+}
+
+LogMelOptions TextModel::log_mel_options() const {
+  const Transcriber* transcriber = model_.parts().transcriber;
+  if (transcriber == nullptr) {
+    throw InvalidArgument(kTextModel, "sound", "a model that reads sound",
+                          "one of kind " + std::string(name_of(kind())));
+  }
+  const TranscriberOptions& read = transcriber->options();
+  LogMelOptions options{.bins = read.bins};
+  options.seconds = read.frames * options.hop / options.rate;
+  if (files::is_folder(path_)) options = read_log_mel_options(path_);
+  if (options.bins != read.bins || options.frames() != read.frames) {
+    throw FileError(path_, "expected a spectrogram of " + std::to_string(read.bins) + " bins and " +
+                               std::to_string(read.frames) + " frames, which the model reads, got " +
+                               std::to_string(options.bins) + " and " + std::to_string(options.frames()) +
+                               " in preprocessor_config.json");
+  }
+  return options;
+}
+
+Tensor TextModel::sound_of(const Sound& sound) const {
+  const LogMelOptions options = log_mel_options();
+  const Sound own = resampled(sound, options.rate);
+  if (own.samples.size() > options.samples()) {
+    throw InvalidArgument(kTextModel, "sound", "at most " + std::to_string(options.seconds) + " s",
+                          std::to_string(own.samples.size()) + " samples at " + std::to_string(own.rate) + " hertz");
+  }
+  return log_mel(own.samples, options);
 }
 
 Tensor TextModel::colours_of(const TensorView& image) const {
@@ -231,7 +262,7 @@ Tensor TextModel::probabilities(const Example& example, const TensorView& scores
 // counts after its answers' tokens: those of its source.
 std::vector<std::int64_t> TextModel::never_written() const {
   std::vector<std::int64_t> never = families::never_written_in(path_);
-  std::erase_if(never, [&](std::int64_t token) { return token >= tokenizer().size(); });
+  std::erase_if(never, [&](std::int64_t token) { return token < 0 || token >= tokenizer().size(); });
   for (const std::string_view piece : kNeverWritten) {
     if (!has_task()) break;
     if (const auto token = tokenizer().find(piece)) never.push_back(*token);
@@ -244,6 +275,9 @@ std::vector<std::int64_t> TextModel::never_written() const {
 GenerateOptions TextModel::writing(GenerateOptions options) const {
   const std::vector<std::int64_t> never = never_written();
   options.never.insert(options.never.end(), never.begin(), never.end());
+  const std::vector<std::int64_t> first = families::never_written_first_in(path_);
+  std::ranges::copy_if(first, std::back_inserter(options.never_first),
+                       [&](std::int64_t token) { return token >= 0 && token < tokenizer().size(); });
   if (options.ends.empty()) options.ends = model_.tokenizers().ends;
   const auto end = tokenizer().find("</s>");
   if (has_task() && end && options.ends.empty()) options.ends = {*end};

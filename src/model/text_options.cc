@@ -158,6 +158,7 @@ StackOptions stack_options(const TextOptions& options, StackKind kind) {
   stack.block.attention.heads = options.heads;
   stack.block.attention.bias = options.bias;
   const LayerChoices& choices = options.choices;
+  stack.block.attention.key_bias = choices.key_bias;
   stack.block.attention.out_bias = choices.out_bias;
   stack.block.attention.kv_heads = choices.kv_heads;
   stack.block.attention.d_k = choices.d_k;

@@ -28,7 +28,7 @@ class SharedPass {
   void write(std::vector<WrittenText>& written) {
     // A model with a source writes no text on: its tokens before the answer are a mark.
     for (const Example& example : examples_) {
-      const bool goes_on = example.source.empty() && example.image.empty();
+      const bool goes_on = example.source.empty() && example.image.empty() && example.sound.empty();
       texts_.emplace_back(model_.tokenizer(), options_.stops,
                           goes_on ? std::span<const std::int32_t>(example.tokens) : std::span<const std::int32_t>());
     }
@@ -53,7 +53,8 @@ class SharedPass {
   // Tokens that may be written; the last one needs no position.
   [[nodiscard]] std::int64_t places_left() const {
     const std::optional<std::int64_t> places = model_.positions();
-    if (!places || !model_.traits().reads_source) return std::numeric_limits<std::int64_t>::max();
+    const bool is_apart = model_.traits().reads_source || model_.traits().reads_sound;
+    if (!places || !is_apart) return std::numeric_limits<std::int64_t>::max();
     return *places - std::ssize(examples_.front().tokens) + 1;
   }
 
@@ -138,6 +139,15 @@ std::vector<WrittenText> write_texts(const TextModel& model, std::span<const std
   std::vector<WrittenText> written(prompts.size());
   for (auto& [shared, pass] : passes) pass.write(written);
   return written;
+}
+
+WrittenText write_after(const TextModel& model, Example example, const WriteOptions& options) {
+  require_writing("write_after", model, options);
+  SharedPass pass(model, options, 0);
+  pass.add(0, std::move(example));
+  std::vector<WrittenText> written(1);
+  pass.write(written);
+  return std::move(written.front());
 }
 
 }  // namespace qkv

@@ -109,11 +109,12 @@ std::optional<LatentKeys> latent_keys(const MultiHeadOptions& options, const Ini
 }
 
 // Of keys or values, `width` numbers of each head.
-std::optional<Linear> own_map(const MultiHeadOptions& options, std::int64_t width, const Init& init, DType dtype) {
+std::optional<Linear> own_map(const MultiHeadOptions& options, std::int64_t width, bool bias, const Init& init,
+                              DType dtype) {
   if (has_latent(options)) return std::nullopt;
   return Linear({.in = options.d_context.value_or(options.d_model),
                  .out = options.kv_heads.value_or(options.heads) * width,
-                 .bias = options.bias,
+                 .bias = bias,
                  .dtype = dtype},
                 init);
 }
@@ -218,8 +219,8 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadOptions& options, const In
           .bias = options.bias && !has_latent(options),
           .dtype = dtype},
          init),
-      k_(own_map(options, d_k(), init, dtype)),
-      v_(own_map(options, d_v(), init, dtype)),
+      k_(own_map(options, d_k(), options.bias && options.key_bias, init, dtype)),
+      v_(own_map(options, d_v(), options.bias, init, dtype)),
       latent_(latent_keys(options, init, dtype)),
       q_norm_(head_norm(options, heads(), d_k(), init, dtype)),
       k_norm_(head_norm(options, kv_heads(), d_k(), init, dtype)),

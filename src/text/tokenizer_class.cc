@@ -30,6 +30,7 @@ constexpr std::array kOfModels = std::to_array<std::pair<std::string_view, std::
     {"gpt_neo", "GPT2Tokenizer"},
     {"gptj", "GPT2Tokenizer"},
     {"opt", "GPT2Tokenizer"},
+    {"whisper", "WhisperTokenizer"},
     {"phi", "GPT2Tokenizer"},
     {"starcoder2", "GPT2Tokenizer"},
     {"codegen", "GPT2Tokenizer"},
@@ -75,9 +76,9 @@ constexpr std::array kWordPiece = {
 constexpr std::array kNotWordPiece = {"BertJapaneseTokenizer"sv, "PhobertTokenizer"sv, "BertweetTokenizer"sv,
                                       "RoFormerTokenizer"sv,     "RoCBertTokenizer"sv, "TapasTokenizer"sv,
                                       "ProphetNetTokenizer"sv};
-constexpr std::array kByteLevel = {"GPT2Tokenizer"sv,    "RobertaTokenizer"sv, "BartTokenizer"sv,
-                                   "Qwen2Tokenizer"sv,   "CLIPTokenizer"sv,    "LongformerTokenizer"sv,
-                                   "GPTNeoXTokenizer"sv, "CodeGenTokenizer"sv, "LEDTokenizer"sv};
+constexpr std::array kByteLevel = {
+    "GPT2Tokenizer"sv,       "RobertaTokenizer"sv, "BartTokenizer"sv,    "Qwen2Tokenizer"sv, "CLIPTokenizer"sv,
+    "LongformerTokenizer"sv, "GPTNeoXTokenizer"sv, "CodeGenTokenizer"sv, "LEDTokenizer"sv,   "WhisperTokenizer"sv};
 constexpr std::array kNotByteLevel = {
     "DebertaTokenizer"sv,         "FSMTTokenizer"sv,   "XLMTokenizer"sv, "OpenAIGPTTokenizer"sv,
     "BlenderbotSmallTokenizer"sv, "HerbertTokenizer"sv};

@@ -26,7 +26,7 @@ std::int64_t number_in_config(const ModelConfig& config, const std::string& word
 
 void require_scores(const Model& model, const std::string& from) {
   const KindTraits& kind = model.traits();
-  if (kind.reads_images) {
+  if (kind.reads_images || kind.reads_sound) {
     throw InvalidArgument(
         "train", "from", "a model that reads texts alone and scores their tokens",
         from + ", of kind " + std::string(kind.name) +

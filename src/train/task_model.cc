@@ -15,6 +15,7 @@ void require_fit(const KindTraits& kind, const Task& task) {
   require(!kind.goes_on || task.lengths().image_side == 0, "a task without images");
   require(!kind.sees, "a task of classes of images, of which there is none,");
   require(!kind.reads_images || task.lengths().image_side > 0, "a task with images");
+  require(!kind.reads_sound, "a task with sounds, of which there is none,");
   require(!kind.reads_source || task.lengths().source > 0, "a task with a source");
   // If the next token were asked for, a model that sees the whole text would read it.
   require(!kind.fills || task.labels_tokens(), "a task whose answers are not in its text");

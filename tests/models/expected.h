@@ -34,18 +34,24 @@ class Inputs {
     if (file.contains("ids")) ids_ = file.load("ids");
     if (file.contains("types")) types_ = file.load("types");
     if (file.contains("images")) images_ = file.load("images");
+    if (file.contains("sounds")) sounds_ = file.load("sounds");
     if (!file.contains("source")) return;
     source_ = file.load("source");
     for (const double length : file.load("lengths").to_vector()) lengths_.push_back(static_cast<std::int64_t>(length));
   }
 
   [[nodiscard]] ModelInput all() const {
-    return {.ids = ids_, .types = types_, .source = source_, .source_lengths = lengths_, .images = images_};
+    return {.ids = ids_,
+            .types = types_,
+            .source = source_,
+            .source_lengths = lengths_,
+            .images = images_,
+            .sounds = sounds_};
   }
   // What it writes on from: an encoder-decoder begins by itself.
   [[nodiscard]] ModelInput to_write_from() const {
     ModelInput input = all();
-    if (!source_.empty()) input.ids = {};
+    if (!source_.empty() || !sounds_.empty()) input.ids = {};
     return input;
   }
 
@@ -54,6 +60,7 @@ class Inputs {
   Tensor types_;
   Tensor source_;
   Tensor images_;
+  Tensor sounds_;
   std::vector<std::int64_t> lengths_;
 };
 

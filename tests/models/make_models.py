@@ -4,9 +4,10 @@ Each lies in a folder of its own, beside expected.safetensors: ids [B, T], logit
 first block reads) to hidden.N (after the last block and its norm), weights.0 to weights.N-1 [B, H, T, T] of each layer,
 and greedy [B, 64], the ids that it writes after `ids`, and beams [B, 16], those of four beams up to the end 7; types [B, T]
 where it tells texts apart. A model without a head has no logits. Encoder-decoders also have source [B, S], lengths [B], source.hidden.*, source.weights.*, cross.* [B, H,
-T, S], and write from their own start. Two towers have images [I, 3, side, side], image.hidden.*, image.weights.*, those
-of `text`, image_embeddings and text_embeddings, and logits [I, T] of all pairs. Encoders of images alone have images,
-hidden.*, weights.*, class_scores [I, classes] and classes [I], and other_images of another shape, with other.*. One of f32 with logits has a folder
+T, S], and write from their own start; those of sound sounds [B, bins, frames] in place of source and lengths. Two towers
+have images [I, 3, side, side], image.hidden.*, image.weights.*, those of `text`, image_embeddings and text_embeddings, and
+logits [I, T] of all pairs. Encoders of images alone have images, hidden.*, weights.*, class_scores [I, classes] and classes [I],
+and other_images of another shape, with other.*. One of f32 with logits has a folder
 `gradients`: the same model with the gradient of the mean cross-entropy of `logits` and `targets` [B, T], or of the loss
 of pairs, in place of each weight. clip-pairs and siglip-pairs have expected-pairs.safetensors: pictures, and the scores and
 probabilities of captions. Sizes are odd, and each model has another option of its config; `-old` ones have it
@@ -26,6 +27,7 @@ import transformers as t
 from safetensors.torch import load_file, save_file
 from model_list import AUTHORS, BY_ITS_CONFIG, MODELS, OLD, OWN_NAMES, TWICE
 from transformers.integrations.mxfp4 import convert_moe_packed_tensors
+from speech import whisper_words
 from small_models import BART, END, IMAGE_TOWER, TEXT_TOWER, VOCABULARY, clip, siglip
 
 SHAPE = (2, 11)
@@ -122,21 +124,37 @@ def token_loss(logits, tensors):
     return lambda: torch.nn.functional.cross_entropy(logits().flatten(0, 1), tensors["targets"].flatten())
 
 
-def expected_of_both(model, ids):
-    """Of an encoder and a decoder; the second source is shorter."""
+def source_of(model):
+    """What a model with an encoder reads, and its tensors; the second text is shorter."""
+    if model.config.model_type == "whisper":
+        sounds = torch.randn(2, model.config.num_mel_bins, 2 * model.config.max_source_positions)
+        return {"input_features": sounds, "use_cache": False}, {"sounds": sounds}
     source, lengths = torch.randint(3, VOCABULARY, (2, 13)), torch.tensor([13, 8])
-    read = {"input_ids": source, "attention_mask": (torch.arange(13) < lengths[:, None]).long(), "use_cache": False}
+    mask = (torch.arange(13) < lengths[:, None]).long()
+    return {"input_ids": source, "attention_mask": mask, "use_cache": False}, {"source": source, "lengths": lengths}
+
+
+def expected_of_both(model, ids):
+    """Of an encoder and a decoder."""
+    read, tensors = source_of(model)
     found = model(**read, decoder_input_ids=ids, output_hidden_states=True, output_attentions=True)
+
+    def scores(text):
+        found = model(**read, decoder_input_ids=text)
+        # Of states alone, by the table to which the output map is tied.
+        return found.logits if "logits" in found else found[0] @ model.get_input_embeddings().weight.T
+
     start = torch.full((2, 1), model.config.decoder_start_token_id)
-    tensors = {"ids": ids, "source": source, "lengths": lengths, "logits": found.logits}
-    tensors["greedy"] = written(lambda text: model(**read, decoder_input_ids=text).logits, start)
-    tensors |= by_beams(model, ids, {word: read[word] for word in ("input_ids", "attention_mask")})
+    tensors |= {"ids": ids, "logits": scores(ids)}
+    tensors["greedy"] = written(scores, start)
+    if "source" in tensors:
+        tensors |= by_beams(model, ids, {word: read[word] for word in ("input_ids", "attention_mask")})
     tensors |= numbered("source.hidden", found.encoder_hidden_states)
     tensors |= numbered("source.weights", found.encoder_attentions)
     tensors |= numbered("hidden", found.decoder_hidden_states)
     tensors |= numbered("weights", found.decoder_attentions)
     tensors |= numbered("cross", found.cross_attentions)
-    return tensors, token_loss(lambda: model(**read, decoder_input_ids=ids).logits, tensors)
+    return tensors, token_loss(lambda: scores(ids), tensors)
 
 
 def expected_of_one(model, ids):
@@ -309,6 +327,9 @@ def main():
     wanted = sys.argv[2:]
     if not wanted or "marian-words" in wanted:
         marian_words(pathlib.Path(sys.argv[1], "marian-words"))
+    if not wanted or "whisper-words" in wanted:
+        docs = pathlib.Path(__file__).resolve().parents[2] / "docs"
+        whisper_words(pathlib.Path(sys.argv[1], "whisper-words"), (docs / "models.md").read_text().splitlines(), shaken)
     for name, make in MODELS.items():
         if wanted and name not in wanted:
             continue
@@ -328,6 +349,8 @@ def main():
         opener = t.AutoModelForCausalLM if name in BY_ITS_CONFIG else type(made)
         model = opener.from_pretrained(folder, dtype="auto", attn_implementation="eager").eval()
         is_f32 = model.dtype == torch.float32
+        if model.config.model_type == "whisper":
+            model.get_encoder().embed_positions.requires_grad_()
         model = model.float()  # as qkv computes for weights of 16 bits
         has_towers = hasattr(model, "vision_model")
         is_both = model.config.is_encoder_decoder

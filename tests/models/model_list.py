@@ -65,6 +65,7 @@ from small_models import (
     t5,
     t5_untied,
     vit,
+    whisper,
 )
 
 # Of the four pairs of numbers of a head that turn in texts of either length.
@@ -333,6 +334,10 @@ MODELS = {
     "marian-bf16": lambda: marian(scale_embedding=True).to(torch.bfloat16),
     "mbart": lambda: mbart(),
     "mbart-scaled": lambda: mbart(scale_embedding=True),
+    "whisper": lambda: whisper(),
+    "whisper-relu": lambda: whisper(activation_function="relu", tie_word_embeddings=False, num_mel_bins=8),
+    "whisper-states": lambda: whisper(t.WhisperModel),
+    "whisper-bf16": lambda: whisper().to(torch.bfloat16),
     "mixtral": lambda: mixtral(),
     "mixtral-one": lambda: mixtral(
         num_experts_per_tok=1, sliding_window=4, hidden_act="gelu", rms_norm_eps=1e-3, tie_word_embeddings=True

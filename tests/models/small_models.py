@@ -256,6 +256,20 @@ def marian(**options):
     return bart(t.MarianMTModel, t.MarianConfig, pad_token_id=1, **options)
 
 
+WHISPER = {
+    **{word: size for word, size in BART.items() if word not in ("max_position_embeddings", "forced_eos_token_id")},
+    "num_mel_bins": 7,
+    "max_source_positions": 13,
+    "max_target_positions": 128,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+}
+
+
+def whisper(kind=t.WhisperForConditionalGeneration, **options):
+    return kind(t.WhisperConfig(**{**WHISPER, **options}))
+
+
 BERT = {
     "vocab_size": VOCABULARY,
     "hidden_size": 48,

@@ -32,7 +32,7 @@ struct ExplainRequest {
   std::string query;
   std::string model;
   std::optional<std::int64_t> example;
-  std::string picture;
+  std::string picture, sound;
   std::vector<std::string> captions;  // to hold the picture against
   bool chat = false;
   std::string site;

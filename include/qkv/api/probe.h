@@ -19,10 +19,10 @@ namespace qkv {
 /// What `probe` is asked; an empty text is a field that was not given.
 struct ProbeRequest : ProblemRequest {
   std::string random, lse;
-  std::optional<std::int64_t> planted;     // so many tokens of the made-up text of the page Far
-  std::string model, text, file, picture;  // instead of tensors: a model that reads a text or a picture …
-  std::optional<std::int64_t> example;     // … or a held-out example of its task
-  std::string site;                        // of its attention: cross, else tokens
+  std::optional<std::int64_t> planted;            // so many tokens of the made-up text of the page Far
+  std::string model, text, file, picture, sound;  // instead of tensors: a model that reads a text or a picture …
+  std::optional<std::int64_t> example;            // … or a held-out example of its task
+  std::string site;                               // of its attention: cross, else tokens
   std::int64_t layer = 0;
   std::int64_t batch = 0;
   std::string head;  // "3", "0,3,5" or "all"; head 0 if not given, all of them beside `average`

@@ -55,6 +55,9 @@ struct GenerateRequest : WriteRequest, ChatRequest {
   std::optional<std::string> text;
   std::vector<std::string> texts;  // in place of a text
   FileOfTexts file;                // in place of a text
+  std::string sound;               // in place of a text: a WAV file, for a model that reads sound
+  std::string language;            // spoken there
+  bool translate = false;          // into English
   std::int64_t samples = 1;
 };
 

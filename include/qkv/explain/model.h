@@ -11,6 +11,7 @@
 #include "qkv/model/text_model.h"
 #include "qkv/nn/trace.h"
 #include "qkv/tensor.h"
+#include "qkv/wav.h"
 
 namespace qkv {
 
@@ -20,6 +21,7 @@ struct ModelQuestion {
   std::string title = {};                              // what the explanation calls the model
   std::optional<std::string> text = std::nullopt;      // UTF-8, of the model's own tokens
   Tensor picture = {};                                 // u8 [H, W, 3], for a model that reads images
+  std::optional<Sound> sound = std::nullopt;           // for a model that reads sound
   std::optional<std::int64_t> example = std::nullopt;  // which held-out example of its task
   std::vector<std::string> captions = {};              // of a two-tower model: what the picture may show
   std::optional<std::int64_t> answer = std::nullopt;   // tokens to write after the text; default: as its task asks

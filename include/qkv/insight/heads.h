@@ -112,6 +112,7 @@ struct HeadText {
   std::vector<std::int64_t> source = {};  // of an encoder-decoder
   std::vector<TokenRole> source_roles = {};
   Tensor image = {};                       // f32 [3, side, side]
+  Tensor sound = {};                       // f32 [bins, frames]
   std::vector<std::int64_t> targets = {};  // of ids: the token to be said at each place, -100 for none; empty: none
   std::vector<bool> scored = {};           // of ids: whether the target counts in an accuracy; empty: all do
 };

@@ -25,6 +25,7 @@ struct Batch {
   Tensor source;                             // i64 [B, S]; empty if there is none of its own
   std::vector<std::int64_t> source_lengths;  // of each example's source, in whichever tensor it is; 0 without
   Tensor images;                             // f32 [B, 3, side, side]; empty if there are none
+  Tensor sounds = {};                        // f32 [B, bins, frames]; likewise
   std::int64_t patches = 0;                  // of an image
   std::int64_t tokens = 0;                   // read: of texts without their padding, and patches
 

@@ -34,6 +34,7 @@ struct PatternRow {
 struct Example {
   std::vector<std::int32_t> source;                 // of a model that reads one
   Tensor image;                                     // likewise: f32 [3, side, side], red, green, blue in [0, 1]
+  Tensor sound = {};                                // likewise: f32 [bins, frames], of log_mel()
   std::vector<std::int32_t> tokens;                 // [Tq]
   std::vector<std::optional<std::int32_t>> labels;  // [Tq]: what to learn; none if nothing is asked
   std::vector<bool> scored;                         // [Tq]: whether the label counts in the accuracy
@@ -47,6 +48,7 @@ struct TextLengths {
   std::int64_t source = 0;      // 0 if there is no source
   std::int64_t image_side = 0;  // pixels; 0 if there is no image
   std::int64_t patch_side = 0;  // pixels; patches are counted row by row
+  std::int64_t frames = 0;      // of a sound; 0 if there is none
   /// Keys of cross-attention to an image: (image_side / patch_side)^2.
   [[nodiscard]] std::int64_t patches() const noexcept;
 };

@@ -31,6 +31,7 @@ struct GenerateOptions {
   std::int64_t beams = 1;
   double length_penalty = 1;
   std::vector<std::int64_t> never = {};               // tokens that are not written
+  std::vector<std::int64_t> never_first = {};         // likewise as the first after the prompt
   std::optional<std::int64_t> window = std::nullopt;  // tokens that a decoder without a context sees: the last ones
   std::optional<DType> dtype = std::nullopt;          // that a model computes in, as ModelCall says
   // That keys and values are kept in: f32, f16, bf16 or i8; what the model computes in where it is not given.

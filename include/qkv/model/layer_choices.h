@@ -23,7 +23,8 @@ struct LayerChoices {
   ExpertOptions experts = {};  // of the feed-forward layers, if their count is not 0
   // Of each layer: 1 where the feed-forward layer is one without experts; empty: in none (Qwen 3 MoE).
   std::vector<std::int64_t> without_experts = {};
-  std::optional<bool> out_bias = std::nullopt;          // of attention's output map; default: as those of q, k and v
+  bool key_bias = true;                         // of attention's map to k, where that of q has one: Whisper's has none
+  std::optional<bool> out_bias = std::nullopt;  // of attention's output map; default: as those of q, k and v
   std::optional<std::int64_t> kv_heads = std::nullopt;  // Hk, a divisor of heads; default: heads
   std::optional<std::int64_t> d_k = std::nullopt;       // D of each head; default: d_model / heads
   std::optional<std::int64_t> d_v = std::nullopt;       // Dv of each head; default: that

@@ -17,6 +17,7 @@
 #include "qkv/model/encoder_decoder.h"
 #include "qkv/model/image_encoder.h"
 #include "qkv/model/model_kind.h"
+#include "qkv/model/transcriber.h"
 #include "qkv/model/two_tower.h"
 #include "qkv/safetensors.h"
 #include "qkv/text/tokenizer.h"
@@ -31,6 +32,7 @@ struct ModelInput {
   TensorView source = {};                         // i64 [B, S]: of an encoder-decoder
   std::vector<std::int64_t> source_lengths = {};  // likewise of source
   TensorView images = {};                         // f32 [B, 3, side, side]: of a captioner, two towers and images alone
+  TensorView sounds = {};                         // f32 [B, bins, frames]: of a transcriber
 };
 
 /// What cuts the texts that a model reads and writes; null where its file has none.
@@ -62,6 +64,7 @@ struct NetworkParts {
   const Captioner* captioner = nullptr;
   const TwoTower* towers = nullptr;
   const ImageEncoder* image_encoder = nullptr;
+  const Transcriber* transcriber = nullptr;
 };
 
 class Model {
@@ -72,7 +75,8 @@ class Model {
                                EncoderDecoder,  // a source, and tokens that attend to it
                                Captioner,       // an image, and tokens that attend to its patches
                                TwoTower,        // an image and a text, each with an encoder
-                               ImageEncoder>;   // an image alone
+                               ImageEncoder,    // an image alone
+                               Transcriber>;    // a sound, and tokens that attend to its frames
 
   explicit Model(Network network, ModelTokenizers tokenizers = {});
   /// The network of a config. Throws InvalidArgument naming the word that is missing or has no meaning.

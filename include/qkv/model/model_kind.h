@@ -18,12 +18,13 @@ struct KindTraits {
   bool fills = false;         // reads one text whole, and says what stands at each place
   bool reads_source = false;  // reads a source by an encoder, and says tokens that attend to it
   bool reads_images = false;
+  bool reads_sound = false;
   bool writes = false;   // generates tokens, one after the other
   bool is_pair = false;  // holds images and texts against each other, and says no tokens
   bool sees = false;     // reads an image alone, and says what class it is of, or nothing
 };
 [[nodiscard]] const KindTraits& traits_of(ModelKind kind) noexcept;
-/// "decoder", "encoder", "encoder-decoder", "captioner", "two-tower", "image-encoder"
+/// "decoder", "encoder", "encoder-decoder", "captioner", "two-tower", "image-encoder", "transcriber"
 [[nodiscard]] std::string_view name_of(ModelKind kind) noexcept;
 /// Throws InvalidArgument for another word, with the words that there are.
 [[nodiscard]] ModelKind model_kind_named(std::string_view name);

@@ -12,7 +12,9 @@
 #include "qkv/model/batch.h"
 #include "qkv/model/examples.h"
 #include "qkv/model/image_preparation.h"
+#include "qkv/model/log_mel.h"
 #include "qkv/model/model.h"
+#include "qkv/wav.h"
 
 namespace qkv {
 
@@ -85,6 +87,14 @@ class TextModel {
   /// Such an image for people: red, green and blue in [0, 1], without the mean and deviation that a folder's
   /// preparation brings in.
   [[nodiscard]] Tensor colours_of(const TensorView& image) const;
+  /// A sound of at most what the model reads at once, as it reads it: f32 [bins, frames], at the rate and as
+  /// preprocessor_config.json says, of a file as LogMelOptions do. Throws InvalidArgument naming sound, and for a model
+  /// that reads none; Error where the folder says another form than the model reads.
+  [[nodiscard]] Tensor sound_of(const Sound& sound) const;
+  /// That form.
+  [[nodiscard]] LogMelOptions log_mel_options() const;
+  /// Where the model lies.
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// One example as a batch that model() reads.
   [[nodiscard]] Batch batch_of(const Example& example) const;
   /// Likewise several, side by side. Throws InvalidArgument naming examples if there are none.

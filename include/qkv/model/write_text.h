@@ -50,5 +50,7 @@ struct WrittenText {
 /// "prompts[n]" where TextModel::example_of() does, and as generate().
 [[nodiscard]] std::vector<WrittenText> write_texts(const TextModel& model, std::span<const std::string> prompts,
                                                    const WriteOptions& options);
+/// The same after one example, such as a sound.
+[[nodiscard]] WrittenText write_after(const TextModel& model, Example example, const WriteOptions& options);
 
 }  // namespace qkv

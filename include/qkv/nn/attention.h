@@ -29,6 +29,7 @@ struct MultiHeadOptions {
   // The width of the context, for cross-attention; default: d_model.
   std::optional<std::int64_t> d_context = std::nullopt;
   bool bias = true;                                    // of the projections to q, k and v
+  bool key_bias = true;                                // whether that to k has one, if they have: Whisper's has none
   std::optional<bool> out_bias = std::nullopt;         // of the output projection; default: bias
   std::optional<RotaryOptions> rotary = std::nullopt;  // rotates q and k of every head; dim at most d_k
   std::optional<double> qk_norm = std::nullopt;        // an RMSNorm of each head's q and k with this epsilon: Qwen 3

@@ -22,6 +22,7 @@
 #include "qkv/explain/model.h"
 #include "qkv/files.h"
 #include "qkv/png.h"
+#include "qkv/wav.h"
 
 namespace qkv {
 namespace {
@@ -108,7 +109,9 @@ Tensor picture_of_text(const TextModel& model, const std::string& path) {
 
 Explanation of_model(const TextModel& model, const ExplainRequest& request, const ExplainedParts& parts) {
   ModelQuestion question{.title = request.model};
-  if (!request.picture.empty()) {
+  if (!request.sound.empty()) {
+    question.sound = of_path("sound", [&] { return decode_wav(read_file(request.sound), request.sound); });
+  } else if (!request.picture.empty()) {
     question.picture = picture_at("picture", request.picture);
   } else if (is_path_of_picture(model, request)) {
     question.picture = picture_of_text(model, request.text);
@@ -240,6 +243,7 @@ void add_trained(Fields<ExplainRequest>& fields) {
   fields.add(&R::model, shared_field("model", kTrained));
   fields.add(&R::example, shared_field("example", kTrained));
   fields.add(&R::picture, shared_field("picture", kTrained));
+  fields.add(&R::sound, shared_field("sound", kTrained));
   fields.add(&R::captions, captions_field(kTrained));
   fields.add(&R::chat, {.name = "chat",
                         .meaning = "The text is a message in the model's chat template",

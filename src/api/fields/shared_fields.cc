@@ -54,6 +54,7 @@ constexpr Shared kShared[] = {
     {"second", "TEXT", "A second text beside it, for an encoder that reads pairs", "", "The dog ran"},
     {"file", "FILE", "What it reads, from a file", "", "text.txt"},
     {"picture", "FILE", "A PNG, for a model that reads images", "", "shapes.png"},
+    {"sound", "FILE", "A WAV file, for a model that reads sound", "", "speech.wav"},
     {"example", "N", "Or held-out example N of its task", "", "", 0, kMostExamples},
     {"layer", "N", "Which layer", "", "", 0, kMostLayers},
     {"head", "N", "Which head", "", "", 0, kMostHeads},

@@ -179,6 +179,7 @@ PlaceNames names_of_places(const TextModel& trained, const HeadText& text, const
                            std::int64_t queries, std::int64_t keys) {
   const std::vector<std::string> own = insight::shown_tokens(trained, text);
   std::vector<std::string> source;
+  if (!example.sound.empty()) source = insight::times_of(trained);
   for (const std::int32_t id : example.source) source.push_back(shown_token(trained.source_tokenizer(), id));
   const auto named = [](const std::vector<std::string>& names, std::int64_t count) {
     return std::ssize(names) == count ? names : numbers_from_to(0, count);

@@ -1,5 +1,7 @@
 // The settings of a training run as fields: the command's options, and Python's arguments.
 #include <span>
+#include <string>
+#include <vector>
 
 #include "api/fields/shared_fields.h"
 #include "qkv/api/train.h"

@@ -19,6 +19,7 @@
 #include "qkv/model/batch.h"
 #include "qkv/nn/trace.h"
 #include "qkv/png.h"
+#include "qkv/wav.h"
 
 namespace qkv {
 namespace {
@@ -35,6 +36,9 @@ Example example_for(const ProbeRequest& request, const TextModel& trained) {
   }
   if (!request.picture.empty()) {
     question.picture = decode_png(read_file(request.picture), request.picture);
+  }
+  if (!request.sound.empty()) {
+    question.sound = api_detail::of_path("sound", [&] { return decode_wav(read_file(request.sound), request.sound); });
   }
   return shown_example(trained, question);
 }

@@ -11,7 +11,10 @@
 #include "api/models/pass_bounds.h"
 #include "core/dtype_named.h"
 #include "qkv/api/texts.h"
+#include "qkv/files.h"
 #include "qkv/model/box.h"
+#include "qkv/model/speech.h"
+#include "qkv/wav.h"
 
 namespace qkv {
 namespace {
@@ -93,6 +96,27 @@ std::vector<std::string> limits_met(const GenerateRequest& request, const TextMo
   return met;
 }
 
+// What is said in the sound.
+GenerateFigures transcribed(const GenerateRequest& request, Writing& writing, const WritingWatch& watch) {
+  if (!writing.model->traits().reads_sound) {
+    refuse("model", "one that reads sound, for `sound`", "one of kind " + std::string(name_of(writing.model->kind())));
+  }
+  const Sound sound = api_detail::of_path("sound", [&] { return decode_wav(read_file(request.sound), request.sound); });
+  bool has_begun = false;
+  WriteOptions options = writing.options;
+  if (watch.said) {
+    options.said = [&](std::int64_t text, std::string_view part) {
+      if (!std::exchange(has_begun, true)) watch.begins();
+      watch.said(text, part);
+    };
+  }
+  const SpeechOptions asked{.language = request.language, .translate = request.translate};
+  const WrittenText written = transcribe(*writing.model, sound, asked, options);
+  if (!has_begun) watch.begins();
+  std::ranges::move(limits_met(request, *writing.model, {&written, 1}), std::back_inserter(writing.cautions));
+  return generate_figures(request.sound, written, writing);
+}
+
 // Each text as often as there are samples, with its line.
 Texts prompts_of(const GenerateRequest& request) {
   const auto samples = static_cast<std::size_t>(request.samples);
@@ -118,7 +142,7 @@ WriteOptions write_options(const WriteRequest& request, const Model& model) {
 Writing writing_of(const GenerateRequest& request, const Given& given) {
   require_effect(request, given);
   Writing writing;
-  if (!request.chat) writing.prompts = prompts_of(request);
+  if (!request.chat && request.sound.empty()) writing.prompts = prompts_of(request);
   const auto quantised = request.dtype == "file" ? QuantisedWeights::as_stored : QuantisedWeights::as_f32;
   writing.model = open_model(request.model, writing.heard(), quantised);
   writing.options = write_options(request, writing.model->model());
@@ -138,6 +162,7 @@ Writing writing_of(const GenerateRequest& request, const Given& given) {
 }
 
 std::vector<GenerateFigures> generate(const GenerateRequest& request, Writing& writing, const WritingWatch& watch) {
+  if (!request.sound.empty()) return {transcribed(request, writing, watch)};
   const TextModel& model = *writing.model;
   const Texts& prompts = writing.prompts;
   bool has_begun = false;

@@ -202,6 +202,11 @@ const Fields<GenerateRequest>& generate_fields() {
     add_texts(fields);
     fields.info("text").meaning = "What it goes on with";
     fields.info("text").may_be_empty = true;  // a model of a task begins one
+    fields.add(&R::sound, shared_field("sound"));
+    fields.add(&R::language, {.name = "language", .form = "CODE", .meaning = "Spoken in the sound", .example = "en"});
+    fields.add(&R::translate, {.name = "translate", .meaning = "Say what is spoken in English"});
+    for (const char* const of_sound : {"language", "translate"}) fields.info(of_sound).needs = {"sound"};
+    fields.exclude({"sound"}, {"chat", "samples"}, "what is said in a sound is written once");
     fields.add(chat_fields());
     fields.exclude({"chat"}, {"samples"}, "a conversation goes on in one way");
     fields.add(write_fields());
@@ -214,7 +219,7 @@ const Fields<GenerateRequest>& generate_fields() {
     }
     fields.info("samples").needs = {"temperature"};
     fields.exclude({"samples"}, {"beams"}, "beams draw nothing");
-    fields.info("text").one_of = {"texts", "chat", "file"};
+    fields.info("text").one_of = {"texts", "chat", "file", "sound"};
     fields.info("chat").needs_one = {"user", "messages"};
     fields.info("dtype").words = {"file", "f32", "bf16"};
     fields.info("dtype").fallback = "file";

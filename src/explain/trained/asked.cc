@@ -6,6 +6,7 @@
 
 #include "insight/asked_text.h"
 #include "qkv/model/chat.h"
+#include "qkv/model/speech.h"
 
 namespace qkv::explain_detail {
 namespace {
@@ -37,6 +38,11 @@ Example given_example(const TextModel& trained, const ModelQuestion& question) {
   const bool reads_images = trained.lengths().image_side > 0;
   const bool is_text = question.text.has_value();
   const bool is_picture = !question.picture.empty();
+  if (trained.traits().reads_sound) {
+    if (!question.sound) refuse("sound", "a sound", is_text ? "a text" : is_picture ? "a picture" : "none");
+    return example_of_sound(trained, *question.sound);
+  }
+  if (question.sound) refuse("sound", "a text or a picture: this model reads no sound", "a sound");
   if (question.example) {
     if (is_text || is_picture) refuse("example", "it without a text or a picture", "both");
     if (!trained.has_examples())

@@ -38,6 +38,7 @@ std::vector<std::string> patch_names(const Ran& ran) {
 std::vector<std::string> keys_of(const Ran& ran, AttentionSite site) {
   if (site == AttentionSite::tokens) return texts_of(ran.trained.tokenizer(), ran.example.tokens);
   if (!ran.example.image.empty()) return patch_names(ran);
+  if (!ran.example.sound.empty()) return insight::times_of(ran.trained);
   return texts_of(ran.trained.source_tokenizer(), ran.example.source);
 }
 
@@ -46,7 +47,7 @@ std::vector<TokenRole> roles_at(const Ran& ran, AttentionSite site) {
     return insight::roles_of(ran.trained, {ids.begin(), ids.end()}, tokenizer);
   };
   if (site == AttentionSite::tokens) return roles(ran.example.tokens, ran.trained.tokenizer());
-  if (!ran.example.image.empty()) return {};
+  if (!ran.example.image.empty() || !ran.example.sound.empty()) return {};
   return roles(ran.example.source, ran.trained.source_tokenizer());
 }
 

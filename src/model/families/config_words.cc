@@ -156,6 +156,13 @@ constexpr IgnoredWord kBartForm[] = {{"add_bias_logits", "false"},
 constexpr IgnoredWord kBartWords[] = {
     {"add_final_layer_norm", "false"}, {"encoder_no_repeat"}, {"force_bos_token_to_be_generated"}};
 constexpr IgnoredWord kMbartWords[] = {{"add_final_layer_norm", "true"}};
+constexpr IgnoredWord kWhisperTraining[] = {{"activation_dropout"},     {"apply_spec_augment"}, {"decoder_layerdrop"},
+                                            {"encoder_layerdrop"},      {"init_std"},           {"mask_feature_length"},
+                                            {"mask_feature_min_masks"}, {"mask_feature_prob"},  {"mask_time_length"},
+                                            {"mask_time_min_masks"},    {"mask_time_prob"}};
+constexpr IgnoredWord kWhisperForm[] = {{"num_hidden_layers"}, {"is_encoder_decoder", "true"}};
+constexpr IgnoredWord kWhisperClasses[] = {{"classifier_proj_size"}, {"use_weighted_layer_sum"}};
+constexpr IgnoredWord kWhisperWords[] = {{"forced_decoder_ids"}, {"median_filter_width"}};
 constexpr IgnoredWord kOptTraining[] = {{"activation_dropout"}, {"init_std"}, {"layerdrop"}};
 constexpr IgnoredWord kGptNeoTraining[] = {{"embed_dropout"}, {"resid_dropout"}, {"attention_layers"}};
 constexpr IgnoredWord kBigcodePrecision[] = {{"attention_softmax_in_fp32"}, {"scale_attention_softmax_in_fp32"}};
@@ -255,6 +262,10 @@ constexpr IgnoredWords kIgnored[] = {
     {"mbart", "training alone", kBartTraining},
     {"mbart", "what its first program called its form", kBartForm},
     {"mbart", "a norm at the end of its stacks, which it has", kMbartWords},
+    {"whisper", "training alone", kWhisperTraining},
+    {"whisper", "encoder_layers and decoder_layers count", kWhisperForm},
+    {"whisper", "heads of classes", kWhisperClasses},
+    {"whisper", "what is asked of a sound, and times, which are not", kWhisperWords},
     {"opt", "training alone", kOptTraining},
     {"gpt_neo", "training alone; attention_types once more", kGptNeoTraining},
     {"gpt_neo", "a head of its own", kGpt2},

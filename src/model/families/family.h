@@ -80,6 +80,7 @@ struct Family {
 
 /// What the classes of a model of images are called: id2label, else as many of LABEL_0 … as it has.
 [[nodiscard]] std::vector<std::string> classes_in(const ConfigFile& config);
+[[nodiscard]] std::span<const Family> whisper_families();
 
 /// Rows of the table of positions before the first that a text has: OPT and BART begin with the third.
 [[nodiscard]] std::int64_t two_rows_before(const ConfigFile& config);

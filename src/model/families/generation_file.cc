@@ -81,6 +81,21 @@ constexpr std::array<std::string_view, 8> kOfDraws = {"temperature", "top_k",   
 constexpr std::array<std::string_view, 5> kOfBeams = {"early_stopping", "length_penalty", "num_beam_groups",
                                                       "diversity_penalty", "renormalize_logits"};
 
+constexpr const char* kNeverFirst = "begin_suppress_tokens";
+// Read where a sound is (speech_file.h), or of times, which are not asked for.
+constexpr std::array<std::string_view, 12> kOfSpeech = {"alignment_heads",
+                                                        "forced_decoder_ids",
+                                                        "is_multilingual",
+                                                        "lang_to_id",
+                                                        "language",
+                                                        "max_length",
+                                                        "max_initial_timestamp_index",
+                                                        "no_timestamps_token_id",
+                                                        "prev_sot_token_id",
+                                                        "return_timestamps",
+                                                        "task",
+                                                        "task_to_id"};
+
 bool is_one_of(std::span<const std::string_view> words, const std::string& word) {
   return std::ranges::find(words, word) != words.end();
 }
@@ -100,12 +115,12 @@ std::optional<ConfigFile> generation_in(const std::string& folder) {
 // Those of one token each; the end of a text is left out, as in `transformers`. The word counts as read only then.
 std::vector<std::int64_t> never_in(const ConfigFile& config) {
   constexpr const char* kWord = "bad_words_ids";
+  std::vector<std::int64_t> never = config.integers("suppress_tokens");
   const auto found = config.json().find(kWord);
-  if (found == config.json().end() || !found->is_array()) return {};
-  std::vector<std::int64_t> never;
+  if (found == config.json().end() || !found->is_array()) return never;
   for (const nlohmann::json& word : *found) {
     const bool is_one = word.is_array() && word.size() == 1 && word.front().is_number_unsigned();
-    if (!is_one) return {};
+    if (!is_one) return config.integers("suppress_tokens");
     never.push_back(word.front().get<std::int64_t>());
   }
   static_cast<void>(config.has(kWord));
@@ -141,11 +156,21 @@ std::vector<std::int64_t> families::never_written_in(const std::string& folder) 
   return config ? never_in(*config) : std::vector<std::int64_t>();
 }
 
+std::vector<std::int64_t> families::never_written_first_in(const std::string& folder) {
+  const std::optional<ConfigFile> config = generation_in(folder);
+  return config ? config->integers(kNeverFirst) : std::vector<std::int64_t>();
+}
+
 std::vector<std::string> unheeded_in_generation(const std::string& folder) {
   const std::optional<ConfigFile> config = generation_in(folder);
   if (!config) return {};
   const GenerateOptions draw = draw_options_in(*config);
   static_cast<void>(never_in(*config));
+  static_cast<void>(config->has(kNeverFirst));
+  const bool is_of_speech = config->has("no_timestamps_token_id") || config->has("is_multilingual");
+  for (const std::string_view word : kOfSpeech) {
+    if (is_of_speech) config->mark_read(word);
+  }
   const bool draws = draw.temperature > 0;
   const bool has_beams = config->integer("num_beams", 1) > 1;
   std::vector<std::string> all;

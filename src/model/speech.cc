@@ -1,0 +1,107 @@
+#include "qkv/model/speech.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/families/speech_file.h"
+#include "qkv/error.h"
+
+namespace qkv {
+namespace {
+
+constexpr const char* kSpeech = "transcribe";
+
+[[noreturn]] void refuse_speech(const char* argument, const std::string& expected, const std::string& got) {
+  throw InvalidArgument(kSpeech, argument, expected, got);
+}
+
+// Of a language's name or code.
+std::int64_t language_token(const families::SpeechWords& words, const std::string& language) {
+  for (const std::string& name : {language, "<|" + language + "|>"}) {
+    if (const auto found = words.languages.find(name); found != words.languages.end()) return found->second;
+  }
+  std::string known;
+  for (const auto& [name, token] : words.languages) known += (known.empty() ? "" : ", ") + name;
+  refuse_speech("language", known.empty() ? "none: the model knows one language" : "one of " + known,
+                "\"" + language + "\"");
+}
+
+void blank_labels(Example& example) {
+  example.labels.assign(example.tokens.size(), std::nullopt);
+  example.scored.assign(example.tokens.size(), false);
+}
+
+// The likeliest behind the first token of a text.
+std::int64_t heard_language(const TextModel& model, Example example, const families::SpeechWords& words) {
+  blank_labels(example);
+  const Tensor shares = model.probabilities(example);
+  const auto share = [&](const auto& language) { return shares.at({shares.dim(0) - 1, language.second}); };
+  return std::ranges::max_element(words.languages, {}, share)->second;
+}
+
+void add_token(Example& example, std::int64_t token) { example.tokens.push_back(static_cast<std::int32_t>(token)); }
+
+// Language and task, of a model that has such.
+void add_question(const TextModel& model, const families::SpeechWords& words, const SpeechOptions& options,
+                  Example& example) {
+  const std::string& language = options.language.empty() ? words.language : options.language;
+  const bool asks_nothing = language.empty() && !options.translate && words.task.empty();
+  std::vector<std::optional<std::int64_t>> forced;
+  if (asks_nothing) forced = words.forced;
+  if (!language.empty()) {
+    add_token(example, language_token(words, language));
+  } else if ((forced.empty() || !forced.front()) && !words.languages.empty()) {
+    add_token(example, heard_language(model, example, words));
+  } else if (!forced.empty() && forced.front()) {
+    add_token(example, *forced.front());
+  }
+  for (std::size_t n = 1; n < forced.size(); ++n) {
+    if (forced[n]) add_token(example, *forced[n]);
+  }
+  const std::string task = options.translate ? "translate" : words.task.empty() ? "transcribe" : words.task;
+  const auto found = words.tasks.find(task);
+  if (options.translate && found == words.tasks.end()) refuse_speech("translate", "a model that translates", "another");
+  if (forced.size() < 2 && found != words.tasks.end()) add_token(example, found->second);
+}
+
+}  // namespace
+
+Example example_of_sound(const TextModel& model, const Sound& sound, const SpeechOptions& options) {
+  Example example;
+  example.sound = model.sound_of(sound);
+  const families::SpeechWords words = families::speech_words_in(model.path());
+  const auto& own = model.model().parts().transcriber->options();
+  const std::optional<std::int64_t> start = words.start ? words.start : own.start;
+  if (!start) refuse_speech("model", "one with a token to start", "none");
+  add_token(example, *start);
+  add_question(model, words, options, example);
+  if (words.no_times && example.tokens.back() != *words.no_times) add_token(example, *words.no_times);
+  for (const std::int32_t token : example.tokens) {
+    if (token >= 0 && token < own.vocabulary) continue;
+    throw FileError(model.path(), "expected tokens from 0 to " + std::to_string(own.vocabulary - 1) +
+                                      " in generation_config.json, got " + std::to_string(token));
+  }
+  blank_labels(example);
+  return example;
+}
+
+WrittenText transcribe(const TextModel& model, const Sound& sound, const SpeechOptions& options,
+                       const WriteOptions& writing) {
+  const LogMelOptions form = model.log_mel_options();
+  const Sound own = resampled(sound, form.rate);
+  const std::int64_t count = own.samples.size();
+  if (count == 0) refuse_speech("sound", "one sample or more", "none");
+  WrittenText all;
+  for (std::int64_t begin = 0; begin < count; begin += form.samples()) {
+    const std::int64_t end = std::min(begin + form.samples(), count);
+    const Sound piece{.rate = own.rate, .samples = Tensor(own.samples.view().slice(0, begin, end))};
+    const WrittenText written = write_after(model, example_of_sound(model, piece, options), writing);
+    all.text += written.text;
+    all.tokens.insert(all.tokens.end(), written.tokens.begin(), written.tokens.end());
+    all.end = written.end;
+    if (written.end == WriteEnd::stop || written.end == WriteEnd::reader) break;
+  }
+  return all;
+}
+
+}  // namespace qkv
