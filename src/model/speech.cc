@@ -58,10 +58,15 @@ void add_question(const TextModel& model, const families::SpeechWords& words, co
   for (std::size_t n = 1; n < forced.size(); ++n) {
     if (forced[n]) add_token(example, *forced[n]);
   }
+  // As `transformers` has it: where neither is asked for, there is no task but a forced one.
+  if (asks_nothing) return;
   const std::string task = options.translate ? "translate" : words.task.empty() ? "transcribe" : words.task;
   const auto found = words.tasks.find(task);
-  if (options.translate && found == words.tasks.end()) refuse_speech("translate", "a model that translates", "another");
-  if (forced.size() < 2 && found != words.tasks.end()) add_token(example, found->second);
+  if (found != words.tasks.end()) {
+    add_token(example, found->second);
+  } else if (options.translate) {
+    refuse_speech("translate", "a model that translates", "another");
+  }
 }
 
 }  // namespace

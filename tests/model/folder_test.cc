@@ -132,16 +132,21 @@ TEST(Folder, NamesWhatItsAuthorsAskForThatIsNotDone) {
                            "suppress_tokens": [], "typical_p": 1, "bad_words_ids": null, "min_length": 0})"),
       testing::IsEmpty());
   EXPECT_THAT(
-      unheeded(R"({"max_length": 20, "no_repeat_ngram_size": 3, "suppress_tokens": [1, 2], "typical_p": 0.9,
+      unheeded(R"({"max_length": 20, "no_repeat_ngram_size": 3, "sequence_bias": [1, 2], "typical_p": 0.9,
                            "min_new_tokens": 4, "guidance_scale": 2.0, "encoder_repetition_penalty": 2, "foo": {"a": 1}})"),
       testing::ElementsAre("encoder_repetition_penalty 2", "foo {\"a\":1}", "guidance_scale 2.0", "max_length 20",
-                           "min_new_tokens 4", "no_repeat_ngram_size 3", "suppress_tokens [1,2]"));
+                           "min_new_tokens 4", "no_repeat_ngram_size 3", "sequence_bias [1,2]"));
   EXPECT_THAT(unheeded(R"({"do_sample": true, "num_beams": 3, "typical_p": 0.9, "early_stopping": true})"),
               testing::ElementsAre("num_beams 3 of a draw", "early_stopping true", "typical_p 0.9"));
   EXPECT_THAT(unheeded(R"({"early_stopping": true, "temperature": 0.3, "stop_strings": ["a"]})"),
               testing::ElementsAre("stop_strings [\"a\"]"));
   EXPECT_THAT(unheeded(R"({"num_beams": 3, "early_stopping": true})"), testing::ElementsAre("early_stopping true"));
   EXPECT_THAT(unheeded(R"({"decoder_start_token_id": 3})"), testing::IsEmpty());
+  EXPECT_THAT(unheeded(R"({"suppress_tokens": [1], "begin_suppress_tokens": [2, 3]})"), testing::IsEmpty());
+  EXPECT_THAT(unheeded(R"({"is_multilingual": true, "task_to_id": {"transcribe": 3}, "lang_to_id": {"<|en|>": 4},
+                           "no_timestamps_token_id": 5, "max_length": 448})"),
+              testing::IsEmpty());
+  EXPECT_THAT(unheeded(R"({"forced_decoder_ids": [[1, 3]]})"), testing::ElementsAre("forced_decoder_ids [[1,3]]"));
 }
 
 TEST(Folder, SaysWhichTokensItsAuthorsNeverWrite) {
@@ -155,6 +160,10 @@ TEST(Folder, SaysWhichTokensItsAuthorsNeverWrite) {
   EXPECT_THAT(unheeded_in_generation(directory / ""), testing::IsEmpty());
   EXPECT_THAT(never(R"({"bad_words_ids": [[7], [3]], "eos_token_id": 3})"), testing::ElementsAre(7));
   EXPECT_THAT(never(R"({"bad_words_ids": null})"), testing::IsEmpty());
+  EXPECT_THAT(never(R"({"bad_words_ids": [[7]], "suppress_tokens": [5, 6]})"), testing::ElementsAre(5, 6, 7));
+  EXPECT_THAT(never(R"({"bad_words_ids": [[7, 8]], "suppress_tokens": [5]})"), testing::ElementsAre(5));
+  write(directory / "generation_config.json", R"({"begin_suppress_tokens": [4, 9]})");
+  EXPECT_THAT(families::never_written_first_in(directory / ""), testing::ElementsAre(4, 9));
   for (const char* other : {"[[7], [3, 4]]", "[[-1]]", "[7]", "[[\"a\"]]", "3"}) {
     EXPECT_THAT(never(R"({"bad_words_ids": )" + std::string(other) + "}"), testing::IsEmpty()) << other;
     EXPECT_EQ(unheeded_in_generation(directory / "").size(), 1U) << other;
@@ -201,7 +210,7 @@ TEST(Folder, NamesWhatItsConfigLacksOrHasNoMeaningFor) {
                 "electra, falcon, gemma, gemma2, gemma3_text, glm, glm4, glm4_moe, gpt2, gpt_bigcode, gpt_neo, "
                 "gpt_neox, gpt_oss, gptj, granite, granitemoe, llama, marian, mbart, mistral, mixtral, "
                 "modernbert, mpnet, mpt, mt5, nomic_bert, olmo2, olmoe, opt, phi, phi3, phimoe, qwen2, qwen2_moe,"
-                " qwen3, qwen3_moe, roberta, siglip, smollm3, stablelm, starcoder2, t5, vit, xlm-roberta; no "
+                " qwen3, qwen3_moe, roberta, siglip, smollm3, stablelm, starcoder2, t5, vit, whisper, xlm-roberta; no "
                 "family is near: its layers keep a state in place of attention, got \"mamba\""));
   EXPECT_THAT(Folder("{\"model_type\": ").error(),
               HasSubstr("config.json: expected JSON, got other text at line 1, column 16"));

@@ -194,6 +194,8 @@ TEST(Generate, RefusesDrawsThatHaveNoMeaning) {
 TEST(Generate, NeverWritesWhatItMustNot) {
   const Tensor prompt(std::vector<std::int64_t>{0}, {1, 1});
   EXPECT_THAT(generate(prompt, {.most = 2, .never = {1}}, counting), testing::ElementsAre(testing::ElementsAre(0, 0)));
+  EXPECT_THAT(generate(prompt, {.most = 3, .never_first = {1}}, counting),
+              testing::ElementsAre(testing::ElementsAre(0, 1, 2)));
   EXPECT_EQ(error_message([&] { static_cast<void>(generate(prompt, {.most = 1, .never = {6}}, counting)); }),
             "generate: never: expected a token from 0 to 5, got 6");
   EXPECT_EQ(

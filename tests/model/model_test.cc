@@ -112,10 +112,11 @@ TEST(Model, RefusesAFileThatIsNone) {
     return error_message<Error>([&] { static_cast<void>(Model::open(path)); });
   };
   EXPECT_EQ(message({}, {}), path + ": expected a model with its config, as qkv writes it, got tensors alone");
-  EXPECT_EQ(message({}, {{"model.kind", "novel"}}), path +
-                                                        ": model_kind_named: model: expected one of decoder, encoder, "
-                                                        "encoder-decoder, captioner, two-tower, image-encoder, "
-                                                        "got \"novel\"");
+  EXPECT_EQ(message({}, {{"model.kind", "novel"}}),
+            path +
+                ": model_kind_named: model: expected one of decoder, encoder, "
+                "encoder-decoder, captioner, two-tower, image-encoder, transcriber, "
+                "got \"novel\"");
   EXPECT_EQ(message({}, {{"model.heads", "2"}}), path + ": Model: kind: expected a kind of model, got none");
   std::map<std::string, std::string> words = small_model().metadata();
   EXPECT_THAT(message({}, words), HasSubstr(": a checkpoint of another model: embedding.weight is not in it; "));

@@ -73,6 +73,10 @@ def whisper_words(folder, texts, shaken):
     ids |= {"pad_token_id": number("<|endoftext|>"), "bos_token_id": number("<|endoftext|>")}
     begin = {"max_target_positions": 64, "begin_suppress_tokens": None}
     model = shaken(t.WhisperForConditionalGeneration(t.WhisperConfig(**{**WHISPER, **sizes, **ids, **begin}))).eval()
+    for parameter in (model.model.decoder.embed_positions.weight, *(
+        layer.encoder_attn.out_proj.weight for layer in model.model.decoder.layers
+    )):
+        parameter.normal_(std=0.5)  # so that what is written hangs on the place and on the sound
     model.generation_config = generation_of(made)
     model.save_pretrained(folder)
     extractor = t.WhisperFeatureExtractor(chunk_length=SECONDS)

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 
 #include "core/error_message.h"
+#include "files/temporary_directory.h"
 #include "models/expected.h"
 #include "models/models_folder.h"
+#include "qkv/files.h"
 
 namespace qkv::speech_test {
 namespace {
@@ -47,6 +49,38 @@ TEST_F(Speech, IsAskedForByTheModelsOwnTokens) {
   std::vector<std::string> pieces;
   for (const std::int32_t token : example.tokens) pieces.push_back(model_->tokenizer().piece(token));
   EXPECT_THAT(pieces, testing::ElementsAre("<|startoftranscript|>", "<|de|>", "<|transcribe|>", "<|notimestamps|>"));
+}
+
+TEST_F(Speech, IsAskedForAsOlderFoldersSay) {
+  const tests::TemporaryDirectory directory;
+  std::filesystem::copy(folder(), directory.path(), std::filesystem::copy_options::recursive);
+  const auto asked = [&](const std::string& forced, const SpeechOptions& options) {
+    const auto id = [&](const char* piece) { return std::to_string(model_->tokenizer().id(piece)); };
+    std::string text = R"({"decoder_start_token_id": )" + id("<|startoftranscript|>") +
+                       R"(, "lang_to_id": {"<|fr|>": )" + id("<|fr|>") + R"(}, "task_to_id": {"transcribe": )" +
+                       id("<|transcribe|>") + R"(}, "no_timestamps_token_id": )" + id("<|notimestamps|>") +
+                       R"(, "forced_decoder_ids": )" + forced + "}";
+    for (const char* piece : {"<|de|>", "<|translate|>"}) {
+      const std::size_t at = text.find(piece);
+      if (at != std::string::npos) text.replace(at, std::string(piece).size(), id(piece));
+    }
+    write_file(directory / "generation_config.json", text);
+    const TextModel model(Model::open(directory.path()), directory.path());
+    std::string pieces;
+    for (const std::int32_t token : example_of_sound(model, sound(), options).tokens) {
+      pieces += model.tokenizer().piece(token);
+    }
+    return pieces;
+  };
+  EXPECT_EQ(asked("[[1, <|de|>], [2, <|translate|>]]", {}), "<|startoftranscript|><|de|><|translate|><|notimestamps|>");
+  EXPECT_EQ(asked("[[1, null], [2, <|translate|>]]", {}), "<|startoftranscript|><|fr|><|translate|><|notimestamps|>");
+  EXPECT_EQ(asked("[[1, <|de|>], [2, <|translate|>]]", {.language = "fr"}),
+            "<|startoftranscript|><|fr|><|transcribe|><|notimestamps|>");
+  EXPECT_EQ(asked("null", {}), "<|startoftranscript|><|fr|><|notimestamps|>");
+  EXPECT_THAT(error_message<Error>([&] { static_cast<void>(asked("[[2, 3]]", {})); }),
+              testing::HasSubstr("forced_decoder_ids: expected pairs of a place, from 1 on, and a token, got [[2,3]]"));
+  EXPECT_EQ(error_message<InvalidArgument>([&] { static_cast<void>(asked("null", {.translate = true})); }),
+            "transcribe: translate: expected a model that translates, got another");
 }
 
 TEST_F(Speech, OfGreaterLengthIsReadInPieces) {
