@@ -194,5 +194,6 @@
 #include "qkv/train/text_task.h"
 #include "qkv/train/trained_model.h"
 #include "qkv/train/training.h"
+#include "qkv/wav.h"
 #include "qkv/written_files.h"
 #endif

@@ -1,9 +1,10 @@
 // A sound at another rate.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include "qkv/error.h"
@@ -29,8 +30,7 @@ double sinc_weight(double distance, double cutoff) {
 
 Sound resampled(const Sound& sound, std::int64_t rate) {
   if (rate < 1 || rate > kHighestRate || sound.rate < 1 || sound.rate > kHighestRate) {
-    throw InvalidArgument("resampled", "rate", "1 to 2^20 samples a second",
-                          std::to_string(sound.rate) + " to " + std::to_string(rate));
+    throw InvalidArgument("resampled", "rate", "1 to 2^20 samples a second", fmt::format("{} to {}", sound.rate, rate));
   }
   if (rate == sound.rate) return sound;
   const std::int64_t common = std::gcd(sound.rate, rate);

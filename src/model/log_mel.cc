@@ -1,5 +1,7 @@
 #include "qkv/model/log_mel.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -126,8 +128,7 @@ void require_log_mel(const TensorView& samples, const LogMelOptions& options) {
   require(options.samples() > options.window / 2, "window", "less than twice what is read at once",
           std::to_string(options.window));
   require(samples.dim(0) > 0 && samples.dim(0) <= options.samples(), "samples",
-          "1 to " + std::to_string(options.samples()) + ", " + std::to_string(options.seconds) + " s at " +
-              std::to_string(options.rate) + " hertz",
+          fmt::format("1 to {}, {} s at {} hertz", options.samples(), options.seconds, options.rate),
           std::to_string(samples.dim(0)));
 }
 

@@ -16,7 +16,11 @@
 #include "files/temporary_directory.h"
 #include "model/chat_folder.h"
 #include "qkv/files.h"
+#include "qkv/model/model.h"
+#include "qkv/random.h"
 #include "qkv/tensor.h"
+#include "qkv/text/read_tokenizer.h"
+#include "qkv/wav.h"
 
 namespace qkv::tests {
 namespace {
@@ -33,6 +37,17 @@ void put_sentence_model(const std::string& folder) {
   write_text(folder + "/1_Pooling/config.json",
              R"({"word_embedding_dimension": 16, "pooling_mode_mean_tokens": true})");
   write_text(folder + "/config_sentence_transformers.json", R"({"prompts": {"query": "find "}})");
+}
+
+// A transcriber that learnt nothing, and a second of sound.
+void put_speech() {
+  const std::shared_ptr<const Tokenizer> tokens = read_tokenizer("tokenizer.json");
+  Generator generator(1);
+  const TranscriberOptions options{
+      .bins = 8, .frames = 100, .vocabulary = tokens->size(), .length = 32, .d_model = 16, .heads = 2, .start = 4};
+  Model(Transcriber(options, generator), {.tokens = tokens}).save("speech.safetensors");
+  Sound sound{.rate = 8000, .samples = Generator(2).rand({8000})};
+  write_file("speech.wav", encode_wav(sound));
 }
 
 void write_files() {
@@ -76,6 +91,7 @@ void write_files() {
   copy_picture("gamma.png", "photos/b.png");
   for (const char* caption : {"photos/a.txt", "photos/b.txt"}) write_text(caption, "a red circle\n");
   EXPECT_EQ(run_qkv({"train", "tokenizer", "long.txt", "--size", "300", "--out", "tokenizer.json"}).code, 0);
+  put_speech();
   EXPECT_EQ(run_qkv(words_of("train previous --steps 3 --batch 2 --out begun --layers 1 --d-model 8 --heads 2 --d-ff 8 "
                              "--warm-up 1 --examples 2 --examine-every 3 --save-every 3"))
                 .code,

@@ -74,7 +74,7 @@ TEST(Frame, CountsInHelpWhatAnOptionExcludesWhereThatIsMany) {
       "says so: an example has its own; not beside --model: an example needs no model; not beside --all: an example is "
       "shown whole; --worked list not beside 7 others, each of which says so: it names the examples and no more)");
   EXPECT_THAT(help_row("explain", "--example"),
-              HasSubstr("(needs --model; not beside --picture: a model reads one of them)"));
+              HasSubstr("(needs --model; not beside --picture or --sound: a model reads one of them)"));
   EXPECT_THAT(help_row("explain", "--seed"), HasSubstr("(not beside --worked or --model)"));
 }
 

@@ -179,6 +179,7 @@ std::string_view room_of_public(std::string_view header) {
       {"npz", "files"},
       {"png", "files"},
       {"safetensors", "files"},
+      {"wav", "files"},
       {"written_files", "files"},
       {"explain", "explain"},
   };
