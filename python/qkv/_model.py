@@ -61,7 +61,7 @@ def require_text(text: object) -> None:
 
 
 class Model:
-    """A transformer that was trained: a decoder, an encoder, an encoder-decoder, a captioner, two towers or one of images alone.
+    """A transformer that was trained: a decoder, encoder, encoder-decoder, captioner, two towers, image encoder or transcriber.
 
     Open one with Model.open(). What a call reads: `text`, a str; or `ids`, whole numbers, of a decoder or encoder; or
     `example`, the number of a held-out example of the model's task; or `image`, uint8 [H, W, 3], beside or in place of
@@ -93,7 +93,7 @@ class Model:
 
     @property
     def kind(self) -> str:
-        """ "decoder", "encoder", "encoder-decoder", "captioner" or "two-tower"."""
+        """ "decoder", "encoder", "encoder-decoder", "captioner", "two-tower" or "transcriber"."""
         return self._model.kind
 
     @property
