@@ -66,7 +66,7 @@ TEST(TrainQuestion, LearnsWhereQkvWasStartedAndGoesOnAfterAStop) {
   EXPECT_EQ(run["run"]["done"], 24);
   EXPECT_EQ(run["kept"].size(), 25U);
   EXPECT_EQ(refusal_in("train", request),  // what is learnt is kept
-            "request: resume: expected true, to go on with the run in qkv-previous, got false");
+            "request: out: expected a directory without a checkpoint, or `resume` beside it, got \"qkv-previous\", which has one");
 }
 
 TEST(TrainQuestion, RefusesWhatItCannotLearn) {

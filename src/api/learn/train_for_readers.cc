@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "api/fields/refuse.h"
 #include "files/reading.h"
@@ -63,11 +62,7 @@ void api_detail::require_run_for_readers(const TrainRun& run, const Given& given
   }
   require_trained(task);
   if (!run.out.empty()) api_detail::refuse("out", "none: a studio's runs lie where it was started", run.out);
-  const TrainPlace place{.directory = "qkv-" + task};
-  files::require_in_reach(place.directory);
-  if (!run.resume && std::filesystem::exists(place.checkpoint())) {
-    api_detail::refuse("resume", "true, to go on with the run in " + place.directory, "false");
-  }
+  files::require_in_reach("qkv-" + task);
   const PlannedRun planned = planned_run(run, given);
   if (planned.start == TrainStart::anew) require_small(planned);
   require_few_files(planned, given);
