@@ -40,7 +40,8 @@ else:
 
         `question` is a command, "cost" or "bench positions", or what only a page of the studio asks: "heads".
         `fields` are those that docs/api.md lists for it, "kv_heads" for --kv-heads. What is a word of Python has
-        another name, too: `from` is `first` of cost and task and `start` of train, or **{"from": 200}.
+        another name, too: `from` is `first` of cost and task and `start` of train, or **{"from": 200}; an error has
+        the one that was given.
         Numbers that are not finite are None. Raises ValueError for a question that there is none, and for fields as the
         command refuses them; TypeError for a field that the question does not have, or of another type; and qkv.Error
         where the command would fail.

@@ -33,7 +33,7 @@ PLACES = {
     "check": ["a", "b"], "convert": ["model", "out"], "fetch": ["name"], "info": ["file"], "view": ["model"],
 }  # fmt: skip
 OPTIONS = {
-    "captions": "caption", "changes": "change", "sites": "site", "first": "from", "start": "from", "stored": "store",
+    "captions": "caption", "changes": "change", "sites": "site", "first": "from", "start": "from",
 }  # fmt: skip
 OPTIONS_OF = {(name, "texts"): "line" for name in ("analyze", "change", "embed", "generate")}
 JOINED = {"kinds", "results", "sites"}  # by commas
@@ -355,6 +355,16 @@ def test_what_is_wrong_names_the_argument(tmp_path):
             qkv.ask(question, **given)
 
 
+def test_a_field_with_two_names_is_called_as_it_was_given():
+    for name in ("start", "from"):
+        with pytest.raises(ValueError, match=f"^train: {name}: expected `task` text beside it, got copy"):
+            qkv.ask("train", task="copy", **{name: "gpt"})
+    with pytest.raises(ValueError, match="^train: store: expected f32 or bf16 or f16, got .f8"):
+        qkv.ask("train", task="copy", store="f8")
+    with pytest.raises(TypeError, match="^train: there is no field stored; did you mean store[?]$"):
+        qkv.train("copy", stored="f16")
+
+
 def test_functions_tell_the_fields_of_their_questions():
     from qkv import insight
 
@@ -364,4 +374,4 @@ def test_functions_tell_the_fields_of_their_questions():
     assert "importance          Measure the loss without each head" in inspect.getdoc(insight.heads)
     generate = inspect.signature(qkv.Model.generate).parameters
     assert generate["tokens"].default == 64 and generate["top_p"].default == 1.0 and generate["stop"].default == ()
-    assert inspect.signature(qkv.train).parameters["stored"].annotation == "Literal['f32', 'bf16', 'f16']"
+    assert inspect.signature(qkv.train).parameters["store"].annotation == "Literal['f32', 'bf16', 'f16']"

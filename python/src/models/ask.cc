@@ -69,9 +69,20 @@ const Question& asked_question(const std::string& name) {
                         "\"" + name + "\"" + (nearest ? "; did you mean " + *nearest + "?" : ""));
 }
 
+// What was given as "from" is called so; all else by Python's names.
+std::vector<FieldInfo> fields_as_typed(const Question& question, const nb::dict& given) {
+  std::vector<FieldInfo> fields(question.fields.begin(), question.fields.end());
+  for (FieldInfo& field : fields) {
+    const bool has_pythons = given.contains(python_name(field).c_str());
+    if (given.contains(field.name.c_str()) && !has_pythons) field.python.clear();
+  }
+  return fields;
+}
+
 nb::object asked(const std::string& name, const Given& given) {
   const Question& question = asked_question(name);
-  const AskingFunction function{.name = name, .fields = question.fields};
+  const std::vector<FieldInfo> fields = fields_as_typed(question, given);
+  const AskingFunction function{.name = name, .fields = fields};
   const FieldValues values = field_values(function, given);
   const auto answer = [&] { return studio().answer(question.name, values, signal_watch()); };
   return object_of(said_in_python(function, [&] { return stoppably(answer); }));

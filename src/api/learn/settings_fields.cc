@@ -86,7 +86,7 @@ void add_training(Fields<TrainSettings>& fields) {
   add(&S::patch_side, "patch_side", "N", "Pixels of a patch of pictures");
   add(&S::seed, "seed", "N", "Of the model, the examples and dropout");
   fields.give_otherwise({{"steps", kOfTask}});
-  fields.info("store").python = "stored";
+  fields.info("store").former = {"stored"};
   fields.info("momentum").needs = {"optimizer=sgd"};
   fields.exclude({"length"}, {"task=pictures"}, "a caption is as long as it is");
   for (const char* const of_picture : {"image_side", "patch_side"}) fields.info(of_picture).needs = {"task=pictures"};
