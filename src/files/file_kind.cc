@@ -4,6 +4,7 @@
 #include <array>
 #include <fstream>
 
+#include "core/ascii.h"
 #include "files/place.h"
 #include "qkv/error.h"
 
@@ -35,18 +36,22 @@ constexpr std::array<FileKind, 15> kKinds = {{
     {"RIFF", "a RIFF file, as WAV and WebP are"},
 }};
 
-constexpr std::size_t kRead = 64;  // bytes, as many as kinds need
+constexpr std::size_t kRead = 1024;  // bytes: the first element of XML stands behind a prologue
 
-// In any case, behind blanks: what a server sends in place of a file that it does not give.
-bool is_page(std::string_view bytes) {
+constexpr std::string_view kPage = "a page of the web (HTML), which a server may send in place of a file";
+
+// What is written in tags, in any case, behind blanks. A page is what a server sends in place of a file that it does
+// not give.
+std::string_view kind_of_tags(std::string_view bytes) {
+  if (bytes.starts_with("\xEF\xBB\xBF")) bytes.remove_prefix(3);
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return false;
-  constexpr std::size_t kLongest = 9;
-  std::string begin(bytes.substr(first, kLongest));
-  for (char& letter : begin) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return begin == "<!doctype" || begin.starts_with("<html") || begin.starts_with("<?xml");
+  if (first == std::string_view::npos || bytes[first] != '<') return "";
+  const std::string text = core::small_letters(std::string(bytes.substr(first, kRead)));
+  if (text.starts_with("<svg") || text.starts_with("<!doctype svg")) return "an SVG picture";
+  if (text.starts_with("<!doctype") || text.starts_with("<html")) return kPage;
+  if (!text.starts_with("<?xml")) return "";
+  if (text.find("<html") != std::string::npos) return kPage;
+  return text.find("<svg") != std::string::npos ? "an SVG picture" : "an XML file";
 }
 
 }  // namespace
@@ -63,10 +68,10 @@ std::string beginning_of(const std::string& path) {
   return begin;
 }
 
-std::string_view kind_of(std::string_view bytes) noexcept {
+std::string_view kind_of(std::string_view bytes) {
   const auto found = std::ranges::find_if(kKinds, [&](const FileKind& kind) { return bytes.starts_with(kind.begin); });
   if (found != kKinds.end()) return found->name;
-  return is_page(bytes) ? "a page of the web (HTML), which a server may send in place of a file" : "";
+  return kind_of_tags(bytes);
 }
 
 void refuse_other_kind(std::string_view bytes, const std::string& source, std::string_view wanted) {

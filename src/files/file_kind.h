@@ -14,7 +14,7 @@ namespace qkv::files {
 [[nodiscard]] std::string_view beginning_of(std::span<const std::byte> bytes) noexcept;
 
 /// "a PNG picture", "a GGUF file"; empty for bytes of an unknown kind.
-[[nodiscard]] std::string_view kind_of(std::string_view bytes) noexcept;
+[[nodiscard]] std::string_view kind_of(std::string_view bytes);
 
 /// For a reader whose format begins in another way. Throws Error "<source>: expected <wanted>, got <kind>" if the kind
 /// of the bytes is known, and as require_fetched().

@@ -60,6 +60,11 @@ const std::vector<Kind>& kinds() {
       {"\x89HDF\r\n", "a file of HDF5"},
       {"  <!DOCTYPE html><title>404</title>", "a page of the web (HTML)"},
       {"<HTML lang=en>", "a page of the web (HTML)"},
+      {"<?xml version=\"1.0\"?><!DOCTYPE html PUBLIC \"x\"><html>", "a page of the web (HTML)"},
+      {"<svg xmlns=\"http://www.w3.org/2000/svg\">", "an SVG picture"},
+      {"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- drawn by hand, with a long remark -->\n<svg>",
+       "an SVG picture"},
+      {"\xEF\xBB\xBF<?xml version=\"1.0\"?><feed>", "an XML file"},
       {"%PDF-1.7", "a PDF document"},
   };
   return kKinds;
