@@ -92,6 +92,25 @@ TEST(MaskQuestion, NamesTheColumnOfAnError) {
   }
 }
 
+TEST(ErrorAsJson, HasOneFieldAndAllThatItIsAbout) {
+  const auto told = [](const char* question, const char* request) {
+    try {
+      ask(question, request);
+    } catch (const Error& error) {
+      return Json::parse(error_as_json(error));
+    }
+    return Json();
+  };
+  EXPECT_EQ(told("tokens", R"({"tokenizer": "english"})"),
+            Json::parse(R"({"message": "expected one of `text`, `file`, `ids`, `list`, `search`, got none",
+                            "field": "text", "fields": ["text", "file", "ids", "list", "search"], "column": null})"));
+  EXPECT_EQ(told("tokens", R"({"tokenizer": "english", "text": "a", "ids": "1"})")["fields"], Json({"text", "ids"}));
+  const Json one = told("number", "{}");
+  EXPECT_EQ(one["field"], "of");
+  EXPECT_EQ(one["fields"], Json::array({"of"}));
+  EXPECT_EQ(one["message"], "expected a value, got none");
+}
+
 TEST(PositionsQuestion, ShowsEachKind) {
   const Answer waves = ask("positions", R"({"tokens": 16, "d": 8})");
   const auto table = waves.numbers(waves.json["table"]);

@@ -156,6 +156,10 @@ TEST_F(Check, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(refusal({"check", a, a, "--rtol", "-1"}), HasSubstr("--rtol: expected a number from 0 to 1e38, got -1"));
   EXPECT_THAT(refusal({"check", a, a, "--atol", "nan"}), HasSubstr("--atol: expected a finite number, got nan"));
   EXPECT_THAT(refusal({"check", a, "b.txt"}), HasSubstr("check: B: expected a name like FILE.npy"));
+  EXPECT_THAT(refusal({"check", "gpt", "sort"}),
+              HasSubstr("--file: expected a file of text, since A and B are models, which are compared by what they "
+                        "say of one, got none"));
+  EXPECT_THAT(refusal({"check", "gpt", a}), HasSubstr("check: A: expected a name like FILE.npy"));
   EXPECT_THAT(refusal({"check", a, a, "--json", "--quiet"}), HasSubstr("--quiet"));
 }
 

@@ -132,8 +132,8 @@ template <class Reply>
   return studio_reply([&](ReplyWriter& writer) { api_detail::write_value(writer, reply); });
 }
 
-/// An error as JSON, {"message", "field", "column"}: the field at fault is empty, and the column null, where none is
-/// known.
+/// An error as JSON, {"message", "field", "fields", "column"}: the field at fault, or the first of several, is empty,
+/// and the column null, where none is known; "fields" are all of them.
 [[nodiscard]] std::string error_as_json(const std::exception& error);
 
 // NOLINTNEXTLINE(performance-enum-size): as it stands on the wire

@@ -397,8 +397,11 @@ const Fields<NumberRequest>& number_fields() {
     Fields<NumberRequest> fields;
     fields.add(bench_fields());
     fields.remove(kBeside);
-    fields.add(&NumberRequest::of,
-               {.name = "of", .form = "NAME", .meaning = "Which number: weights:1,2", .example = "weights:1,2"});
+    fields.add(&NumberRequest::of, {.name = "of",
+                                    .form = "NAME",
+                                    .meaning = "Which number: weights:1,2",
+                                    .required = true,
+                                    .example = "weights:1,2"});
     return fields;
   }();
   return kFields;

@@ -11,7 +11,9 @@
 
 #include "api/fields/refuse.h"
 #include "api/replies/lines.h"
+#include "files/place.h"
 #include "qkv/files.h"
+#include "qkv/model/box.h"
 
 namespace qkv {
 namespace {
@@ -189,6 +191,22 @@ void require_alike(std::string_view field, const std::vector<NamedTensor>& tenso
                      fmt::format("an archive of {}: {}", names.size(), fmt::join(names, ", ")));
 }
 
+bool is_in_the_box(const std::string& name) {
+  const std::vector<std::string> names = trained_model_names();
+  return std::ranges::find(names, name) != names.end();
+}
+
+// A model of the box, a folder or GGUF: no file of tensors.
+bool is_a_model(const std::string& name) {
+  return name.ends_with(".gguf") || files::is_folder(name) || is_in_the_box(name);
+}
+
+void require_tensors(const CheckRequest& request) {
+  if (!is_a_model(request.a) || !is_a_model(request.b)) return;
+  api_detail::refuse("file", "a file of text, since `a` and `b` are models, which are compared by what they say of one",
+                     "none");
+}
+
 }  // namespace
 
 CheckReply check(const CheckRequest& request) {
@@ -196,6 +214,7 @@ CheckReply check(const CheckRequest& request) {
     const bool fits = value >= 0 && !std::isinf(value);
     if (!fits) api_detail::refuse(field, "a finite number, 0 or more", fmt::to_string(value));
   }
+  require_tensors(request);
   const std::vector<NamedTensor> a = api_detail::of_path("a", [&] { return read_tensors(request.a); });
   const std::vector<NamedTensor> b = api_detail::of_path("b", [&] { return read_tensors(request.b); });
   require_alike("a", a, "b", b);

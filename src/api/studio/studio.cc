@@ -4,6 +4,9 @@
 #include <malloc.h>
 #endif
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <filesystem>
 #include <utility>
 
@@ -264,13 +267,38 @@ StudioReply studio_reply(const std::function<void(ReplyWriter&)>& write) {
   return reply_of(writer);
 }
 
+namespace {
+
+std::vector<std::string> single_fields(std::string_view joined) {
+  std::vector<std::string> fields;
+  while (!joined.empty()) {
+    const std::size_t comma = joined.find(", ");
+    fields.emplace_back(joined.substr(0, comma));
+    joined = comma == std::string_view::npos ? "" : joined.substr(comma + 2);
+  }
+  return fields;
+}
+
+// Whoever shows it beside the first of several fields names them all.
+std::string said_beside_one(std::string message, const std::vector<std::string>& fields) {
+  constexpr std::string_view kThem = "expected one of them";
+  if (fields.size() > 1 && message.starts_with(kThem)) {
+    message.replace(0, kThem.size(), fmt::format("expected one of `{}`", fmt::join(fields, "`, `")));
+  }
+  return message;
+}
+
+}  // namespace
+
 std::string error_as_json(const std::exception& error) {
   const Refusal refusal = refusal_of(error);
-  Json json{{"message", refusal.message}, {"field", refusal.field}, {"column", nullptr}};
-  if (refusal.column > 0) json["column"] = refusal.column;
+  const std::vector<std::string> fields = single_fields(core::shortened(refusal.field));
   constexpr std::size_t kLongest = 4096;  // a request may have megabytes, of which a message may name a part
-  json["message"] = core::shortened_between(json["message"].get_ref<const std::string&>(), kLongest);
-  json["field"] = core::shortened(json["field"].get_ref<const std::string&>());
+  Json json{{"message", core::shortened_between(said_beside_one(refusal.message, fields), kLongest)},
+            {"field", fields.empty() ? "" : fields.front()},
+            {"fields", fields},
+            {"column", nullptr}};
+  if (refusal.column > 0) json["column"] = refusal.column;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
