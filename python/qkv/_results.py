@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 if TYPE_CHECKING:  # NumPy is imported by the first call that needs it
@@ -49,18 +51,50 @@ class AttentionGradients(NamedTuple, Generic[_Kind, _Other]):
         return said(self)
 
 
-class MatrixWindow(NamedTuple):
-    """A window of a matrix of Tq queries and Tk keys, for `within`: query n of q is query first_i + n * step_i of it.
-
-    Likewise key m of k is key first_j + m * step_j.
-    """
-
+class _Places(NamedTuple):
     Tq: int
     Tk: int
     first_i: int = 0
     step_i: int = 1
     first_j: int = 0
     step_j: int = 1
+
+
+class MatrixWindow(_Places):
+    """A window of a matrix of Tq queries and Tk keys, for `within`: query n of q is query first_i + n * step_i of it.
+
+    Likewise key m of k is key first_j + m * step_j. Raises TypeError for what is no whole number, and ValueError for a
+    step below 1 and any other number below 0.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls, Tq: int, Tk: int, first_i: int = 0, step_i: int = 1, first_j: int = 0, step_j: int = 1
+    ) -> MatrixWindow:
+        given = (Tq, Tk, first_i, step_i, first_j, step_j)
+        return super().__new__(cls, *(_place(name, one) for name, one in zip(cls._fields, given, strict=True)))
+
+    @classmethod
+    def _make(cls, iterable: Iterable[int]) -> MatrixWindow:
+        return cls(*iterable)
+
+
+MatrixWindow.__new__.__annotations__ = {**dict.fromkeys(MatrixWindow._fields, int), "return": MatrixWindow}
+
+
+def _place(name: str, given: Any) -> int:
+    least = 1 if name.startswith("step") else 0
+    try:
+        number = None if isinstance(given, bool) else operator.index(given)
+    except TypeError:
+        number = None
+    if number is not None and least <= number < 2**63:
+        return number
+    from qkv import _calls
+
+    kind = TypeError if number is None else ValueError
+    raise kind(f"MatrixWindow: {name}: expected a whole number, {least} or more, got {_calls.said(given)}")
 
 
 class CellMaps(NamedTuple):

@@ -1,5 +1,8 @@
 """Calls on windows of a matrix against the call on all of it: results merge, gradients add up, probes show a part."""
 
+import inspect
+import pickle
+
 import numpy
 import pytest
 from test_cases import is_plain, options_of, pairs, read
@@ -158,6 +161,28 @@ def test_documents_have_windows_of_their_own():
         qkv.attention(q, k, v, **options, within=[windows[0], windows[1]._replace(first_j=9)])
     with pytest.raises(ValueError, match="Probe: within: expected one, or with ragged one for each document, got 2"):
         qkv.Probe(q, k, within=windows)
+
+
+def test_a_window_is_refused_where_it_is_made():
+    for given, error, message in [
+        ({"step_i": 0}, ValueError, "step_i: expected a whole number, 1 or more, got 0"),
+        ({"step_j": -2}, ValueError, "step_j: expected a whole number, 1 or more, got -2"),
+        ({"first_i": -1}, ValueError, "first_i: expected a whole number, 0 or more, got -1"),
+        ({"Tq": -1}, ValueError, "Tq: expected a whole number, 0 or more, got -1"),
+        ({"first_j": 2**63}, ValueError, "first_j: expected a whole number, 0 or more, got 9223372036854775808"),
+        ({"step_i": 1.5}, TypeError, "step_i: expected a whole number, 1 or more, got 1.5"),
+        ({"Tk": True}, TypeError, "Tk: expected a whole number, 0 or more, got True"),
+        ({"Tk": numpy.array([1, 2])}, TypeError, "Tk: expected a whole number, 0 or more, got numpy.ndarray"),
+    ]:
+        with pytest.raises(error, match=f"^MatrixWindow: {message}$"):
+            qkv.MatrixWindow(**{"Tq": 8, "Tk": 8, **given})
+    window = qkv.MatrixWindow(numpy.int32(8), 9, first_i=2)
+    assert window == (8, 9, 2, 1, 0, 1) and type(window.Tq) is int
+    assert pickle.loads(pickle.dumps(window)) == window and type(window._replace(Tk=3)) is qkv.MatrixWindow
+    with pytest.raises(ValueError, match="^MatrixWindow: step_j: expected"):
+        window._replace(step_j=0)
+    signature = inspect.signature(qkv.MatrixWindow)
+    assert str(signature).startswith("(Tq: int, Tk: int, first_i: int = 0, step_i: int = 1, ")
 
 
 def test_windows_say_what_is_wrong():
