@@ -126,7 +126,7 @@ def _fault_of_names(signature: Signature, values: Mapping[str, Any]) -> Exceptio
             near = difflib.get_close_matches(name, known, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
             return _WrongArguments(
-                f"{signature.name}: {name}: expected an argument that there is ({', '.join(known)}), got "
+                f"{signature.name}: {name}: expected the name of an argument: {', '.join(known)}, got "
                 f"{said(values[name])}{hint}"
             )
     for one in signature.parameters:

@@ -86,7 +86,7 @@ def test_numbers_outside_of_their_range_are_named(message):
 
 
 def test_words_that_there_are_not_are_named():
-    with pytest.raises(TypeError, match=r"attention: causal: expected an argument that there is \(q, k, .*, got True$"):
+    with pytest.raises(TypeError, match=r"attention: causal: expected the name of an argument: q, k, .*, got True$"):
         attention(causal=True)
     with pytest.raises(TypeError, match=r"attention: softcp: .*, got 3; did you mean softcap\?$"):
         attention(softcp=3)
