@@ -1,4 +1,4 @@
-// A number of a matrix as people write its place, "k:2,5", and what it becomes, "k:2,5:0.7".
+// Places as people write them: a number of a matrix, "k:2,5", what it becomes, "k:2,5:0.7", and a head, "1.0".
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,24 @@ struct NumberText {
   const auto to = number_from<double>(text.substr(colon + 1));
   if (!place || !to || !(*to - *to == 0)) return std::nullopt;
   return NumberText{.place = *place, .to = *to};
+}
+
+struct HeadText {
+  std::optional<std::int64_t> layer, head;  // none for "*", which stands for all of them
+};
+
+/// LAYER.HEAD, each a number from 0 or *; nullopt for another text.
+[[nodiscard]] inline std::optional<HeadText> head_from(std::string_view text) {
+  const auto reads = [](std::string_view word, std::optional<std::int64_t>& number) {
+    if (word == "*") return true;
+    number = number_from<std::int64_t>(word);
+    return number && *number >= 0;
+  };
+  const std::size_t dot = text.find('.');
+  HeadText place;
+  if (dot == std::string_view::npos) return std::nullopt;
+  if (!reads(text.substr(0, dot), place.layer) || !reads(text.substr(dot + 1), place.head)) return std::nullopt;
+  return place;
 }
 
 }  // namespace qkv::core

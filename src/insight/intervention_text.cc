@@ -49,11 +49,10 @@ HeadsAt read_heads(const char* kind, std::string_view text) {
     if (!is_site) refuse_text(kind, expected, text);
     rest.remove_prefix(colon + 1);
   }
-  const std::size_t dot = rest.find('.');
-  if (dot == std::string_view::npos || !read_count(rest.substr(0, dot), place.layer) ||
-      !read_count(rest.substr(dot + 1), place.head)) {
-    refuse_text(kind, expected, text);
-  }
+  const auto head = core::head_from(rest);
+  if (!head) refuse_text(kind, expected, text);
+  place.layer = head->layer;
+  place.head = head->head;
   return place;
 }
 

@@ -558,7 +558,10 @@ TEST(ExplainModel, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refused({"ab", "--layer", "1"}), "qkv explain: --layer: expected layer 0, the only one, got 1\n");
   EXPECT_EQ(refused({"ab", "--head", "1.0"}), "qkv explain: --head: expected layer 0, the only one, got 1\n");
   EXPECT_EQ(refused({"ab", "--head", "0.2"}), "qkv explain: --head: expected a head from 0 to 1, got 2\n");
-  EXPECT_EQ(refused({"ab", "--head", "1"}), "qkv explain: --head: expected LAYER.HEAD, such as 1.5, got \"1\"\n");
+  for (const char* const head : {"1", "1.*", "*.0", "1.-1", "1.0.0", "source:1.0"}) {
+    EXPECT_EQ(refused({"ab", "--head", head}),
+              std::string("qkv explain: --head: expected LAYER.HEAD, such as 1.5, got \"") + head + "\"\n");
+  }
   EXPECT_EQ(refused({"ab", "--layer", "0", "--head", "1.0"}),
             "qkv explain: --head: expected a head of --layer 0, got \"1.0\"\n");
   EXPECT_EQ(refused({"ab", "--site", "cross"}), "qkv explain: --site: expected one of tokens, got cross\n");

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "api/fields/refuse.h"
-#include "core/number_text.h"
+#include "core/place_text.h"
 
 namespace qkv {
 namespace {
@@ -62,13 +62,13 @@ void api_detail::say_company(Fields<ExplainRequest>& fields) {
 
 api_detail::HeadPlace api_detail::head_place(const ExplainRequest& request) {
   if (request.head.empty()) return {.layer = request.layer, .head = std::nullopt};
-  const auto numbers = core::numbers_from<std::int64_t>(request.head, '.');
+  const auto place = core::head_from(request.head);
   const std::string got = "\"" + request.head + "\"";
-  if (!numbers || numbers->size() != 2) refuse("head", "LAYER.HEAD, such as 1.5", got);
-  if (request.layer && *request.layer != numbers->front()) {
+  if (!place || !place->layer || !place->head) refuse("head", "LAYER.HEAD, such as 1.5", got);
+  if (request.layer && *request.layer != *place->layer) {
     refuse("head", fmt::format("a head of `layer` {}", *request.layer), got);
   }
-  return {.layer = numbers->front(), .head = numbers->back()};
+  return {.layer = place->layer, .head = place->head};
 }
 
 void require_explain(const ExplainRequest& request, const Given& given) {
