@@ -8,7 +8,11 @@ from qkv import _models
 
 HEAD = """# Made from the fields of the engine's questions.
 from collections.abc import Sequence
-from typing import Any, Literal, Required, TypedDict, Unpack, overload
+from typing import Any, Literal, Required, TypeAlias, TypedDict, Unpack, overload
+
+from numpy.typing import NDArray
+
+Numbers: TypeAlias = "NDArray[Any] | Sequence[float] | Sequence[Numbers]"
 """
 
 

@@ -50,6 +50,7 @@
 #include "qkv/api/far.h"
 #include "qkv/api/fetch.h"
 #include "qkv/api/field.h"
+#include "qkv/api/field_forms.h"
 #include "qkv/api/given.h"
 #include "qkv/api/given_texts.h"
 #include "qkv/api/heads.h"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from qkv._calls import require_utf8, said
 
@@ -37,3 +38,39 @@ def texts_of(function: str, name: str, given: str | Iterable[str]) -> list[str]:
     if isinstance(given, str):
         return [given]
     return list_of(function, name, given, "a text or a list of texts")
+
+
+MOST_NUMBERS = 1 << 24  # of an array that is written out
+
+
+def numbers_text(function: str, name: str, given: Any) -> str | None:
+    """A number, or lists or an array of numbers, as nested brackets; None for anything else."""
+    if isinstance(given, bool):
+        return None
+    if hasattr(given, "__array__"):
+        import numpy
+
+        array = numpy.asarray(given)
+        if array.size > MOST_NUMBERS:
+            raise ValueError(
+                f"{function}: {name}: expected at most {MOST_NUMBERS} numbers, or a file, got {array.size}"
+            )
+        given = array.tolist()
+    try:
+        return _written(given)
+    except TypeError:
+        return None
+
+
+def _written(given: Any) -> str:
+    if isinstance(given, (list, tuple)):
+        return f"[{','.join(map(_written, cast('list[Any]', given)))}]"
+    if isinstance(given, bool):
+        return str(int(given))
+    return repr(operator.index(given) if hasattr(given, "__index__") else float(_number(given)))
+
+
+def _number(given: Any) -> Any:
+    if isinstance(given, (str, bytes)):
+        raise TypeError
+    return given

@@ -61,7 +61,7 @@ def require_text(text: object) -> None:
 
 
 class Model:
-    """A transformer that was trained: a decoder, encoder, encoder-decoder, captioner, two towers, image encoder or transcriber.
+    """A trained transformer: a decoder, encoder, encoder-decoder, captioner, two towers, image encoder or transcriber.
 
     Open one with Model.open(). What a call reads: `text`, a str; or `ids`, whole numbers, of a decoder or encoder; or
     `example`, the number of a held-out example of the model's task; or `image`, uint8 [H, W, 3], beside or in place of
@@ -132,8 +132,8 @@ class Model:
         """What the model says: scores of tokens [T, vocabulary], before a softmax.
 
         Of an encoder without an output map its last states [T, d_model]; of two towers the vector [d] of the text or
-        the image, of length 1; of a model of images alone the scores of its classes [classes], or its states. float32, or float64 where the parameters are. Raises ValueError for what it does not
-        read.
+        the image, of length 1; of a model of images alone the scores of its classes [classes], or its states. float32, or
+        float64 where the parameters are. Raises ValueError for what it does not read.
         """
         require_text(text)
         return self._model.call(text, ids, example, image, answer)

@@ -359,10 +359,43 @@ def test_a_field_with_two_names_is_called_as_it_was_given():
     for name in ("start", "from"):
         with pytest.raises(ValueError, match=f"^train: {name}: expected `task` text beside it, got copy"):
             qkv.ask("train", task="copy", **{name: "gpt"})
-    with pytest.raises(ValueError, match="^train: store: expected f32 or bf16 or f16, got .f8"):
+    with pytest.raises(ValueError, match="^train: store: expected f32, bf16 or f16, got .f8"):
         qkv.ask("train", task="copy", store="f8")
     with pytest.raises(TypeError, match="^train: there is no field stored; did you mean store[?]$"):
         qkv.train("copy", stored="f16")
+
+
+def test_numbers_stand_for_texts_that_are_numbers():
+    def out_of(reply):
+        return [*reply.values()][-1]["out"].tolist()
+
+    q, k = numpy.array([[1, 0.1], [0, 1]]), numpy.array([[1, 0], [0.3, 1]], dtype=numpy.float32)
+    options = {"v": [[1], [2]], "results": ["out"]}
+    given = qkv.ask("attend", q=q, k=k, kv_lengths=[2], window=2, sinks=[0.5], **options)
+    texts = {"q": "[[1,0.1],[0,1]]", "k": "[[1,0],[0.30000001192092896,1]]", "v": "[[1],[2]]"}
+    written = qkv.ask("attend", **{**options, **texts}, kv_lengths="2", window="2", sinks="0.5")
+    assert out_of(given) == out_of(written)
+    hidden = qkv.ask("attend", q=q, k=k, mask_file=numpy.array([[True, False], [True, True]]), **options)
+    added = qkv.ask("attend", q=q, k=k, bias_file=[[0, -numpy.inf], [0, 0]], **options)
+    assert out_of(hidden) == out_of(added)
+    assert qkv.ask("tokens", tokenizer="english", ids=[7, 8]) == qkv.ask("tokens", tokenizer="english", ids="7 8")
+    bench = qkv.ask("bench", q=[[1, 0], [0, 1]], k=numpy.eye(2), v=[[1, 0], [0, 1]])
+    assert bench["title"] == "Your own numbers"
+    asked = {"model": "induction", "text": "abcxyzab"}
+    assert qkv.ask("lens", **asked, query=1)["place"] == qkv.ask("lens", **asked, query="1")["place"]
+    for name, wrong in [("q", {"a": 1}), ("q", ["1"]), ("q", [[1, "x"]]), ("k", numpy.array(["a"]))]:
+        with pytest.raises(TypeError, match=f"^attend: {name}: expected numbers in lists, or a text, such as .*, got"):
+            qkv.ask("attend", **{**options, **texts, name: wrong})
+    with pytest.raises(ValueError, match="^attend: q: expected at most 16777216 numbers, or a file, got 16777217$"):
+        qkv.ask("attend", **{**options, **texts, "q": numpy.broadcast_to(numpy.float32(0), (1, 2**24 + 1))})
+
+
+def test_an_empty_list_is_refused_where_it_would_be_the_default():
+    with pytest.raises(ValueError, match="^analyze: sites: expected one or more, or to be left out, got "):
+        qkv.ask("analyze", model="induction", sites=[])
+    from qkv import insight
+
+    assert inspect.signature(insight.heads).parameters["sites"].default is None
 
 
 def test_functions_tell_the_fields_of_their_questions():

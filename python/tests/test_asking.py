@@ -11,7 +11,7 @@ import pytest
 from matplotlib import image
 from test_ask import COMMAND, TOLD, printed_words
 from test_models import sentence_transformer, talking_llama
-from test_refusals import OTHER_TYPES, QUESTIONS, _inputs  # noqa: F401
+from test_refusals import OTHER_TYPES, QUESTIONS, _inputs, takes_a_number  # noqa: F401
 
 import qkv
 from qkv import insight
@@ -161,7 +161,8 @@ def wrong_values():
         for name, field in fields_of(question).items():
             if name in absent or name == "model" or (function, name) in SHAPED:
                 continue
-            wrong = [OTHER_TYPES[field["type"]]] if field["type"] in OTHER_TYPES else []
+            has_other = field["type"] in OTHER_TYPES and not takes_a_number(field)
+            wrong = [OTHER_TYPES[field["type"]]] if has_other else []
             if field["type"] in ("whole number", "number"):
                 wrong += [field["least"] - 1] if "least" in field and field["least"] > -1e38 else []
                 wrong += [field["most"] + 1] if "most" in field and field["most"] < 2**62 else []

@@ -57,7 +57,9 @@ TEST(Fields, RefuseWhatHasNoMeaning) {
   EXPECT_EQ(refusal(R"({"row": 1.5})"), "request: row: expected a whole number from 0 to 1099511627776, got 1.5");
   EXPECT_EQ(refusal(R"({"causal": 1})"), "request: causal: expected true or false, got 1");
   EXPECT_EQ(refusal(R"({"scale": []})"), "request: scale: expected a number from -1e38 to 1e38, got []");
-  EXPECT_EQ(refusal(R"({"q": 1})"), "request: q: expected a text, got 1");
+  EXPECT_EQ(refusal(R"({"q": 1})"), "request: q: expected numbers in lists, or a text, such as [[1,0],[0,1]], got 1");
+  EXPECT_EQ(refusal(R"({"window": true})"), "request: window: expected numbers, or a text, such as \"1\", got true");
+  EXPECT_EQ(refusal(R"({"text": 1})"), "request: text: expected a text, got 1");
   EXPECT_EQ(refusal(R"({"threads": 0})"), "request: threads: expected a whole number from 1 to 65536, got 0");
   EXPECT_EQ(refusal(R"({"map": "4", "reduce": "maxx"})"),
             "request: reduce: expected mean or max, got \"maxx\"; did you mean max?");
@@ -65,6 +67,33 @@ TEST(Fields, RefuseWhatHasNoMeaning) {
   EXPECT_EQ(refusal(R"({"zebra": 1})"), "there is no field zebra");
   EXPECT_EQ(refusal(R"({"causl": true})"), "there is no field causl; did you mean causal?");
   EXPECT_EQ(refusal("[1]"), "the request: expected an object of JSON, got [1]");
+}
+
+TEST(Fields, TakeNumbersForTextsThatAreNumbers) {
+  const ProbeRequest request = probe_fields().from_json(
+      R"({"q": [[1, 0.1], [0, -1e-7]], "k": [[1, 0], [1, 1]], "sinks": 0.5, "kv_lengths": [3, 4], "window": 3, "map": 4,
+          "lse": [1, 2], "mask_file": [[1, 0], [1, 1]], "head": 1})");
+  EXPECT_EQ(request.q, "[[1,0.1],[0,-1e-07]]");
+  EXPECT_EQ(request.sinks, "0.5");
+  EXPECT_EQ(request.kv_lengths, "3,4");
+  EXPECT_EQ(request.window, "3");
+  EXPECT_EQ(request.map, "4");
+  EXPECT_EQ(request.lse, "[1,2]");
+  EXPECT_EQ(request.mask_file, "[[1,0],[1,1]]");
+  EXPECT_EQ(request.head, "1");
+  EXPECT_EQ(bench_fields().from_json(R"({"q": [[1, 0.5], [0, 1]]})").q, "1,0.5;0,1");
+  EXPECT_EQ(tokens_fields().from_json(R"({"tokenizer": "english", "ids": [12, 7]})").ids, "12 7");
+}
+
+TEST(Fields, RefuseNumbersInAnotherForm) {
+  for (const char* const q : {"[]", "[[1], 2]", R"([["1"]])", "[[]]", "[[[[[[[[[[1]]]]]]]]]]"}) {
+    EXPECT_THAT(refusal(std::string(R"({"q": )") + q + "}"), HasSubstr("q: expected numbers in lists, or a text"));
+  }
+  EXPECT_THAT(refusal(R"({"map": [4, 4]})"), HasSubstr("map: expected a number, or a text, such as \"4\", got [4,4]"));
+  // 1.10 is another head than 1.1.
+  const auto& explain = explain_fields();
+  EXPECT_EQ(error_message<Error>([&] { (void)explain.from_json(R"({"model": "gpt", "text": "a", "head": 1.1})"); }),
+            "request: head: expected a text, got 1.1");
 }
 
 template <class Request>
@@ -80,6 +109,16 @@ TEST(Fields, RefuseEmptyTextsButWhereTheyMeanSomething) {
   EXPECT_EQ(refusal_of(embed_fields(), R"({"model": "gpt", "texts": ["a", ""]})"),
             "request: texts[1]: expected a value, got \"\"");
   EXPECT_EQ(refusal_of(embed_fields(), R"({"model": "gpt", "text": "a", "prompt": ""})"), "nothing was thrown");
+}
+
+TEST(Fields, RefuseAnEmptyListButWhereItSaysNone) {
+  EXPECT_EQ(refusal_of(attend_fields(), R"({"q": "[[1]]", "k": "[[1]]", "v": "[[1]]", "results": []})"),
+            "request: results: expected one or more, or to be left out, got []");
+  EXPECT_EQ(refusal_of(analyze_fields(), R"({"model": "induction", "sites": []})"),
+            "request: sites: expected one or more, or to be left out, got []");
+  EXPECT_EQ(refusal_of(embed_fields(), R"({"model": "english", "text": "a", "pooling": []})"),
+            "request: pooling: expected one or more, or to be left out, got []");
+  EXPECT_EQ(refusal_of(generate_fields(), R"({"model": "gpt", "text": "a", "stop": []})"), "nothing was thrown");
 }
 
 TEST(Fields, RefuseAWordTwiceInAList) {
@@ -178,7 +217,7 @@ std::string document() {
 
 // A JSON value of no field of this type.
 std::string wrong_json(const FieldInfo& field) {
-  return field.type == FieldType::text || field.type == FieldType::texts ? "7" : R"("x7")";
+  return field.type == FieldType::text || field.type == FieldType::texts ? R"({"x": 7})" : R"("x7")";
 }
 
 TEST(Fields, OfEveryQuestionAreNamedWhereTheirValuesHaveNoMeaning) {

@@ -46,7 +46,6 @@ const std::map<std::string, std::string>& readers_of_numbers() {
       {"apps/cli/terminal.cc", "COLUMNS"},
       {"apps/studio/file/explain_page.cc", "what a page calls a head"},
       {"apps/studio/server/exchange.cc", "Content-Length"},
-      {"src/api/explain/explain_rules.cc", "1.5: layer and head"},
       {"src/api/fields/byte_size.cc", "512MiB"},
       {"src/api/fields/field.cc", "the number that a field is"},
       {"src/api/fields/field_example.cc", "the default of a field"},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../arrays.h"
+#include "qkv/api/field_forms.h"
 #include "qkv/api/refusal.h"
 
 namespace qkv::python {
@@ -57,11 +58,24 @@ std::optional<FieldValue> number_of(nb::handle value) {
   return unless_refused(PyFloat_AsDouble(value.ptr()));
 }
 
+// Arrays and lists of numbers, as the text that stands for them. Brackets hold what JSON has no numbers for, too.
+std::optional<FieldValue> text_of_lists(const Argument& argument, const FieldInfo& field, nb::handle value) {
+  const NumbersForm form = numbers_form_of(field);
+  if (form == NumbersForm::none) return std::nullopt;
+  const nb::object given = nb::module_::import_("qkv._given")
+                               .attr("numbers_text")(std::string(argument.function), std::string(argument.name), value);
+  if (given.is_none()) return std::nullopt;
+  auto text = nb::cast<std::string>(given);
+  if (form == NumbersForm::tensor && text.starts_with('[')) return text;
+  auto written = text_of_numbers(field, text);
+  return written ? std::optional<FieldValue>(std::move(*written)) : std::nullopt;
+}
+
 // Or a path.
-std::optional<FieldValue> text_of(const Argument& argument, nb::handle value) {
+std::optional<FieldValue> text_of(const Argument& argument, const FieldInfo& field, nb::handle value) {
   const nb::object text = nb::steal(PyOS_FSPath(value.ptr()));
   if (!text.is_valid()) PyErr_Clear();
-  if (!text.is_valid() || !nb::isinstance<nb::str>(text)) return std::nullopt;
+  if (!text.is_valid() || !nb::isinstance<nb::str>(text)) return text_of_lists(argument, field, value);
   return utf8_of(text, argument);
 }
 
@@ -96,7 +110,7 @@ std::optional<FieldValue> typed(const Argument& argument, const FieldInfo& field
     case FieldType::number:
       return number_of(value);
     case FieldType::text:
-      return text_of(argument, value);
+      return text_of(argument, field, value);
     case FieldType::size:
       return size_of(field, value);
     // One text for a list is what it is on the command line.
@@ -162,7 +176,7 @@ nb::object default_of(const FieldInfo& field) {
       return nb::bool_(false);
     case FieldType::texts:
     case FieldType::wholes:
-      return nb::tuple();
+      return takes_empty_list(field) ? nb::object(nb::tuple()) : nb::none();
     case FieldType::whole:
     case FieldType::seed:
       return field.fallback.empty() ? nb::none() : nb::object(nb::int_(nb::str(field.fallback.c_str())));
@@ -188,6 +202,8 @@ std::string annotation_of(const FieldInfo& field) {
     for (const std::string& word : field.words) words += (words.empty() ? "'" : ", '") + word + "'";
     type = "Literal[" + words + "]";
   }
+  constexpr const char* kNumbers[] = {"", " | float", " | float | Numbers", " | Numbers", " | Numbers"};
+  if (field.type == FieldType::text) type += kNumbers[static_cast<std::size_t>(numbers_form_of(field))];
   const bool is_optional = !field.required && (default_of(field).is_none() || field.type == FieldType::texts);
   return type + (is_optional ? " | None" : "");
 }

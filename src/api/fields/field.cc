@@ -23,6 +23,7 @@
 #include "core/shortened.h"
 #include "files/json_keys.h"
 #include "files/json_text.h"
+#include "qkv/api/field_forms.h"
 #include "qkv/api/refusal.h"
 #include "qkv/error.h"
 
@@ -118,6 +119,9 @@ std::optional<FieldValue> typed(const FieldInfo& field, const Json& json, std::s
   const bool is_list = field.type == FieldType::texts || field.type == FieldType::wholes;
   if (is_list && json.is_string()) return field_value(field, json.get<std::string>());
   if (field.type == FieldType::number && json.is_number()) return finite_number_of(field, written);
+  if (json.is_array() || json.is_number()) {
+    if (auto text = text_of_numbers(field, written)) return std::move(*text);
+  }
   return typed(field.type, json);
 }
 
@@ -243,6 +247,22 @@ std::string bounded(const std::string& type, const FieldInfo& field) {
   return type + (!is_range ? " " : field.most.is_finite() ? " from " : ", ") + bounds;
 }
 
+std::string expected_text_of(const FieldInfo& field) {
+  switch (numbers_form_of(field)) {
+    case NumbersForm::tensor:
+      return "numbers in lists, or a text, such as " + field.example;
+    case NumbersForm::rows:
+      return "rows of numbers, or a text, such as " + field.example;
+    case NumbersForm::list:
+      return "numbers, or a text, such as " + Json(field.example).dump();
+    case NumbersForm::one:
+      return "a number, or a text, such as " + Json(field.example).dump();
+    case NumbersForm::none:
+      return "a text";
+  }
+  __builtin_unreachable();
+}
+
 }  // namespace
 
 std::string expected_of(const FieldInfo& field) {
@@ -253,7 +273,7 @@ std::string expected_of(const FieldInfo& field) {
     case FieldType::number:
       return bounded("a number", field);
     case FieldType::text:
-      return field.words.empty() ? "a text" : words_of(field);
+      return field.words.empty() ? expected_text_of(field) : words_of(field);
     case FieldType::texts:
       return "a list of texts";
     case FieldType::wholes:
@@ -269,6 +289,11 @@ std::string expected_of(const FieldInfo& field) {
 }
 
 FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_view shown) {
+  const auto is_empty = [](const auto* list) { return list != nullptr && list->empty(); };
+  if (!takes_empty_list(field) && (is_empty(std::get_if<std::vector<std::string>>(&value)) ||
+                                   is_empty(std::get_if<std::vector<std::int64_t>>(&value)))) {
+    api_detail::refuse(field.name, "one or more, or to be left out", shown);
+  }
   const auto fits = [&](auto number) { return is_within(field, static_cast<double>(number)); };
   bool is_sound = true;
   if (const auto* wholes = std::get_if<std::vector<std::int64_t>>(&value)) {

@@ -26,7 +26,7 @@ void add_inputs(Fields<Request>& fields) {
                                .most = 1048576});
   fields.give_otherwise({{"lse", "computed"}});
   fields.tell_arguments({{"random", {"q", "k"}}});
-  fields.give_examples({{"lse", "lse.npy"}, {"random", "1,2,1,8,8,4"}});
+  fields.give_examples({{"lse", "[1,2]"}, {"random", "1,2,1,8,8,4"}});
 }
 
 void add_model(Fields<Request>& fields) {

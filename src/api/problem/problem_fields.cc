@@ -51,7 +51,7 @@ void add_mask(Fields<Problem>& fields) {
                                   .form = "FILE|N,…",
                                   .meaning = "Keys that count, of each batch entry: a file [B], or 3,5,…",
                                   .group = kMask});
-  fields.give_examples({{"mask_file", "mask.npy"}, {"window", "1"}, {"kv_lengths", "1"}});
+  fields.give_examples({{"mask_file", "[[1,0],[1,1]]"}, {"window", "1"}, {"kv_lengths", "1"}});
 }
 
 void add_scores(Fields<Problem>& fields) {
