@@ -132,7 +132,7 @@ class Model:
         """What the model says: scores of tokens [T, vocabulary], before a softmax.
 
         Of an encoder without an output map its last states [T, d_model]; of two towers the vector [d] of the text or
-        the image, of length 1; of a model of images alone the scores of its classes [classes], or its states. float32, or
+        the image, of length 1; of a model of images alone its scores of classes [classes], or its states. float32, or
         float64 where the parameters are. Raises ValueError for what it does not read.
         """
         require_text(text)

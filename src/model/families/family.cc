@@ -77,8 +77,8 @@ const std::vector<Family>& all_families() {
          {bart_families(),     bert_families(),     bloom_families(),      clip_families(),       cohere_families(),
           deberta_families(),  deepseek_families(), falcon_families(),     gemma_families(),      gpt2_families(),
           gpt_neox_families(), llama_families(),    mixtures_of_experts(), modernbert_families(), phi_families(),
-           relatives_of_bert(), relatives_of_gpt(),  relatives_of_llama(),  t5_families(),         vit_families(),
-           whisper_families()}) {
+          relatives_of_bert(), relatives_of_gpt(),  relatives_of_llama(),  t5_families(),         vit_families(),
+          whisper_families()}) {
       all.insert(all.end(), of_file.begin(), of_file.end());
     }
     std::ranges::sort(all, {}, &Family::type);
