@@ -127,7 +127,8 @@ def put(request, fields, need):
     name = in_python(fields, name)
     request[name] = value or request.get(name) or value_of(fields[name])
     for other in [*fields[name].get("needs", []), *fields[name].get("needs_one", [])[:1]]:
-        put(request, fields, other)
+        if in_python(fields, other.partition("=")[0]) not in request or "=" in other:
+            put(request, fields, other)
 
 
 def forbidden_pairs():

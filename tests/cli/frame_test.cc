@@ -260,7 +260,7 @@ TEST(Frame, GivesSharedOptionsOneMeaning) {
     std::vector<std::string> help = words;
     help.emplace_back("--help");
     EXPECT_THAT(run_qkv(help).out,
-                HasSubstr("  --threads N               Threads to use [QKV_THREADS, or all cores]\n"));
+                HasSubstr("  --threads N               Threads to use; 1 to 65536 [QKV_THREADS, or all\n"));
     std::vector<std::string> none = words;
     none.insert(none.end(), {"--threads", "0"});
     EXPECT_THAT(run_qkv(none).err, HasSubstr("--threads: expected a whole number from 1 to 65536, got 0"));

@@ -154,7 +154,7 @@ TEST(GenerateCommand, NamesTheOptionThatHasNoMeaning) {
     EXPECT_EQ(outcome.code, 2);
     return outcome.err;
   };
-  EXPECT_EQ(message({"sort"}), "qkv generate: TEXT, --line, --chat, --file: expected one of them, got none\n");
+  EXPECT_EQ(message({"sort"}), "qkv generate: TEXT, --line, --chat, --file, --sound: expected one of them, got none\n");
   EXPECT_EQ(message({"english", "the cat"}),
             "qkv generate: MODEL: expected one that writes, got one of kind encoder\n");
   EXPECT_EQ(message({"sort", "abc", "--top-k", "3"}),

@@ -77,7 +77,8 @@ TEST(Asking, GivesErrorsInPlaceOfAReply) {
   const std::vector<Frame> frames = frames_of(heard.bytes);
   ASSERT_EQ(frames.size(), 1U);
   EXPECT_EQ(frames[0].kind, 4U);
-  EXPECT_EQ(frames[0].payload, R"({"message":"expected a mask, got <script>","field":"mask","column":null})");
+  EXPECT_EQ(frames[0].payload,
+            R"({"message":"expected a mask, got <script>","field":"mask","fields":["mask"],"column":null})");
 }
 
 TEST(Asking, SaysThatThereIsNoMemory) {
@@ -85,7 +86,7 @@ TEST(Asking, SaysThatThereIsNoMemory) {
   EXPECT_TRUE(answer(
       heard, [](auto /*name*/, auto /*request*/, const auto& /*watch*/) -> StudioReply { throw std::bad_alloc(); }));
   EXPECT_EQ(frames_of(heard.bytes).front().payload,
-            R"({"message":"there is not enough memory for this","field":"","column":null})");
+            R"({"message":"there is not enough memory for this","field":"","fields":[],"column":null})");
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ std::vector<std::string> limits_met(const GenerateRequest& request, const TextMo
 // What is said in the sound.
 GenerateFigures transcribed(const GenerateRequest& request, Writing& writing, const WritingWatch& watch) {
   if (!writing.model->traits().reads_sound) {
-    refuse("model", "one that reads sound, for `sound`", "one of kind " + std::string(name_of(writing.model->kind())));
+    refuse("sound", "a model that reads sound beside it", "one of kind " + std::string(name_of(writing.model->kind())));
   }
   const Sound sound = api_detail::of_path("sound", [&] { return decode_wav(read_file(request.sound), request.sound); });
   bool has_begun = false;
