@@ -76,7 +76,7 @@ class MatrixWindow(_Places):
         return super().__new__(cls, *(_place(name, one) for name, one in zip(cls._fields, given, strict=True)))
 
     @classmethod
-    def _make(cls, iterable: Iterable[int]) -> MatrixWindow:
+    def _make(cls, iterable: Iterable[int]) -> MatrixWindow:  # pyright: ignore[reportIncompatibleMethodOverride]
         return cls(*iterable)
 
 

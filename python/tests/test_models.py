@@ -246,7 +246,7 @@ def test_a_conversation_is_answered(tmp_path):
     assert "".join(parts) == written.text == "".join(model.stream(chat=True, user="abc", tokens=5))
     with pytest.raises(ValueError, match="generate: prompt, chat: expected one of them, got both"):
         model.generate("abc", chat=True, user="abc")
-    with pytest.raises(ValueError, match="generate: prompt, chat: expected one of them, got none"):
+    with pytest.raises(ValueError, match="generate: prompt, chat, sound: expected one of them, got none"):
         model.generate()
 
 

@@ -42,7 +42,7 @@ TEXTS = {
 FREE = {
     "text": "what is read", "texts": "what is read", "second": "what is read", "context": "what is read",
     "from_text": "what is read", "pair": "what is read", "captions": "what is read", "system": "what is read",
-    "user": "what is read",
+    "user": "what is read", "sound": "of a model that reads it; the box has none", "language": "such a model's own",
     "messages": "what is read", "prompt": "what is read", "prompt_name": "a folder's own", "stop": "what is written",
     "separator": "any line", "search": "any text", "title": "any text", "revision": "the hub's", "hub": "the hub's",
     "name": "the hub's", "worked": "beside nothing else", "model": "read: see READ",
