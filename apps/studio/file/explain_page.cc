@@ -132,7 +132,8 @@ std::optional<ShownHead> shown_head(const std::string& name) {
 
 // What the other pages read: a text as it is, without the answer that was asked for.
 bool is_read_alike(const ExplainRequest& asked) {
-  return asked.picture.empty() && !is_picture(asked.text) && asked.captions.empty() && !asked.chat && !asked.answer;
+  return asked.picture.empty() && asked.sound.empty() && !is_picture(asked.text) && asked.captions.empty() &&
+         !asked.chat && !asked.answer;
 }
 
 OpenedText opened_text(const ExplainRequest& asked, const Explanation& explanation, const OpenedModel& model) {
@@ -145,7 +146,9 @@ OpenedText opened_text(const ExplainRequest& asked, const Explanation& explanati
 
 void add_trained_pages(Frozen& frozen, StudioPage& page, const Request& request, const Explanation& explanation) {
   // The other pages read texts as they are.
-  if (request.contains("picture") || request.contains("captions") || request.contains("chat")) return;
+  for (const char* const other : {"picture", "sound", "captions", "chat"}) {
+    if (request.contains(other)) return;
+  }
   if (std::ssize(explanation.keys) > kTokensOfPages) return;
   Request reading;
   for (const char* name : {"model", "text", "example"}) {

@@ -30,6 +30,12 @@ describe("what the address says of an explanation", () => {
     expect(explainCommand(request)).toBe("qkv explain p.png --caption 'red | blue' --caption 'x, y' --model=towers");
   });
 
+  it("puts no text beside a sound", () => {
+    const request = explainRequest({ model: "whisper-tiny", sound: "speech.wav", site: "cross" });
+    expect(request).toEqual({ model: "whisper-tiny", sound: "speech.wav", site: "cross", numbers: false });
+    expect(explainCommand(request)).toBe("qkv explain --model=whisper-tiny --sound=speech.wav --site=cross");
+  });
+
   it("holds pictures against captions, one a line", () => {
     expect(matchRequest({ text: "a" })).toBeNull();
     const request = matchRequest({ model: "towers", images: "p.png\nq.png", captions: "a red | blue circle\nx, y" });

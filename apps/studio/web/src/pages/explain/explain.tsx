@@ -16,6 +16,9 @@ import { Part } from "./Part";
 import { explainCommand, explainRequest, firstText, matchCommand, matchRequest } from "./state";
 import "./explain.css";
 
+// What stands in the address where a text does not.
+const instead = { query: null, example: null, worked: null, images: null, captions: null, picture: null, sound: null };
+
 export const explain: Page = {
   name: "explain",
   title: "Explain",
@@ -24,7 +27,7 @@ export const explain: Page = {
     label: "Text",
     value: (fields) => (matchRequest(fields) ? "" : String(explainRequest(fields).text ?? "")),
     isOpen: (engine, fields) => engine.answers("explain", explainRequest({ ...fields, text: "another" })),
-    change: (_fields, text) => ({ text: text || firstText, query: null, example: null, worked: null, images: null, captions: null }),
+    change: (_fields, text) => ({ text: text || firstText, ...instead }),
   },
 };
 

@@ -7,7 +7,7 @@ import { fields as described, type ExplainRequest, type MatchRequest } from "../
 /** README's sentence. */
 export const firstText = "The cat sat down";
 
-const inputs = ["text", "q", "k", "v", "npz", "worked", "example", "picture"];
+const inputs = ["text", "q", "k", "v", "npz", "worked", "example", "picture", "sound"];
 
 /** Texts of an address, one a line. */
 const lines = (text: string) => text.split("\n").filter((line) => line !== "");
