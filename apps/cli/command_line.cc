@@ -128,21 +128,10 @@ FieldValue value_of(const Command& command, const FieldInfo& field, const std::s
   return field_value(field, text);
 }
 
-// A list that is given again is one list, in which each word may stand once.
 FieldValue list_of(const Command& command, const FieldInfo& field, std::span<const std::string> texts) {
-  FieldValue all = value_of(command, field, texts.front());
-  for (const std::string& text : texts.subspan(1)) {
-    const FieldValue more = value_of(command, field, text);
-    std::visit(
-        [&]<class Value>(Value& values) {
-          if constexpr (requires { values.insert(values.end(), values.begin(), values.end()); }) {
-            const Value& others = std::get<Value>(more);
-            values.insert(values.end(), others.begin(), others.end());
-          }
-        },
-        all);
-  }
-  return checked_value(field, std::move(all), texts.back());
+  std::vector<FieldValue> parts;
+  for (const std::string& text : texts) parts.push_back(value_of(command, field, text));
+  return one_list(field, parts);
 }
 
 }  // namespace

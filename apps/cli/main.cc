@@ -6,7 +6,6 @@
 #include <exception>
 #include <filesystem>
 #include <new>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -72,12 +71,9 @@ std::size_t end_of_own_words(const std::exception& error, const Refusal& refusal
 }
 
 // "--no-causal" for causal, where that is what was typed.
-std::optional<std::string> turned_off(const Command& command, const std::string& field,
-                                      std::span<const std::string> words) {
-  const std::string option = option_named("no_" + field);
-  const auto found = std::ranges::find(command.infos(), field, &FieldInfo::name);
-  const bool is_toggle = found != command.infos().end() && found->type == FieldType::toggle;
-  return is_toggle && std::ranges::find(words, option) != words.end() ? std::optional(option) : std::nullopt;
+std::string typed_option(const Command& command, const std::string& field, std::span<const std::string> words) {
+  const std::string off = option_named("no_" + field);
+  return std::ranges::find(words, off) != words.end() ? off : options_of(command, field);
 }
 
 // The user is told of options, and of the one at fault as it was typed.
@@ -87,7 +83,7 @@ std::string in_options(const Command* command, std::span<const std::string> word
   const std::size_t end = end_of_own_words(error, refusal);
   const std::string own = command->in_options(refusal.message.substr(0, end)) + refusal.message.substr(end);
   if (refusal.field.empty()) return own;
-  return turned_off(*command, refusal.field, words).value_or(options_of(*command, refusal.field)) + ": " + own;
+  return typed_option(*command, refusal.field, words) + ": " + own;
 }
 
 // What qkv itself was asked for; nothing is an asking for help.

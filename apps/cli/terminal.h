@@ -17,10 +17,6 @@ namespace qkv::cli {
 /// Columns of standard output: the terminal's, or COLUMNS, or 80.
 [[nodiscard]] int terminal_width();
 
-/// `text` with each line that is wider than `width` columns going on below, two blanks further in; unchanged from 80
-/// columns on, where a wide table is what was asked for.
-[[nodiscard]] std::string narrowed(std::string_view text, int width);
-
 /// Prints text for people to read, in the terminal's columns.
 void print_text(std::string_view text);
 

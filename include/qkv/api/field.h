@@ -105,6 +105,10 @@ inline constexpr std::int64_t kAnyCount = std::int64_t{1} << 40;
 /// none of the words; `shown` is the value as messages have it.
 [[nodiscard]] FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_view shown);
 
+/// Lists of one field as one, as of an option that is given again. Throws InvalidArgument naming the field for what
+/// stands twice in it where each may stand once.
+[[nodiscard]] FieldValue one_list(const FieldInfo& field, std::span<const FieldValue> parts);
+
 /// What a value may be, for messages: "a whole number from 0 to 8", "a number above 0, below 1", "f32 or bf16".
 [[nodiscard]] std::string expected_of(const FieldInfo& field);
 

@@ -35,5 +35,8 @@ struct TerminalOptions {
 /// Lines of at most `width` columns, broken at blanks; a word that is wider is broken where it must be. At least one
 /// line.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, int width);
+/// `text` with each line that is wider than `width` columns going on below, two blanks further in; unchanged from 80
+/// columns on, where a wide table is what was asked for.
+[[nodiscard]] std::string narrowed(std::string_view text, int width);
 
 }  // namespace qkv

@@ -324,6 +324,21 @@ FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_v
   return value;
 }
 
+FieldValue one_list(const FieldInfo& field, std::span<const FieldValue> parts) {
+  FieldValue all = parts.front();
+  for (const FieldValue& part : parts.subspan(1)) {
+    std::visit(
+        [&]<class Value>(Value& values) {
+          if constexpr (requires { values.insert(values.end(), values.begin(), values.end()); }) {
+            const Value& more = std::get<Value>(part);
+            values.insert(values.end(), more.begin(), more.end());
+          }
+        },
+        all);
+  }
+  return checked_value(field, std::move(all), "a list");
+}
+
 FieldValue field_value(const FieldInfo& field, std::string_view text) {
   switch (field.type) {
     case FieldType::flag:
