@@ -92,10 +92,10 @@ class WavReader {
   void read_format(std::size_t begin, std::size_t size) {
     if (size < kShortFormat) refuse("16 bytes or more in its chunk \"fmt \"", fmt::format("{}", size));
     format_ = {.kind = static_cast<std::uint16_t>(number(begin, 2)),
-               .channels = number(begin + 2, 2),
+               .channels = static_cast<std::size_t>(number(begin + 2, 2)),
                .rate = static_cast<std::int64_t>(number(begin + 4, 4)),
-               .block = number(begin + 12, 2),
-               .bits = number(begin + 14, 2)};
+               .block = static_cast<std::size_t>(number(begin + 12, 2)),
+               .bits = static_cast<std::size_t>(number(begin + 14, 2))};
     if (format_.kind == kWavExtensible) {
       if (size < kLongFormat) refuse("40 bytes or more in its chunk \"fmt \"", fmt::format("{}", size));
       format_.kind = static_cast<std::uint16_t>(number(begin + 24, 2));
