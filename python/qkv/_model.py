@@ -93,7 +93,7 @@ class Model:
 
     @property
     def kind(self) -> str:
-        """ "decoder", "encoder", "encoder-decoder", "captioner", "two-tower" or "transcriber"."""
+        """ "decoder", "encoder", "encoder-decoder", "captioner", "two-tower", "image-encoder" or "transcriber"."""
         return self._model.kind
 
     @property

@@ -8,7 +8,7 @@
 namespace qkv::core {
 
 inline std::uint64_t machine_memory() {
-#ifdef __EMSCRIPTEN__
+#ifdef __wasm__
   return std::uint64_t{1} << 32U;  // its pages are those that the module has so far
 #else
   return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));

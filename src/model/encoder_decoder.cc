@@ -39,8 +39,7 @@ void require_model(const EncoderDecoderOptions& o) {
   TextOptions text = text_options(o, o.layers);
   text.choices = o.choices;
   require_sound(kEncoderDecoder, text);
-  require(!o.start || (*o.start >= 0 && *o.start < o.vocabulary), "start",
-          "a token from 0 to " + std::to_string(o.vocabulary - 1), o.start.value_or(0));
+  require_start(kEncoderDecoder, o.start, o.vocabulary);
   require(!o.shared || o.source_vocabulary == o.vocabulary, "source_vocabulary",
           std::to_string(o.vocabulary) + ", the vocabulary of the target, whose table it shares", o.source_vocabulary);
 }
@@ -63,11 +62,6 @@ EncoderOptions encoder_of(const EncoderDecoderOptions& o) {
           .activation = o.activation,
           .bias = o.bias,
           .choices = o.choices};
-}
-
-Tensor starts(const EncoderDecoderOptions& options, std::int64_t texts) {
-  if (!options.start) throw InvalidArgument(kEncoderDecoder, "prompt", "one, where there is no token to start", "none");
-  return {std::vector<std::int64_t>(static_cast<std::size_t>(texts), *options.start), {texts, 1}};
 }
 
 Decoder decoder_for(const EncoderDecoderOptions& options, const Encoder& encoder, const Init& init, DType dtype) {
@@ -95,7 +89,7 @@ NewTokens EncoderDecoder::generate(const PaddedTokens& source, const TensorView&
                                    const GenerateOptions& options) const {
   const NoGradient constant;
   const ModelCall call{.dtype = options.dtype};
-  const Tensor begin = prompt.data() == nullptr ? starts(options_, source.ids.dim(0)) : Tensor(prompt);
+  const Tensor begin = prompt_or_start(kEncoderDecoder, prompt, options_.start, source.ids.dim(0));
   return decoder_.generate_cross(begin, {.hidden = encoder_.hidden(source, call), .lengths = source.lengths}, options);
 }
 

@@ -115,10 +115,8 @@ std::vector<std::int32_t> Model::padded(std::vector<std::int32_t> tokens, std::s
   if (!tokenizers_.padding) return tokens;
   const std::int64_t length = std::visit(
       []<class N>(const N& network) -> std::int64_t {
-        if constexpr (std::is_same_v<N, ImageEncoder>)
-          return 0;  // reads no text
-        else
-          return network.options().length;
+        if constexpr (requires { network.options().length; }) return network.options().length;
+        return 0;  // reads no text
       },
       network_);
   if (std::ssize(tokens) > length) {

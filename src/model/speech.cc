@@ -96,11 +96,15 @@ WrittenText transcribe(const TextModel& model, const Sound& sound, const SpeechO
   const Sound own = resampled(sound, form.rate);
   const std::int64_t count = own.samples.size();
   if (count == 0) refuse_speech("sound", "one sample or more", "none");
+  const auto piece = [&](std::int64_t begin) {
+    const std::int64_t end = std::min(begin + form.samples(), count);
+    return Sound{.rate = own.rate, .samples = Tensor(own.samples.view().slice(0, begin, end))};
+  };
+  Example example = example_of_sound(model, piece(0), options);
   WrittenText all;
   for (std::int64_t begin = 0; begin < count; begin += form.samples()) {
-    const std::int64_t end = std::min(begin + form.samples(), count);
-    const Sound piece{.rate = own.rate, .samples = Tensor(own.samples.view().slice(0, begin, end))};
-    const WrittenText written = write_after(model, example_of_sound(model, piece, options), writing);
+    if (begin > 0) example.sound = log_mel(piece(begin).samples, form);
+    const WrittenText written = write_after(model, example, writing);
     all.text += written.text;
     all.tokens.insert(all.tokens.end(), written.tokens.begin(), written.tokens.end());
     all.end = written.end;

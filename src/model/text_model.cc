@@ -35,8 +35,7 @@ TextLengths lengths_of(const Model& model) {
   return {.tokens = number("length"),
           .source = model.traits().reads_source ? number("source_length") : 0,
           .image_side = number("image_side"),
-          .patch_side = number("patch_side"),
-          .frames = number("frames")};
+          .patch_side = number("patch_side")};
 }
 
 // How many tokens of its reader's a text may have where there are learned positions, which a decoder has for its source

@@ -201,6 +201,18 @@ StackOptions stack_options(const TextOptions& options, StackKind kind) {
   return stack;
 }
 
+void require_start(std::string_view model, std::optional<std::int64_t> start, std::int64_t vocabulary) {
+  if (!start || (*start >= 0 && *start < vocabulary)) return;
+  throw InvalidArgument(model, "start", "a token from 0 to " + std::to_string(vocabulary - 1), std::to_string(*start));
+}
+
+Tensor prompt_or_start(std::string_view model, const TensorView& prompt, std::optional<std::int64_t> start,
+                       std::int64_t texts) {
+  if (prompt.data() != nullptr) return Tensor(prompt);
+  if (!start) throw InvalidArgument(model, "prompt", "one, where there is no token to start", "none");
+  return {std::vector<std::int64_t>(static_cast<std::size_t>(texts), *start), {texts, 1}};
+}
+
 ModelCall part_of(const ModelCall& call, std::uint64_t part) {
   ModelCall inner = call;
   if (call.dropout) inner.dropout = dropout_at(*call.dropout, part);

@@ -44,6 +44,14 @@ void require_sound(std::string_view model, const TextOptions& options);
                                               EmbeddingScale scale);
 [[nodiscard]] StackOptions stack_options(const TextOptions& options, StackKind kind);
 
+/// Throws InvalidArgument(model, "start", …) for a token to start with that the vocabulary does not have.
+void require_start(std::string_view model, std::optional<std::int64_t> start, std::int64_t vocabulary);
+
+/// What texts are written behind, i64 [texts, T]: the prompt, or where it is an empty view the token to start with.
+/// Throws InvalidArgument(model, "prompt", …) where there is neither.
+[[nodiscard]] Tensor prompt_or_start(std::string_view model, const TensorView& prompt,
+                                     std::optional<std::int64_t> start, std::int64_t texts);
+
 /// The call of one of several parts of a model: the same, with dropout of its own, under the trace of the whole.
 [[nodiscard]] ModelCall part_of(const ModelCall& call, std::uint64_t part);
 

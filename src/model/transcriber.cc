@@ -55,14 +55,8 @@ TranscriberOptions checked_transcriber(const TranscriberOptions& o) {
   TextOptions text = text_options(o, o.layers);
   text.choices = o.choices;
   require_sound(kTranscriber, text);
-  require(!o.start || (*o.start >= 0 && *o.start < o.vocabulary), "start",
-          "a token from 0 to " + std::to_string(o.vocabulary - 1), o.start.value_or(0));
+  require_start(kTranscriber, o.start, o.vocabulary);
   return o;
-}
-
-Tensor starts_of(const TranscriberOptions& options, std::int64_t texts) {
-  if (!options.start) throw InvalidArgument(kTranscriber, "prompt", "one, where there is no token to start", "none");
-  return {std::vector<std::int64_t>(static_cast<std::size_t>(texts), *options.start), {texts, 1}};
 }
 
 }  // namespace
@@ -92,8 +86,8 @@ NewTokens Transcriber::generate(const TensorView& sounds, const TensorView& prom
   const NoGradient constant;
   const ModelCall call{.dtype = options.dtype};
   const Variable frames = encoder_.forward(sounds, call);
-  const Tensor begin = prompt.data() == nullptr ? starts_of(options_, sounds.dim(0)) : Tensor(prompt);
-  return decoder_.generate_cross(begin, {.hidden = frames}, options);
+  return decoder_.generate_cross(prompt_or_start(kTranscriber, prompt, options_.start, sounds.dim(0)),
+                                 {.hidden = frames}, options);
 }
 
 Parameters Transcriber::parameters() const {

@@ -48,7 +48,6 @@ struct TextLengths {
   std::int64_t source = 0;      // 0 if there is no source
   std::int64_t image_side = 0;  // pixels; 0 if there is no image
   std::int64_t patch_side = 0;  // pixels; patches are counted row by row
-  std::int64_t frames = 0;      // of a sound; 0 if there is none
   /// Keys of cross-attention to an image: (image_side / patch_side)^2.
   [[nodiscard]] std::int64_t patches() const noexcept;
 };

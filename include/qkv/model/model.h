@@ -124,8 +124,7 @@ class Model {
   [[nodiscard]] std::int64_t parameter_count() const;
   /// That the model computes in where a call says nothing else: f64 for parameters of f64, f32 for all others.
   [[nodiscard]] DType dtype() const;
-  /// Whether forward() gives scores of tokens: of all but two towers, image encoders and models that
-  /// give states alone.
+  /// Whether forward() gives scores of tokens: of all but two towers, image encoders and models that give states alone.
   [[nodiscard]] bool scores_tokens() const;
 
   /// Scores [B, T, vocabulary] in call.dtype: of the token after each, or of an encoder at each place. Throws
@@ -138,8 +137,8 @@ class Model {
   /// [B, d_embedding] of the images, or of the texts where there are no images; of an image encoder with classes their
   /// scores [B, classes].
   [[nodiscard]] Variable result(const ModelInput& input, const ModelCall& call = {}) const;
-  /// Of rank 0: the mean cross-entropy of the targets, i64 [B, T]; of two towers their contrastive loss; of
-  /// an image encoder the targets are classes, i64 [B].
+  /// Of rank 0: the mean cross-entropy of the targets, i64 [B, T], or of an image encoder's classes, i64 [B]; of two
+  /// towers their contrastive loss.
   [[nodiscard]] Variable loss(const ModelInput& input, const TensorView& targets, const ModelCall& call = {}) const;
   /// The scores [B, T, vocabulary] that a residual stream [B, T, d_model] would give as the output of the last block of
   /// what says tokens: its last norm, head and output map. A trace sees them by their names in forward(). Throws

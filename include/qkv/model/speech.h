@@ -23,8 +23,8 @@ struct SpeechOptions {
 /// Error for a word of generation_config.json without meaning.
 [[nodiscard]] Example example_of_sound(const TextModel& model, const Sound& sound, const SpeechOptions& options = {});
 
-/// What the model writes of a sound, of a longer one in pieces of what it reads at once, each of which is asked anew:
-/// a word across a joint may be lost. Throws as example_of_sound() and write_texts().
+/// What the model writes of a sound, of a longer one in pieces of what it reads at once: a word across a joint may be
+/// lost. The language is that of the first piece. Throws as example_of_sound() and write_texts().
 [[nodiscard]] WrittenText transcribe(const TextModel& model, const Sound& sound, const SpeechOptions& options = {},
                                      const WriteOptions& writing = {});
 

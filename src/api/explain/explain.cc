@@ -14,6 +14,7 @@
 #include "api/fields/bounds.h"
 #include "api/fields/refuse.h"
 #include "api/fields/shared_fields.h"
+#include "api/models/seen_and_heard.h"
 #include "explain/words.h"
 #include "files/reading.h"
 #include "qkv/api/given_texts.h"
@@ -21,8 +22,6 @@
 #include "qkv/explain/files.h"
 #include "qkv/explain/model.h"
 #include "qkv/files.h"
-#include "qkv/png.h"
-#include "qkv/wav.h"
 
 namespace qkv {
 namespace {
@@ -32,10 +31,6 @@ using api_detail::of_path;
 using api_detail::shared_field;
 
 std::optional<std::string> if_any(const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); }
-
-Tensor picture_at(std::string_view field, const std::string& path) {
-  return of_path(field, [&] { return decode_png(read_file(path), path); });
-}
 
 // The text of a model that reads images names one; two towers may show that of texts alone.
 bool is_path_of_picture(const TextModel& model, const ExplainRequest& request) {
@@ -104,15 +99,15 @@ void require_picture(const TextModel& model, const std::string& path) {
 // A path that is given as the text: what is wrong with it is said of that field.
 Tensor picture_of_text(const TextModel& model, const std::string& path) {
   of_path("text", [&] { require_picture(model, path); });
-  return picture_at("text", path);
+  return api_detail::picture_at("text", path);
 }
 
 Explanation of_model(const TextModel& model, const ExplainRequest& request, const ExplainedParts& parts) {
   ModelQuestion question{.title = request.model};
   if (!request.sound.empty()) {
-    question.sound = of_path("sound", [&] { return decode_wav(read_file(request.sound), request.sound); });
+    question.sound = api_detail::sound_at("sound", request.sound);
   } else if (!request.picture.empty()) {
-    question.picture = picture_at("picture", request.picture);
+    question.picture = api_detail::picture_at("picture", request.picture);
   } else if (is_path_of_picture(model, request)) {
     question.picture = picture_of_text(model, request.text);
   } else if (!request.text.empty()) {

@@ -8,6 +8,7 @@
 #include "api/heads/site_named.h"
 #include "api/models/models.h"
 #include "api/models/pass_bounds.h"
+#include "api/models/seen_and_heard.h"
 #include "api/probe/probe_parts.h"
 #include "core/numbered.h"
 #include "insight/asked_text.h"
@@ -18,8 +19,6 @@
 #include "qkv/files.h"
 #include "qkv/model/batch.h"
 #include "qkv/nn/trace.h"
-#include "qkv/png.h"
-#include "qkv/wav.h"
 
 namespace qkv {
 namespace {
@@ -34,12 +33,8 @@ Example example_for(const ProbeRequest& request, const TextModel& trained) {
     const char* const field = request.file.empty() ? "text" : "file";
     api_detail::require_pass(field, trained, *question.text, api_detail::PassKeeps::nothing);
   }
-  if (!request.picture.empty()) {
-    question.picture = decode_png(read_file(request.picture), request.picture);
-  }
-  if (!request.sound.empty()) {
-    question.sound = api_detail::of_path("sound", [&] { return decode_wav(read_file(request.sound), request.sound); });
-  }
+  if (!request.picture.empty()) question.picture = api_detail::picture_at("picture", request.picture);
+  if (!request.sound.empty()) question.sound = api_detail::sound_at("sound", request.sound);
   return shown_example(trained, question);
 }
 

@@ -9,12 +9,11 @@
 
 #include "api/fields/refuse.h"
 #include "api/models/pass_bounds.h"
+#include "api/models/seen_and_heard.h"
 #include "core/dtype_named.h"
 #include "qkv/api/texts.h"
-#include "qkv/files.h"
 #include "qkv/model/box.h"
 #include "qkv/model/speech.h"
-#include "qkv/wav.h"
 
 namespace qkv {
 namespace {
@@ -101,7 +100,7 @@ GenerateFigures transcribed(const GenerateRequest& request, Writing& writing, co
   if (!writing.model->traits().reads_sound) {
     refuse("sound", "a model that reads sound beside it", "one of kind " + std::string(name_of(writing.model->kind())));
   }
-  const Sound sound = api_detail::of_path("sound", [&] { return decode_wav(read_file(request.sound), request.sound); });
+  const Sound sound = api_detail::sound_at("sound", request.sound);
   bool has_begun = false;
   WriteOptions options = writing.options;
   if (watch.said) {

@@ -3,44 +3,24 @@
 // (Junczys-Dowmunt et al. 2018) is BART with sines for positions and no such norm.
 #include <cmath>
 
+#include "model/families/bart_names.h"
 #include "model/families/family.h"
+#include "model/families/joined_names.h"
 
 namespace qkv::families {
 namespace {
 
-constexpr WeightName kBartNames[] = {
+constexpr WeightName kBartOwnNames[] = {
     {.ours = "encoder.embedding", .theirs = "encoder.embed_tokens", .otherwise = "shared"},
     {.ours = "decoder.embedding", .theirs = "decoder.embed_tokens", .otherwise = "shared"},
     {.ours = "encoder.positions", .theirs = "encoder.embed_positions", .behind_padding = true},
     {.ours = "encoder.ln_embedding", .theirs = "encoder.layernorm_embedding"},
-    {.ours = "encoder.blocks.#.attn.q", .theirs = "encoder.layers.#.self_attn.q_proj"},
-    {.ours = "encoder.blocks.#.attn.k", .theirs = "encoder.layers.#.self_attn.k_proj"},
-    {.ours = "encoder.blocks.#.attn.v", .theirs = "encoder.layers.#.self_attn.v_proj"},
-    {.ours = "encoder.blocks.#.attn.out", .theirs = "encoder.layers.#.self_attn.out_proj"},
-    {.ours = "encoder.blocks.#.ln1", .theirs = "encoder.layers.#.self_attn_layer_norm"},
-    {.ours = "encoder.blocks.#.ffn.up", .theirs = "encoder.layers.#.fc1"},
-    {.ours = "encoder.blocks.#.ffn.down", .theirs = "encoder.layers.#.fc2"},
-    {.ours = "encoder.blocks.#.ln2", .theirs = "encoder.layers.#.final_layer_norm"},
-    {.ours = "encoder.ln_final", .theirs = "encoder.layer_norm"},
     {.ours = "decoder.positions", .theirs = "decoder.embed_positions", .behind_padding = true},
     {.ours = "decoder.ln_embedding", .theirs = "decoder.layernorm_embedding"},
-    {.ours = "decoder.blocks.#.attn.q", .theirs = "decoder.layers.#.self_attn.q_proj"},
-    {.ours = "decoder.blocks.#.attn.k", .theirs = "decoder.layers.#.self_attn.k_proj"},
-    {.ours = "decoder.blocks.#.attn.v", .theirs = "decoder.layers.#.self_attn.v_proj"},
-    {.ours = "decoder.blocks.#.attn.out", .theirs = "decoder.layers.#.self_attn.out_proj"},
-    {.ours = "decoder.blocks.#.ln1", .theirs = "decoder.layers.#.self_attn_layer_norm"},
-    {.ours = "decoder.blocks.#.cross.q", .theirs = "decoder.layers.#.encoder_attn.q_proj"},
-    {.ours = "decoder.blocks.#.cross.k", .theirs = "decoder.layers.#.encoder_attn.k_proj"},
-    {.ours = "decoder.blocks.#.cross.v", .theirs = "decoder.layers.#.encoder_attn.v_proj"},
-    {.ours = "decoder.blocks.#.cross.out", .theirs = "decoder.layers.#.encoder_attn.out_proj"},
-    {.ours = "decoder.blocks.#.ln_cross", .theirs = "decoder.layers.#.encoder_attn_layer_norm"},
-    {.ours = "decoder.blocks.#.ffn.up", .theirs = "decoder.layers.#.fc1"},
-    {.ours = "decoder.blocks.#.ffn.down", .theirs = "decoder.layers.#.fc2"},
-    {.ours = "decoder.blocks.#.ln2", .theirs = "decoder.layers.#.final_layer_norm"},
-    {.ours = "decoder.ln_final", .theirs = "decoder.layer_norm"},
     {.ours = "decoder.output.bias", .theirs = "final_logits_bias", .change = Change::reshaped, .in_head = true},
     {.ours = "decoder.output", .theirs = "lm_head", .in_head = true},
 };
+constexpr auto kBartNames = joined_names(kBartOwnNames, kBartBlocks);
 constexpr std::string_view kBartUnused[] = {"*shared.weight", "*encoder.embed_tokens.weight",
                                             "*decoder.embed_tokens.weight", "lm_head.weight"};
 
@@ -51,12 +31,6 @@ constexpr std::string_view kMarianUnused[] = {"*shared.weight",
                                               "*encoder.embed_positions.weight",
                                               "*decoder.embed_positions.weight",
                                               "lm_head.weight"};
-
-std::int64_t one_of_both(const ConfigFile& config, const char* encoder, const char* decoder) {
-  const std::int64_t size = config.integer(encoder);
-  if (config.integer(decoder) != size) config.refuse(decoder, std::string(encoder) + ", " + std::to_string(size));
-  return size;
-}
 
 EncoderDecoderOptions bart_options(const ConfigFile& config, NormOrder order) {
   const std::int64_t vocabulary = config.integer("vocab_size");

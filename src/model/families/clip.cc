@@ -1,9 +1,8 @@
 // CLIP (Radford et al. 2021) and SigLIP (Zhai et al. 2023): an encoder of images and one of texts, whose results lie in
 // one space.
-#include <algorithm>
-#include <array>
 
 #include "model/families/family.h"
+#include "model/families/joined_names.h"
 
 namespace qkv::families {
 namespace {
@@ -56,14 +55,8 @@ constexpr WeightName kSiglipOwnNames[] = {
 };
 constexpr std::string_view kTowerUnused[] = {"*position_ids"};
 
-template <std::size_t N>
-constexpr auto with_towers(const WeightName (&own)[N]) {
-  std::array<WeightName, std::size(kTowerNames) + N> names{};
-  std::ranges::copy(own, std::ranges::copy(kTowerNames, names.begin()).out);
-  return names;
-}
-constexpr auto kClipNames = with_towers(kClipOwnNames);
-constexpr auto kSiglipNames = with_towers(kSiglipOwnNames);
+constexpr auto kClipNames = joined_names(kTowerNames, kClipOwnNames);
+constexpr auto kSiglipNames = joined_names(kTowerNames, kSiglipOwnNames);
 
 // Old configs of CLIP have a second object, which counts alone, with the usual values of what it does not say.
 ConfigFile tower_in(const ConfigFile& config, const std::string& word) {

@@ -120,6 +120,16 @@ EncoderHead head_in(const ConfigFile& config) {
   return is_any_architecture(config, {"ForMaskedLM", "ForPreTraining"}) ? EncoderHead::transform : EncoderHead::none;
 }
 
+std::int64_t one_of_both(const ConfigFile& config, const char* encoder, const char* decoder,
+                         std::optional<std::int64_t> otherwise) {
+  const auto read = [&](const char* word) {
+    return otherwise ? config.integer(word, *otherwise) : config.integer(word);
+  };
+  const std::int64_t size = read(encoder);
+  if (read(decoder) != size) config.refuse(decoder, std::string(encoder) + ", " + std::to_string(size));
+  return size;
+}
+
 std::int64_t two_rows_before(const ConfigFile& /*config*/) { return 2; }
 
 Activation activation_in(const ConfigFile& config, std::string_view word, std::string_view otherwise) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -77,10 +78,14 @@ struct Family {
 [[nodiscard]] std::span<const Family> relatives_of_llama();
 [[nodiscard]] std::span<const Family> t5_families();
 [[nodiscard]] std::span<const Family> vit_families();
+[[nodiscard]] std::span<const Family> whisper_families();
 
 /// What the classes of a model of images are called: id2label, else as many of LABEL_0 … as it has.
 [[nodiscard]] std::vector<std::string> classes_in(const ConfigFile& config);
-[[nodiscard]] std::span<const Family> whisper_families();
+
+/// A size that the config says of encoder and decoder, which have to be alike.
+[[nodiscard]] std::int64_t one_of_both(const ConfigFile& config, const char* encoder, const char* decoder,
+                                       std::optional<std::int64_t> otherwise = std::nullopt);
 
 /// Rows of the table of positions before the first that a text has: OPT and BART begin with the third.
 [[nodiscard]] std::int64_t two_rows_before(const ConfigFile& config);

@@ -149,10 +149,8 @@ ModelTokenizers tokenizers_of(const std::string& folder, const ConfigFile& confi
 std::int64_t vocabulary_of(const Model::Network& network) {
   return std::visit(
       []<class N>(const N& kind) -> std::int64_t {
-        if constexpr (std::is_same_v<N, ImageEncoder>)
-          return 0;  // reads no text
-        else
-          return kind.options().vocabulary;
+        if constexpr (requires { kind.options().vocabulary; }) return kind.options().vocabulary;
+        return 0;  // reads no text
       },
       network);
 }

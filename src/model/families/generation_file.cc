@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -113,18 +114,24 @@ std::optional<ConfigFile> generation_in(const std::string& folder) {
 }
 
 // Those of one token each; the end of a text is left out, as in `transformers`. The word counts as read only then.
-std::vector<std::int64_t> never_in(const ConfigFile& config) {
+std::vector<std::int64_t> bad_words_in(const ConfigFile& config) {
   constexpr const char* kWord = "bad_words_ids";
-  std::vector<std::int64_t> never = config.integers("suppress_tokens");
   const auto found = config.json().find(kWord);
-  if (found == config.json().end() || !found->is_array()) return never;
+  if (found == config.json().end() || !found->is_array()) return {};
+  std::vector<std::int64_t> words;
   for (const nlohmann::json& word : *found) {
     const bool is_one = word.is_array() && word.size() == 1 && word.front().is_number_unsigned();
-    if (!is_one) return config.integers("suppress_tokens");
-    never.push_back(word.front().get<std::int64_t>());
+    if (!is_one) return {};
+    words.push_back(word.front().get<std::int64_t>());
   }
   static_cast<void>(config.has(kWord));
-  for (const std::int64_t end : config.integers("eos_token_id")) std::erase(never, end);
+  for (const std::int64_t end : config.integers("eos_token_id")) std::erase(words, end);
+  return words;
+}
+
+std::vector<std::int64_t> never_in(const ConfigFile& config) {
+  std::vector<std::int64_t> never = config.integers("suppress_tokens");
+  std::ranges::copy(bad_words_in(config), std::back_inserter(never));
   return never;
 }
 

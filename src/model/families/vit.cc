@@ -1,9 +1,8 @@
 // ViT (Dosovitskiy et al. 2021) and DINOv2 (Oquab et al. 2024): an encoder of images alone, with a head of classes or
 // without one.
-#include <algorithm>
-#include <array>
 
 #include "model/families/family.h"
+#include "model/families/joined_names.h"
 
 namespace qkv::families {
 namespace {
@@ -63,14 +62,8 @@ constexpr WeightName kDinov2OwnNames[] = {
 // What a pooler makes of the class token, and what stands for patches that are hidden in training.
 constexpr std::string_view kUnused[] = {"*pooler.*", "*mask_token"};
 
-template <std::size_t N>
-constexpr auto with_input(const WeightName (&own)[N]) {
-  std::array<WeightName, std::size(kInputNames) + N> names{};
-  std::ranges::copy(own, std::ranges::copy(kInputNames, names.begin()).out);
-  return names;
-}
-constexpr auto kVitNames = with_input(kVitOwnNames);
-constexpr auto kDinov2Names = with_input(kDinov2OwnNames);
+constexpr auto kVitNames = joined_names(kInputNames, kVitOwnNames);
+constexpr auto kDinov2Names = joined_names(kInputNames, kDinov2OwnNames);
 
 constexpr const char* kLabels = "id2label";
 

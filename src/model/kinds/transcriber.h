@@ -15,17 +15,8 @@ struct Kind<Transcriber> : Defaults<Transcriber> {
   static Transcriber make(const ModelConfig& config, const Init& init, DType dtype) {
     return Transcriber(transcriber_options(config), init, dtype);
   }
-  static Transcriber make(const Sizes& sizes, const Init& init) {
-    return Transcriber({.frames = sizes.lengths.frames,
-                        .vocabulary = sizes.vocabulary,
-                        .length = sizes.lengths.tokens,
-                        .encoder_layers = sizes.layers,
-                        .layers = sizes.layers,
-                        .d_model = sizes.d_model,
-                        .heads = sizes.heads,
-                        .d_ff = sizes.d_ff,
-                        .positions = sizes.positions},
-                       init);
+  [[noreturn]] static Transcriber make(const Sizes& /*sizes*/, const Init& /*init*/) {
+    refuse("network_of", kTraits, "one that a task trains");
   }
   static Variable forward(const Transcriber& transcriber, const ModelInput& in, const ModelCall& call) {
     return transcriber.forward(in.sounds, in.ids, call);
