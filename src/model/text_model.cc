@@ -128,7 +128,7 @@ Example TextModel::example_of(std::string_view text) const {
   Example example;
   const Tokenizer& tokens = tokenizer();
   if (const auto most = most_tokens(*this)) {
-    const auto seen = model_detail::seen_to_be_longer(reads_source() ? source_tokenizer() : tokens, text, *most);
+    const auto seen = model_detail::seen_to_be_longer(reader(), text, *most);
     if (seen) refuse_length(*most, *seen);
   }
   const std::optional<std::int32_t> begin = tokens.find("<s>");

@@ -50,6 +50,8 @@ class TextModel {
   [[nodiscard]] const Tokenizer& tokenizer() const noexcept { return *tokenizer_; }
   /// Of the source: another one than tokenizer() in translation.
   [[nodiscard]] const Tokenizer& source_tokenizer() const noexcept { return *source_tokenizer_; }
+  /// That of the text which a reader gives: the source's where there is one.
+  [[nodiscard]] const Tokenizer& reader() const { return reads_source() ? source_tokenizer() : tokenizer(); }
   /// The longest that it learnt from, or that its config says; 0 where that is not known.
   [[nodiscard]] const TextLengths& lengths() const noexcept { return learnt_.lengths; }
   [[nodiscard]] bool reads_source() const noexcept;

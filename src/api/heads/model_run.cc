@@ -27,9 +27,8 @@ namespace {
 }
 
 Example example_shown(const TextModel& trained, const ShownText& shown, const PassBounds& bounds) {
-  const Tokenizer& reader = trained.reads_source() ? trained.source_tokenizer() : trained.tokenizer();
   const auto seen =
-      of_field("text", [&] { return model_detail::seen_to_be_longer(reader, shown.text, bounds.tokens); });
+      of_field("text", [&] { return model_detail::seen_to_be_longer(trained.reader(), shown.text, bounds.tokens); });
   if (seen) refuse_tokens(bounds, *seen);
   ModelQuestion question{.title = shown.model, .example = shown.example};
   if (!shown.text.empty()) question.text = shown.text;

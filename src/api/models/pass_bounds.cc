@@ -79,8 +79,7 @@ void require_pass(std::string_view field, const TextModel& model, const std::str
   // Few characters have more tokens than bytes, and none has many more: most texts need not be cut here.
   constexpr std::int64_t kTokensOfByte = 8;
   if (!is_bounded && std::ssize(text) <= most / kTokensOfByte) return;
-  const Tokenizer& reader = model.reads_source() ? model.source_tokenizer() : model.tokenizer();
-  const auto seen = of_field(field, [&] { return model_detail::seen_to_be_longer(reader, text, most); });
+  const auto seen = of_field(field, [&] { return model_detail::seen_to_be_longer(model.reader(), text, most); });
   if (seen) refuse_pass(bytes, field, most, *seen);
   const Example example = model.example_of(text, {kRequest, field});
   const std::int64_t tokens = std::max(std::ssize(example.tokens), std::ssize(example.source));
