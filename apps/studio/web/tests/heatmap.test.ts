@@ -41,6 +41,10 @@ describe("the layout of a matrix", () => {
 
   it("gives few rows the height of a label, and strips theirs", () => {
     expect(layoutOf(1, 120)).toMatchObject({ tall: 14, block: 1 });
+    const wide = layoutOf(7, 1500);
+    expect(wide).toMatchObject({ tall: 14, wide: 2, rowBlock: 1, rowStep: 1, rowsTicked: false });
+    expect(blockNote(wide)).toBe(`One cell is 1 × ${wide.block} numbers, and shows the largest.`);
+    expect(cellAt(wide, wide.left + 3, rowTop(wide, 6) + 1)).toEqual({ row: 6, column: wide.block });
     const strips = heatmapLayout({ ...frame(8, 64), columns: [], rowTall: 16, sumsOfRows: false, sumsOfColumns: false }, 330);
     expect(strips).toMatchObject({ tall: 16, rowStep: 1, columnStep: 0, rowsTicked: false });
     expect(strips.width).toBeLessThanOrEqual(330);

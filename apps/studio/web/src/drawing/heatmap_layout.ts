@@ -21,10 +21,11 @@ export interface HeatmapFrame {
 export interface HeatmapLayout {
   rows: number;
   columns: number;
-  /** Pixels of a cell, and how many numbers it stands for a side (more than 1 only below 2 pixels a number). */
+  /** Pixels of a cell, and how many columns and rows it stands for (more than 1 only below 2 pixels a number). */
   wide: number;
   tall: number;
   block: number;
+  rowBlock: number; // as block, or 1 where rows are few
   /** Where the cells begin. */
   left: number;
   top: number;
@@ -79,7 +80,8 @@ export function heatmapLayout(frame: HeatmapFrame, width: number, height = Infin
   const block = exact >= smallestCell ? 1 : Math.ceil(smallestCell / exact);
   const wide = block > 1 ? smallestCell : exact >= tickedBelow ? Math.floor(exact) : exact;
   const few = rows.length <= fewRows && rows.length < columnCount ? lineHeight : 0;
-  const tall = frame.rowTall ?? (block > 1 ? wide : Math.max(wide, few));
+  const rowBlock = few > 0 ? 1 : block;
+  const tall = frame.rowTall ?? Math.max(wide, few);
   const slanted = columns.length > 0 && wideLabel > wide - 4;
   const top = columns.length === 0 ? lineHeight / 2 : slanted ? slantedTop : lineHeight + 10;
   const columnsTicked = wide / block < tickedBelow;
@@ -89,14 +91,15 @@ export function heatmapLayout(frame: HeatmapFrame, width: number, height = Infin
     wide,
     tall,
     block,
+    rowBlock,
     left,
     top,
     width: left + Math.ceil(columnCount / block) * wide + (slanted ? Math.max(right, slantedTop) : right),
-    height: top + Math.ceil(rows.length / block) * tall + bottom,
-    rowStep: labelStep(tall / block),
+    height: top + Math.ceil(rows.length / rowBlock) * tall + bottom,
+    rowStep: labelStep(tall / rowBlock),
     columnStep: columns.length > 0 ? labelStep(wide / block) : 0,
     slanted: slanted && !columnsTicked,
-    rowsTicked: tall / block < tickedBelow,
+    rowsTicked: tall / rowBlock < tickedBelow,
     columnsTicked,
     decimals: block === 1 ? decimalsIn(Math.min(wide, tall === wide ? tall : wide), frame.decimals) : null,
   };
@@ -110,7 +113,7 @@ function labelStep(pixels: number): number {
 }
 
 export function rowTop(layout: HeatmapLayout, row: number): number {
-  return layout.top + (row / layout.block) * layout.tall;
+  return layout.top + (row / layout.rowBlock) * layout.tall;
 }
 
 export function columnLeft(layout: HeatmapLayout, column: number): number {
@@ -120,14 +123,14 @@ export function columnLeft(layout: HeatmapLayout, column: number): number {
 /** The cell under a point of the whole picture; null outside the cells. Of a block, its first. */
 export function cellAt(layout: HeatmapLayout, x: number, y: number): { row: number; column: number } | null {
   const column = Math.floor((x - layout.left) / layout.wide) * layout.block;
-  const row = Math.floor((y - layout.top) / layout.tall) * layout.block;
+  const row = Math.floor((y - layout.top) / layout.tall) * layout.rowBlock;
   if (x < layout.left || y < layout.top || row >= layout.rows || column >= layout.columns) return null;
   return { row, column };
 }
 
 /** What one cell is, where it is not one number. */
-export function blockNote({ block }: HeatmapLayout): string {
-  return block > 1 ? `One cell is ${block} × ${block} numbers, and shows the largest.` : "";
+export function blockNote({ block, rowBlock }: HeatmapLayout): string {
+  return block > 1 ? `One cell is ${rowBlock} × ${block} numbers, and shows the largest.` : "";
 }
 
 /** The largest of each block's values, row-major, with those that are all hidden marked. */
@@ -136,13 +139,14 @@ export function blockMaxima(
   hidden: ArrayLike<number> | null,
   size: { rows: number; columns: number },
   block: number,
+  rowBlock = block,
 ) {
-  const down = Math.ceil(size.rows / block);
+  const down = Math.ceil(size.rows / rowBlock);
   const across = Math.ceil(size.columns / block);
   const largest = new Float32Array(down * across).fill(block > 1 ? -Infinity : 0);
   const allHidden = new Uint8Array(down * across).fill(hidden ? 1 : 0);
   for (let row = 0; row < size.rows; ++row) {
-    const into = Math.floor(row / block) * across;
+    const into = Math.floor(row / rowBlock) * across;
     for (let column = 0; column < size.columns; ++column) {
       const from = row * size.columns + column;
       const to = into + Math.floor(column / block);

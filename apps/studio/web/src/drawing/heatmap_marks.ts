@@ -52,11 +52,11 @@ export function wholeWindow({ rows, columns }: HeatmapLayout): Window {
   return { top: 0, left: 0, bottom: rows, right: columns };
 }
 
-/** The picture of all cells where they are too many to be drawn one by one; else null. */
+/** The picture of all cells where they are too many to be drawn one by one, or stand for several numbers; else null. */
 export function cellPixels(data: HeatmapData, layout: HeatmapLayout, ground: Ground): Pixels | null {
-  const { rows, columns, block, left, top, wide, tall } = layout;
-  if (rows * columns <= mostBoxes) return null;
-  const { down, across, largest, hidden } = blockMaxima(data.values, data.hidden, layout, block);
+  const { rows, columns, block, rowBlock, left, top, wide, tall } = layout;
+  if (block === 1 && rows * columns <= mostBoxes) return null;
+  const { down, across, largest, hidden } = blockMaxima(data.values, data.hidden, layout, block, rowBlock);
   const bytes = new Uint8ClampedArray(4 * down * across);
   const table = Array.from({ length: 256 }, (_, n) => parseInt(colourOf(data.scale.map, n / 255, ground).slice(1), 16));
   for (let n = 0; n < largest.length; ++n) {
@@ -91,7 +91,7 @@ export function heatmapMarks(
 }
 
 function bottomOf(layout: HeatmapLayout): number {
-  return layout.top + Math.ceil(layout.rows / layout.block) * layout.tall;
+  return layout.top + Math.ceil(layout.rows / layout.rowBlock) * layout.tall;
 }
 
 function rightOf(layout: HeatmapLayout): number {

@@ -165,7 +165,7 @@ function saidBy({ rows, columns, values, hidden, decimals }: HeatmapData): (plac
 
 /** The rows and columns that are in view. */
 function windowOf(layout: HeatmapLayout, pane: Pane): Window {
-  const rowOf = (y: number) => ((y - layout.top) / layout.tall) * layout.block;
+  const rowOf = (y: number) => ((y - layout.top) / layout.tall) * layout.rowBlock;
   const columnOf = (x: number) => ((x - layout.left) / layout.wide) * layout.block;
   return {
     top: Math.max(Math.floor(rowOf(layout.top + pane.y)), 0),
@@ -226,7 +226,7 @@ function ring(layout: HeatmapLayout, { row, column }: Place, stroke: "ink" | "ac
 
 function crossMarks(layout: HeatmapLayout, { row, column }: Place): Mark[] {
   const width = Math.ceil(layout.columns / layout.block) * layout.wide;
-  const height = Math.ceil(layout.rows / layout.block) * layout.tall;
+  const height = Math.ceil(layout.rows / layout.rowBlock) * layout.tall;
   return [
     { kind: "box", x: layout.left, y: rowTop(layout, row), width, height: Math.max(layout.tall, 3), stroke: "q" },
     { kind: "box", x: columnLeft(layout, column), y: layout.top, width: Math.max(layout.wide, 3), height, stroke: "k" },

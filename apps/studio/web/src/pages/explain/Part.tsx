@@ -104,7 +104,7 @@ function Folded({ part, map }: { part: ExplainedPart; map: ExplainedMap }) {
 
 const mostColumns = 12;
 const mostCells = 256;
-const room = 420; // pixels of a large matrix
+const roomOfSquares = 420; // pixels of a large matrix; one that is wider has the page's width
 
 function scaleOf(map: ExplainedMap): Scale {
   return { map: map.colours === "diverging" ? "diverging" : "sequential", least: map.low, most: map.high };
@@ -113,13 +113,14 @@ function scaleOf(map: ExplainedMap): Scale {
 function Matrix({ name, map }: { name: string; map: ExplainedMap }) {
   const meaning = [map.value_name, map.row_axis && `a row for each ${map.row_axis}`].filter(Boolean).join(", ");
   const given = { name, title: map.title, meaning: meaning || map.title, rows: map.rows, columns: map.columns };
+  const isWide = map.columns.length > 2 * map.rows.length;
   const isTable = map.columns.length <= mostColumns && map.rows.length * map.columns.length <= mostCells;
   return (
-    <figure class="part-map">
+    <figure class={isWide ? "part-map wide" : "part-map"}>
       {isTable ? (
         <MatrixTable {...given} values={map.values} hidden={map.hidden} decimals={map.decimals} scale={scaleOf(map)} columnLabels />
       ) : (
-        <NamedHeatmap {...given} values={map.values} hidden={map.hidden} decimals={map.decimals} scale={scaleOf(map)} room={room} columnLabels onPin={() => undefined} />
+        <NamedHeatmap {...given} values={map.values} hidden={map.hidden} decimals={map.decimals} scale={scaleOf(map)} room={isWide ? Infinity : roomOfSquares} columnLabels onPin={() => undefined} />
       )}
       <Pointed name={name} map={map} />
     </figure>
