@@ -9,7 +9,7 @@ namespace {
 void write_after(const Asked<GenerateRequest>& asked, Writing& writing) {
   const Manner& how = asked.how;
   const std::vector<std::string>& texts = writing.prompts.texts;
-  const bool streams = texts.size() == 1 && !how.json;
+  const bool streams = (texts.size() == 1 || !asked.sound.empty()) && !how.json;
   const bool goes_on = writing.model->traits().goes_on && writing.model->lengths().source == 0;
   std::size_t told = 0;
   WritingWatch watch{.begins = [&] {

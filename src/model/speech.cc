@@ -101,15 +101,20 @@ WrittenText transcribe(const TextModel& model, const Sound& sound, const SpeechO
     return Sound{.rate = own.rate, .samples = Tensor(own.samples.view().slice(0, begin, end))};
   };
   Example example = example_of_sound(model, piece(0), options);
+  WriteOptions of_piece = writing;
   WrittenText all;
+  bool is_cut = false;
   for (std::int64_t begin = 0; begin < count; begin += form.samples()) {
     if (begin > 0) example.sound = log_mel(piece(begin).samples, form);
-    const WrittenText written = write_after(model, example, writing);
+    of_piece.draw.most = writing.draw.most - std::ssize(all.tokens);
+    const WrittenText written = write_after(model, example, of_piece);
     all.text += written.text;
     all.tokens.insert(all.tokens.end(), written.tokens.begin(), written.tokens.end());
     all.end = written.end;
-    if (written.end == WriteEnd::stop || written.end == WriteEnd::reader) break;
+    is_cut = is_cut || written.end == WriteEnd::positions;
+    if (written.end != WriteEnd::token && written.end != WriteEnd::positions) break;
   }
+  if (is_cut) all.end = WriteEnd::positions;
   return all;
 }
 

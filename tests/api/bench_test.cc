@@ -34,6 +34,13 @@ TEST(BenchQuestion, ShowsTheChaptersFigure) {
   EXPECT_TRUE(answer.json["remarks"].empty());
 }
 
+TEST(BenchQuestion, SpeaksOfTheSecondWordOrTheOnlyOne) {
+  EXPECT_EQ(ask("bench", R"({"tokens": "the cat", "seed": 42})").json["query"], 1);
+  EXPECT_EQ(ask("bench", R"({"tokens": "hello", "seed": 42})").json["query"], 0);
+  EXPECT_EQ(ask("number", R"({"tokens": "hello", "seed": 42, "of": "weights:0,0"})").json["value"], 1);
+  EXPECT_EQ(refused_field("bench", R"({"tokens": "hello", "seed": 42, "query": 1})"), "query");
+}
+
 TEST(BenchQuestion, SaysHowManyTimesAlikeEachWeightIs) {
   const Answer answer = ask("bench", R"({"mask": "causal"})");
   const std::vector<double> weights = answer.row("weights", 1);

@@ -88,11 +88,14 @@ TEST_F(Speech, OfGreaterLengthIsReadInPieces) {
   Sound two{.rate = 16000, .samples = Tensor(DType::f32, {32000 + one.samples.size()})};
   std::ranges::copy(one.samples.values<float>(), two.samples.values<float>().begin());
   std::ranges::copy(one.samples.values<float>(), two.samples.values<float>().begin() + 32000);
-  const WriteOptions writing{.draw = {.most = 5}};
-  const WrittenText alone = transcribe(*model_, one, {.language = "de"}, writing);
-  const WrittenText both = transcribe(*model_, two, {.language = "de"}, writing);
+  const auto written = [&](const Sound& sound, std::int64_t most) {
+    return transcribe(*model_, sound, {.language = "de"}, {.draw = {.most = most}});
+  };
+  const WrittenText alone = written(one, kMostNewTokens);
+  const WrittenText both = written(two, kMostNewTokens);
   EXPECT_EQ(both.text, alone.text + alone.text);
   EXPECT_EQ(both.tokens.size(), 2 * alone.tokens.size());
+  EXPECT_EQ(written(two, std::ssize(alone.tokens) + 1).tokens.size(), alone.tokens.size() + 1);
 }
 
 TEST_F(Speech, SaysWhatItCannotDo) {

@@ -221,6 +221,10 @@ TEST(ViewCommandChecks, WhatItIsGivenBeforeItServes) {
   const Outcome exported = run_qkv({"view", "--export", folder / "page.html", script});
   EXPECT_EQ(exported.code, 1);
   EXPECT_THAT(exported.err, HasSubstr("MODEL: " + script + ": expected a safetensors file"));
+  const std::string page = folder / "page.html";
+  EXPECT_THAT(refusal({"translation", "--text", "xyzzy", "--export", page}),
+              HasSubstr("--text: expected a piece of the vocabulary, got \"xyzzy\""));
+  EXPECT_FALSE(std::filesystem::exists(page));
   EXPECT_THAT(refusal({"--file", "/nothing"}, 1), HasSubstr("--file: cannot read /nothing: No such file or directory"));
   EXPECT_THAT(refusal({"--mask", "causal & windw(3)"}), HasSubstr("--mask: column 10: "));
   EXPECT_THAT(refusal({"--port", "65536"}), HasSubstr("--port: "));

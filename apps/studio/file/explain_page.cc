@@ -83,7 +83,6 @@ std::optional<Request> bench_request(const ExplainRequest& asked, const Request&
   if (explanation.keys != explanation.tokens) request["context"] = joined(explanation.keys);
   if (const std::string mask = mask_text(asked); !mask.empty()) request["mask"] = mask;
   if (explanation.asked >= 0) request["query"] = explanation.asked;
-  if (explanation.tokens.size() == 1) request["query"] = std::int64_t{0};
   if (!asked.q.empty() || !asked.npz.empty()) {
     for (const char* name : {"q", "k", "v"}) {
       const Tensor& tensor = explanation.tensor(name);
@@ -109,7 +108,7 @@ std::string explain_start(Request request, const ExplainRequest& asked) {
   return start_of("explain", request);
 }
 
-// A file without the page Step explains as well.
+// A file without the page Step, or Heads, explains as well.
 void add_step_page(Frozen& frozen, StudioPage& page, const std::optional<Request>& bench) {
   if (!bench) return;
   try {
@@ -155,7 +154,11 @@ void add_trained_pages(Frozen& frozen, StudioPage& page, const Request& request,
     if (const auto found = request.find(name); found != request.end()) reading.insert(*found);
   }
   const auto query = explanation.asked >= 0 ? std::optional(explanation.asked) : std::nullopt;
-  add_model_pages(frozen, page, reading, shown_head(explanation.head), query, kBesideExplain);
+  try {
+    add_model_pages(frozen, page, reading, shown_head(explanation.head), query, kBesideExplain);
+  } catch (const InvalidArgument&) {
+    return;
+  }
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace qkv::studio {
 namespace {
 
-constexpr std::int64_t kUsualQuery = 1;  // BenchRequest's
+constexpr std::int64_t kUsualQuery = 1;  // where there are two
 
 class StepRequests {
  public:
@@ -20,8 +20,10 @@ class StepRequests {
     base_.erase("query");
   }
 
-  void add_all(std::int64_t query) {
-    const auto& first = frozen_.added<BenchReply>("bench", asking(query));  // refused here, it throws
+  // Of the query that the request asks for, or the usual one.
+  void add_all(const Request& request) {
+    const auto& first = frozen_.added<BenchReply>("bench", request);  // refused here, it throws
+    const std::int64_t query = first.query;
     const std::int64_t queries = std::ssize(first.queries);
     add_numbers(asking(query), first);
     for (std::int64_t other = 0; other < queries && room_.is_left(); ++other) {
@@ -92,8 +94,7 @@ void freeze_step(Frozen& frozen, const Request& request, const FileBounds& bound
   StepRequests step(frozen, request, bounds);
   frozen.add("about", {});
   frozen.add_if_answered("operations", {});
-  const auto query = request.find("query");
-  step.add_all(query == request.end() ? kUsualQuery : std::get<std::int64_t>(query->second));
+  step.add_all(request);
 }
 
 }  // namespace qkv::studio

@@ -11,7 +11,6 @@
 
 #include "file/live_engine.h"
 #include "qkv/api/about.h"
-#include "qkv/error.h"
 
 namespace qkv::studio {
 namespace {
@@ -124,18 +123,13 @@ void add_bench_page(Frozen& frozen, StudioPage& page, const Request& bench) {
 
 void add_model_pages(Frozen& frozen, StudioPage& page, const Request& reading, const std::optional<ShownHead>& head,
                      std::optional<std::int64_t> query, std::optional<std::size_t> most) {
-  const HeadsReply* all = nullptr;
-  try {
-    all = &add_heads(frozen, reading);
-  } catch (const InvalidArgument&) {
-    return;
-  }
-  if (all->sites.empty()) return;
+  const HeadsReply& all = add_heads(frozen, reading);
+  if (all.sites.empty()) return;
   const AboutExample* example = example_of(frozen.added<AboutReply>("about", {}), reading);
   const bool is_of_example = example != nullptr && !head;
   const ShownHead shown = is_of_example
                               ? ShownHead{.site = example->site, .layer = example->layer, .head = example->head}
-                              : head.value_or(telling_head(*all));
+                              : head.value_or(telling_head(all));
   if (is_of_example && !query) query = example->query;
   const Request chosen{{"site", shown.site}, {"layer", shown.layer}, {"head", shown.head}};
   if (most) {
@@ -146,7 +140,7 @@ void add_model_pages(Frozen& frozen, StudioPage& page, const Request& reading, c
   const std::string name = fmt::format("{}.{}.{}", shown.site, shown.layer, shown.head);
   const Request fields = with(reading, {{"head", name}});
   page.starts.push_back(start_of("heads", fields));
-  const HeadsSite& site = *std::ranges::find(all->sites, shown.site, &HeadsSite::site);
+  const HeadsSite& site = *std::ranges::find(all.sites, shown.site, &HeadsSite::site);
   const std::int64_t asking = query.value_or(std::ssize(site.queries) - 1);
   freeze_step(frozen, with(with(reading, chosen), {{"query", asking}}),
               most ? FileBounds{.bytes = *most} : FileBounds{});

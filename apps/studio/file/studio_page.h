@@ -50,8 +50,9 @@ struct ShownHead {
 };
 
 /// The page Heads of a model's reading, and the page Step of one of its heads, or of one that shows a pattern; the
-/// bench is asked of `query`, or of the last. A model of which the studio shows no heads is left out. `most`: bytes of
-/// the replies of each of the two pages, as they lie in the file; without it, what the studio's own files have.
+/// bench is asked of `query`, or of the last. A model without attention is left out. `most`: bytes of the replies of
+/// each of the two pages, as they lie in the file; without it, what the studio's own files have. Throws as `heads`
+/// does.
 void add_model_pages(Frozen& frozen, StudioPage& page, const Request& reading, const std::optional<ShownHead>& head,
                      std::optional<std::int64_t> query, std::optional<std::size_t> most = std::nullopt);
 

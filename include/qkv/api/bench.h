@@ -20,7 +20,7 @@ struct BenchRequest {
   std::string x, source, w_q, w_k, w_v;
   std::string mask, bias;
   std::optional<double> scale, softcap;
-  std::int64_t query = 1;
+  std::optional<std::int64_t> query;  // the second, or the only one
   std::string d_out, move;
   std::string wrong;
   std::int64_t wrong_d = 0;

@@ -24,7 +24,8 @@ struct SpeechOptions {
 [[nodiscard]] Example example_of_sound(const TextModel& model, const Sound& sound, const SpeechOptions& options = {});
 
 /// What the model writes of a sound, of a longer one in pieces of what it reads at once: a word across a joint may be
-/// lost. The language is that of the first piece. Throws as example_of_sound() and write_texts().
+/// lost. The language is that of the first piece; draw.most is of all pieces together, and the end is `positions` where
+/// those of any piece ran out. Throws as example_of_sound() and write_texts().
 [[nodiscard]] WrittenText transcribe(const TextModel& model, const Sound& sound, const SpeechOptions& options = {},
                                      const WriteOptions& writing = {});
 

@@ -82,7 +82,8 @@ void add_scores(Fields<BenchRequest>& fields) {
   fields.add(&BenchRequest::query, {.name = "query",
                                     .meaning = "Whose row the steps speak of, from 0",
                                     .least = 0,
-                                    .most = api_detail::kMostPlaces});
+                                    .most = api_detail::kMostPlaces,
+                                    .otherwise = "1, or the only one"});
   fields.give_examples({{"scale", "0.25"}});
 }
 
@@ -298,10 +299,10 @@ Bench laid_out(StudioState& state, const BenchRequest& request) {
   BenchInputs inputs = !request.model.empty() ? model_inputs(state, request)
                        : request.seed         ? drawn_inputs(request)
                                               : own_inputs(request);
-  inputs.query = request.query;
+  const std::int64_t rows = inputs.q.empty() ? inputs.x.dim(0) : inputs.q.dim(2);
+  inputs.query = request.query.value_or(std::min<std::int64_t>(1, rows - 1));
   require_room(inputs);
   if (request.d_out.empty() && request.move.empty()) return Bench(std::move(inputs));
-  const std::int64_t rows = inputs.q.empty() ? inputs.x.dim(0) : inputs.q.dim(2);
   const std::int64_t columns = inputs.v.empty() ? inputs.w_v.dim(1) : inputs.v.dim(3);
   inputs.d_out = upstream(request, rows, columns);
   return Bench(std::move(inputs));
@@ -321,7 +322,7 @@ bool is_the_chapter(const BenchRequest& request) {
 
 std::vector<std::string> remarks_on(const BenchRequest& request, const Bench& bench) {
   std::vector<std::string> remarks;
-  if (is_the_chapter(request) && request.query == 2) {
+  if (is_the_chapter(request) && bench.inputs().query == 2) {
     remarks.push_back(fmt::format(
         "The chapter prints (0.999, 1.247) for this output: it sums rounded weights. Unrounded it is ({:.3f}, {:.3f}).",
         bench.matrix("out").values.at({2, 0}), bench.matrix("out").values.at({2, 1})));
@@ -347,7 +348,7 @@ BenchReply answer_bench(StudioState& state, const BenchRequest& request, const S
   BenchReply reply{.title = title_of(request),
                    .queries = bench.inputs().queries,
                    .keys = bench.inputs().keys,
-                   .query = request.query,
+                   .query = bench.inputs().query,
                    .d_k = bench.inputs().q.dim(3),
                    .d_v = bench.inputs().v.dim(3),
                    .scale = bench.scale(),

@@ -71,7 +71,7 @@ void require_pass_within(std::uint64_t most, std::string_view field, const TextM
 
 void require_pass(std::string_view field, const TextModel& model, const std::string& text, PassKeeps keeps,
                   std::optional<std::int64_t> read_at_most) {
-  if (model.lengths().image_side > 0) return;
+  if (model.lengths().image_side > 0 || model.traits().reads_sound) return;
   const bool is_bounded = answer_bounds().pass_bytes != kNoBounds.pass_bytes;
   const std::uint64_t bytes = is_bounded ? answer_bounds().pass_bytes : core::machine_memory() / 2;
   const std::int64_t most = most_tokens(bytes, model, keeps);

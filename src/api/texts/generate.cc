@@ -88,7 +88,10 @@ std::vector<std::string> limits_met(const GenerateRequest& request, const TextMo
                : fmt::format("the ends of {} of {} texts were written without the beginning", unread, written.size());
     met.push_back(fmt::format("it reads at most {} tokens at once: {}", *model.window(), without));
   }
-  if (cut > 0) {
+  if (cut > 0 && !request.sound.empty()) {
+    met.push_back(fmt::format("it has positions for {} tokens, which were written of one piece: more may be said in it",
+                              *model.positions()));
+  } else if (cut > 0) {
     const std::string ends = is_one ? "the text ends" : fmt::format("{} of {} texts end", cut, written.size());
     met.push_back(fmt::format("it has positions for {} tokens: {} there", *model.positions(), ends));
   }
@@ -145,6 +148,7 @@ Writing writing_of(const GenerateRequest& request, const Given& given) {
   const auto quantised = request.dtype == "file" ? QuantisedWeights::as_stored : QuantisedWeights::as_f32;
   writing.model = open_model(request.model, writing.heard(), quantised);
   writing.options = write_options(request, writing.model->model());
+  if (!request.sound.empty() && !given.has("tokens")) writing.options.draw.most = kMostNewTokens;
   writing.weights = writing.model->model().quantised_words();
   const std::string path = trained_model_path(request.model);
   if (request.chat) writing.options.draw = chat_draw(writing.options.draw, given, path);

@@ -203,6 +203,7 @@ const Fields<GenerateRequest>& generate_fields() {
     fields.info("text").meaning = "What it goes on with";
     fields.info("text").may_be_empty = true;  // a model of a task begins one
     fields.add(&R::sound, shared_field("sound"));
+    fields.info("sound").meaning += "; without `tokens` all that is said is written";
     fields.add(&R::language, {.name = "language", .form = "CODE", .meaning = "Spoken in the sound", .example = "en"});
     fields.add(&R::translate, {.name = "translate", .meaning = "Say what is spoken in English"});
     for (const char* const of_sound : {"language", "translate"}) fields.info(of_sound).needs = {"sound"};
