@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "qkv/model/sound_encoder.h"
+
 namespace qkv::insight {
 
 bool is_writer(const TextModel& trained) {
@@ -30,7 +32,6 @@ bool write_answer(const TextModel& trained, std::optional<std::int64_t> most, Ex
 }
 
 std::vector<std::string> times_of(const TextModel& trained) {
-  constexpr std::int64_t kFramesOfAPlace = 2;
   const LogMelOptions form = trained.log_mel_options();
   std::vector<std::string> times;
   for (std::int64_t frame = 0; frame < form.frames(); frame += kFramesOfAPlace) {

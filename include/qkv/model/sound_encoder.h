@@ -11,9 +11,11 @@
 
 namespace qkv {
 
+inline constexpr std::int64_t kFramesOfAPlace = 2;  // by the second convolution
+
 struct SoundEncoderOptions {
   std::int64_t bins = 80;      // of a frame of the spectrogram
-  std::int64_t frames = 3000;  // an even number, of which two become one place
+  std::int64_t frames = 3000;  // a multiple of kFramesOfAPlace
   std::int64_t layers = 2;
   std::int64_t d_model = 64;
   std::int64_t heads = 4;
@@ -22,7 +24,7 @@ struct SoundEncoderOptions {
   LayerChoices choices = {};
 
   /// What the blocks read.
-  [[nodiscard]] std::int64_t places() const noexcept { return frames / 2; }
+  [[nodiscard]] std::int64_t places() const noexcept { return frames / kFramesOfAPlace; }
 };
 
 /// Parameters of such an encoder, by arithmetic.

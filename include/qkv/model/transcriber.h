@@ -15,7 +15,7 @@ namespace qkv {
 
 struct TranscriberOptions {
   std::int64_t bins = 80;      // of a frame of the spectrogram
-  std::int64_t frames = 3000;  // an even number
+  std::int64_t frames = 3000;  // a multiple of kFramesOfAPlace
   std::int64_t vocabulary = 0;
   std::int64_t length = 0;  // tokens of the longest text in training; only `learned` ends there
   std::int64_t encoder_layers = 2;

@@ -22,7 +22,7 @@ constexpr std::string_view kWhisperUnused[] = {"proj_out.weight"};
 Model::Network whisper_network(const ConfigFile& config, const Init& init, DType dtype) {
   config.require("scale_embedding", false);
   TranscriberOptions options{.bins = config.integer("num_mel_bins", 80),
-                             .frames = 2 * config.integer("max_source_positions", 1500),
+                             .frames = kFramesOfAPlace * config.integer("max_source_positions", 1500),
                              .vocabulary = config.integer("vocab_size", 51865),
                              .length = config.integer("max_target_positions", 448),
                              .encoder_layers = config.layers("encoder_layers", 4),
