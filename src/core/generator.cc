@@ -1,5 +1,6 @@
 // PyTorch's CPU generator, draw for draw. The rules are those of PyTorch 2.13.0, ATen/core/DistributionsHelper.h and
 // ATen/native/cpu/DistributionTemplates.h; the fixtures of tests/core check this file against them.
+#include <array>
 #include <cmath>
 #include <concepts>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "core/exact_math.h"
+#include "core/float_draws.h"
 #include "core/plain_number.h"
 #include "core/random_stream.h"
 #include "core/watched.h"
@@ -50,15 +52,27 @@ void require_probability(const char* function, double p) {
 }
 
 /// Box-Muller over sixteen uniform numbers: the first eight become radii, the last eight angles. Uses the exact
-/// functions in f32 too, so that a seed draws the same numbers on every machine.
-template <std::floating_point T>
-void normal_block(std::span<T, kBlock> block) {
+/// functions, so that a seed draws the same numbers on every machine.
+void normal_block(std::span<double, kBlock> block) {
   constexpr std::size_t kHalf = kBlock / 2;
   for (std::size_t i = 0; i < kHalf; ++i) {
-    const T radius = std::sqrt(T{-2} * static_cast<T>(core::log(T{1} - block[i])));
-    const T angle = T{2} * std::numbers::pi_v<T> * block[i + kHalf];
-    block[i] = radius * static_cast<T>(core::cos(angle));
-    block[i + kHalf] = radius * static_cast<T>(core::sin(angle));
+    const double radius = std::sqrt(-2.0 * core::log(1.0 - block[i]));
+    const double angle = 2.0 * std::numbers::pi * block[i + kHalf];
+    block[i] = radius * core::cos(angle);
+    block[i + kHalf] = radius * core::sin(angle);
+  }
+}
+
+/// The same, each function rounded to f32.
+void normal_block(std::span<float, kBlock> block) {
+  constexpr std::size_t kHalf = kBlock / 2;
+  std::array<float, kHalf> angles;
+  for (std::size_t i = 0; i < kHalf; ++i) angles[i] = 2.0F * std::numbers::pi_v<float> * block[i + kHalf];
+  const auto [sin, cos] = core::floats_of_sine_and_cosine(angles);
+  for (std::size_t i = 0; i < kHalf; ++i) {
+    const float radius = std::sqrt(-2.0F * core::float_of_log(1.0F - block[i]));
+    block[i] = radius * cos[i];
+    block[i + kHalf] = radius * sin[i];
   }
 }
 
