@@ -350,7 +350,18 @@ std::vector<Call> numbers_of_queries() {
 
 INSTANTIATE_TEST_SUITE_P(Lanes, FewQueries, testing::ValuesIn(numbers_of_queries()), named);
 
-// 2048 keys are one piece.
+constexpr std::int64_t kPieceOfKeys = 2048;  // keys
+
+// Keys beside which options are tried: of two pieces. Emulated, fewer, as many as are needed for each option to matter:
+// pieces are cut there by the lengths below, and put together by the same source for every processor.
+#ifdef QKV_EMULATED
+constexpr std::int64_t kKeysOfOptions = 1000;
+constexpr std::int64_t kKeysOfUnbounded = 200;
+#else
+constexpr std::int64_t kKeysOfOptions = kPieceOfKeys + 252;
+constexpr std::int64_t kKeysOfUnbounded = kPieceOfKeys + 63;
+#endif
+
 std::vector<Call> lengths() {
   std::vector<Call> calls;
   for (const std::int64_t Tk : {0, 1, 15, 63, 64, 65, 2047, 2048, 2049, 4097, 5000}) {
@@ -394,13 +405,13 @@ std::vector<Call> options() {
     call.mask = call.mask & causal();
     all.push_back(call);
   }
-  for (Call& call : all) call.Tk = 2300;
+  for (Call& call : all) call.Tk = kKeysOfOptions;
   for (const DType stored : {DType::bf16, DType::i8}) {
     for (Call call : calls) {
       call.name += "_of_" + std::string(name_of(stored));
       call.dtype = stored == DType::bf16 ? DType::bf16 : DType::f32;
       call.stored = stored;
-      call.Tk = 2300;
+      call.Tk = kKeysOfOptions;
       call.D = call.Dv = 64;
       all.push_back(call);
     }
@@ -422,7 +433,7 @@ std::vector<Call> unbounded() {
       Call call = {.name = name + "_hidden",
                    .dtype = stored == DType::i8 ? DType::f32 : stored,
                    .stored = stored,
-                   .Tk = 2111,
+                   .Tk = kKeysOfUnbounded,
                    .D = 64,
                    .Dv = 64,
                    .mask = window(30) | global_tokens(3),
@@ -464,7 +475,7 @@ std::vector<Call> unbounded() {
                      .softcap = 4,
                      .loud_key = number});
   }
-  calls.push_back({.name = "huge_seen", .Tk = 2111, .loud_value = 3e38F});
+  calls.push_back({.name = "huge_seen", .Tk = kKeysOfUnbounded, .loud_value = 3e38F});
   calls.push_back({.name = "query_too_small_for_whole_numbers",
                    .stored = DType::i8,
                    .D = 64,

@@ -122,32 +122,42 @@ Tensor of_8_bits_of(BlockType type, std::int64_t M, std::int64_t K) {
 
 enum class Error : std::uint8_t { of_f32, of_8_bits };
 
+// Of 32 numbers of a row.
+struct Group {
+  double largest = 0;  // of their sizes
+  double total = 0;
+};
+
+std::vector<Group> groups_of(std::span<const float> row) {
+  std::vector<Group> groups(row.size() / 32);
+  for (std::size_t k = 0; k < row.size(); ++k) {
+    const double size = std::fabs(row[k]);
+    Group& group = groups[k / 32];
+    group.largest = std::max(group.largest, size);
+    group.total += size;
+  }
+  return groups;
+}
+
+// What is one for all products of a row of x with rows of the weight is found once.
 void expect_product(const Tensor& out, const Tensor& x, const Weight& weight, const TensorView* bias, Error error) {
-  const std::int64_t K = weight.view.K;
-  const std::span<const float> left = x.values<float>();
+  const auto K = static_cast<std::size_t>(weight.view.K);
+  std::vector<std::vector<Group>> of_weight;
+  for (const std::vector<float>& row : weight.rows) of_weight.push_back(groups_of(row));
   for (std::int64_t m = 0; m < x.dim(0); ++m) {
+    const std::span<const float> left = x.values<float>().subspan(static_cast<std::size_t>(m) * K, K);
+    const std::vector<Group> of_x = groups_of(left);
     for (std::int64_t n = 0; n < weight.view.N; ++n) {
       const std::vector<float>& row = weight.rows[static_cast<std::size_t>(n)];
+      const std::vector<Group>& of_row = of_weight[static_cast<std::size_t>(n)];
       double sum = bias == nullptr ? 0 : bias->at({n});
       double size = std::fabs(sum);
       double by_8_bits = 0;
-      for (std::int64_t first = 0; first < K; first += 32) {
-        double most = 0;
-        double total = 0;
-        double largest = 0;
-        double weights = 0;
-        for (std::int64_t k = first; k < first + 32; ++k) {
-          const double a = left[static_cast<std::size_t>(m * K + k)];
-          const double b = row[static_cast<std::size_t>(k)];
-          sum += a * b;
-          most = std::max(most, std::fabs(a));
-          total += std::fabs(a);
-          largest = std::max(largest, std::fabs(b));
-          weights += std::fabs(b);
-        }
+      for (std::size_t k = 0; k < K; ++k) sum += static_cast<double>(left[k]) * static_cast<double>(row[k]);
+      for (std::size_t group = 0; group < of_row.size(); ++group) {
         // Scale times number and minimum are a few times as large as the largest of their sums.
-        size += 5 * total * largest;
-        by_8_bits += most / 127 / 2 * weights;
+        size += 5 * of_x[group].total * of_row[group].largest;
+        by_8_bits += of_x[group].largest / 127 / 2 * of_row[group].total;
       }
       // Groups are summed in 16 lanes.
       const double of_f32 = 0x1p-24 * static_cast<double>(K / 64 + 12) * size;
