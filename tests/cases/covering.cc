@@ -10,8 +10,8 @@
 namespace qkv::cases {
 namespace {
 
-constexpr std::array kDtypes = {DType::f32, DType::f16, DType::bf16};
-constexpr std::array<std::int64_t, 10> kWidths = {1, 7, 16, 64, 80, 96, 128, 192, 256, 512};
+constexpr std::array kDtypesOfTable = {DType::f32, DType::f16, DType::bf16};
+constexpr std::array<std::int64_t, 10> kWidthsOfTable = {1, 7, 16, 64, 80, 96, 128, 192, 256, 512};
 constexpr std::array<std::int64_t, 7> kValueWidths = {0, 1, 7, 33, 64, 128, 0};  // 0: as wide as D
 constexpr std::array<std::int64_t, 18> kLengths = {1,  2,  15, 16,  17,  31,  32,  33,  63,
                                                    64, 65, 80, 127, 128, 129, 191, 192, 193};
@@ -41,7 +41,7 @@ std::vector<Factor> factors(Lengths queries, Lengths keys) {
       {keys.size(), [keys](Case& one, std::size_t n) { one.Tk = keys[n]; }},
       {masks().size(), [](Case& one, std::size_t n) { one.mask = masks()[n].name; }},
       {biases().size(), [](Case& one, std::size_t n) { one.bias = biases()[n].name; }},
-      {kWidths.size(), [](Case& one, std::size_t n) { one.D = kWidths[n]; }},
+      {kWidthsOfTable.size(), [](Case& one, std::size_t n) { one.D = kWidthsOfTable[n]; }},
       {kValueWidths.size(), [](Case& one, std::size_t n) { one.Dv = kValueWidths[n]; }},
       {kHeads.size(),
        [](Case& one, std::size_t n) {
@@ -55,7 +55,7 @@ std::vector<Factor> factors(Lengths queries, Lengths keys) {
          one.v = kLayoutsOfTable[n][2];
          one.out = kLayoutsOfTable[n][3];
        }},
-      {kDtypes.size(), [](Case& one, std::size_t n) { one.dtype = kDtypes[n]; }},
+      {kDtypesOfTable.size(), [](Case& one, std::size_t n) { one.dtype = kDtypesOfTable[n]; }},
       {4, [](Case& one, std::size_t n) { one.scale = static_cast<Scale>(n); }},
       {3, [](Case& one, std::size_t n) { one.softcap = std::array{0.0, 2.0, 30.0}[n]; }},
       {3, [](Case& one, std::size_t n) { one.dropout = std::array{0.0, 0.1, 0.75}[n]; }},

@@ -8,6 +8,8 @@
 #include <random>
 #include <sstream>
 
+#include "cases/rounding.h"
+
 namespace qkv::cases {
 namespace {
 
@@ -27,9 +29,6 @@ void each_row(const MutableTensorView& x, const Make& make) {
     }
   }
 }
-
-double unit_of(DType dtype) { return dtype == DType::f16 ? 0x1p-11 : dtype == DType::bf16 ? 0x1p-8 : 0x1p-24; }
-double least_of(DType dtype) { return dtype == DType::f16 ? 0x1p-24 : dtype == DType::bf16 ? 0x1p-133 : 0x1p-149; }
 
 double largest(const std::vector<double>& values) {
   double most = 0;

@@ -5,17 +5,15 @@
 #include <sstream>
 
 #include "cases/plain.h"
+#include "cases/rounding.h"
 #include "cases/scores.h"
 
 namespace qkv::cases {
 namespace {
 
-constexpr double kUnit = 0x1p-24;  // of f32
 constexpr double kFloatMax = 0x1p127;
 
-double unit_of(DType dtype) { return dtype == DType::f16 ? 0x1p-11 : dtype == DType::bf16 ? 0x1p-8 : kUnit; }
 double most_of(DType dtype) { return dtype == DType::f16 ? 65504 : 0x1.FEp127; }
-double least_of(DType dtype) { return dtype == DType::f16 ? 0x1p-24 : dtype == DType::bf16 ? 0x1p-133 : 0x1p-149; }
 
 struct Bound {
   bool any = false;  // f32 cannot hold what lies between q, k and the result: nothing is promised

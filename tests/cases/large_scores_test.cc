@@ -5,14 +5,13 @@
 #include <cmath>
 #include <vector>
 
+#include "cases/rounding.h"
 #include "cases/where.h"
 #include "qkv/backward.h"
 #include "qkv/gradient_probe.h"
 
 namespace qkv::cases::large_scores_test {
 namespace {
-
-double unit_of(DType dtype) { return dtype == DType::f16 ? 0x1p-11 : dtype == DType::bf16 ? 0x1p-8 : 0x1p-24; }
 
 class LargeScores : public testing::TestWithParam<Where> {
  protected:

@@ -3,13 +3,12 @@
 
 #include "cases/gradients.h"
 #include "cases/plain.h"
+#include "cases/rounding.h"
 #include "kernels/lse_rounding.h"
 #include "mask/bias_node.h"
 
 namespace qkv::cases {
 namespace {
-
-constexpr double kUnit = 0x1p-24;  // of f32
 
 using Floats = std::vector<float>;
 

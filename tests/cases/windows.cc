@@ -142,11 +142,11 @@ Written run_in_windows(std::string_view target, const Case& one, const Inputs& i
 }
 
 // A gradient in f64 to which windows add.
-struct Sum {
+struct MergedSum {
   Tensor values;
   double largest = 0;  // of each term, added up
 
-  explicit Sum(const Shape& shape) : values(DType::f64, shape) {}
+  explicit MergedSum(const Shape& shape) : values(DType::f64, shape) {}
 
   void add(const TensorView& terms, const Stretch& rows) {
     MutableTensorView place(values);
@@ -183,12 +183,12 @@ struct Sum {
   }
 };
 
-struct Sums {
-  Sum d_q;
-  Sum d_k;
-  Sum d_v;
-  std::vector<Sum> d_bias;
-  std::optional<Sum> d_sinks;
+struct MergedSums {
+  MergedSum d_q;
+  MergedSum d_k;
+  MergedSum d_v;
+  std::vector<MergedSum> d_bias;
+  std::optional<MergedSum> d_sinks;
 
   void add(const AttentionGradients& gradients, const Stretch& queries, const Stretch& keys) {
     d_q.add(gradients.d_q, queries);
@@ -204,9 +204,9 @@ struct Sums {
   }
 };
 
-AllowedGradients as_allowed(const Case& one, const Sums& sums) {
+AllowedGradients as_allowed(const Case& one, const MergedSums& sums) {
   AllowedGradients all;
-  const auto take = [&](std::string name, DType dtype, const Sum& sum) {
+  const auto take = [&](std::string name, DType dtype, const MergedSum& sum) {
     all.gradients.push_back({.name = std::move(name), .dtype = dtype, .values = sum.values.to_vector()});
     all.slack.push_back(0x1p-24 * sum.largest);
   };
@@ -250,11 +250,11 @@ std::vector<double> lse_slack(const Case& one, const Inputs& inputs, const Upstr
 
 AllowedGradients run_backward_in_windows(std::string_view target, const Case& one, const Inputs& inputs,
                                          const Upstream& upstream) {
-  Sums sums = {.d_q = Sum({one.B, one.Hq(), one.Tq, one.D}),
-               .d_k = Sum({one.B, one.Hk, one.Tk, one.D}),
-               .d_v = Sum({one.B, one.Hk, one.Tk, one.Dv}),
-               .d_bias = {},
-               .d_sinks = {}};
+  MergedSums sums = {.d_q = MergedSum({one.B, one.Hq(), one.Tq, one.D}),
+                     .d_k = MergedSum({one.B, one.Hk, one.Tk, one.D}),
+                     .d_v = MergedSum({one.B, one.Hk, one.Tk, one.Dv}),
+                     .d_bias = {},
+                     .d_sinks = {}};
   const Cut cut = Cut::of(one);
   for (const Stretch& queries : cut.queries) {
     const auto of_queries = [&](const Placed& x) { return rows_of(TensorView(x.view()), queries); };
