@@ -131,7 +131,7 @@ fuzz-studio:
 	scripts/install-packages build test sanitize
 	scripts/quietly cmake --preset sanitize
 	cmake --build --preset sanitize --target test_fuzz_studio
-	QKV_FUZZ_QUESTIONS=$${QKV_FUZZ_QUESTIONS:-100000} build/sanitize/tests/fuzz/test_fuzz_studio
+	QKV_FUZZ_QUESTIONS=$${QKV_FUZZ_QUESTIONS:-100000} QKV_FUZZ_PATIENCE=$${QKV_FUZZ_PATIENCE:-2000} build/sanitize/tests/fuzz/test_fuzz_studio
 
 differential:
 	scripts/install-packages build differential

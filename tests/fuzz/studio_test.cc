@@ -1,6 +1,6 @@
 // Random questions to a studio in this process: QKV_FUZZ_QUESTIONS (1000) of them, or as many as QKV_FUZZ_SECONDS
 // takes, from number QKV_FUZZ_SEED (1) on. QKV_FUZZ_CASE is one to repeat instead, its number. After
-// QKV_FUZZ_PATIENCE (2000) milliseconds the client leaves.
+// QKV_FUZZ_PATIENCE (500) milliseconds the client leaves.
 #include "qkv/api/studio.h"
 
 #include <gmock/gmock.h>
@@ -61,7 +61,7 @@ TEST(StudioFuzz, AnswersOrRefusesEveryQuestion) {
   const std::uint64_t first = repeated > 0 ? repeated : from_environment("QKV_FUZZ_SEED", 1);
   const std::uint64_t count = repeated > 0 ? 1 : from_environment("QKV_FUZZ_QUESTIONS", 1000);
   const auto most = std::chrono::seconds(from_environment("QKV_FUZZ_SECONDS", 0));
-  const auto patience = std::chrono::milliseconds(from_environment("QKV_FUZZ_PATIENCE", 2000));
+  const auto patience = std::chrono::milliseconds(from_environment("QKV_FUZZ_PATIENCE", 500));
   const bool tells = from_environment("QKV_FUZZ_TELLS", 0) > 0;  // before each, where one is looked for that crashes
   const auto begin = Clock::now();
   std::uint64_t n = first;
