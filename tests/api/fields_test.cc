@@ -167,7 +167,7 @@ TEST(Fields, HintAtAFieldThatTheCommandCallsSoOrThatWasCalledSo) {
 TEST(Fields, SayWhereARequestIsNoJson) {
   EXPECT_THAT(refusal("{"), StartsWith("the request: expected JSON, got other text at line 1, column 2: "));
   EXPECT_THAT(refusal("{\"q\": \"q.npy\",\n \"row\": nul}"), HasSubstr("got other text at line 2, column 12: "));
-  const std::string long_text(15'000'000, 'a');
+  const std::string long_text(1'000'000, 'a');
   EXPECT_LT(refusal("{\"q\": \"" + long_text).size(), 400U);
   EXPECT_LT(refusal("[\"" + long_text + "\"]").size(), 400U);
   EXPECT_LT(refusal("{\"row\": \"" + long_text + "\"}").size(), 400U);
