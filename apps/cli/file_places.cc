@@ -23,6 +23,10 @@ bool names_file(const FieldInfo& field) {
   return field.form.starts_with("FILE") || field.form == "TREES" || field.name == "model";
 }
 
+bool is_data(const FieldInfo& field, const std::string& text) {
+  return !field.media.empty() && text.starts_with("data:");
+}
+
 // Of an archive of gradients, or of whatever there is, the first stands for all.
 TensorPath in_archive(const std::string& option, const FieldInfo& field, const std::string& file) {
   const bool is_archive = file.ends_with(".npz") || (file.ends_with(".safetensors") && field.ending.empty());
@@ -50,7 +54,8 @@ std::vector<Place> places_of(const Command& command, const FieldValues& values) 
     if (!names_file(field)) continue;
     const auto* const one = std::get_if<std::string>(&value);
     for (const std::string& text : one != nullptr ? std::vector{*one} : std::get<std::vector<std::string>>(value)) {
-      if (text.empty() || text == "-" || is_tensor_text(text)) continue;  // "-" is a standard stream
+      if (text.empty() || text == "-" || is_tensor_text(text) || is_data(field, text))
+        continue;  // "-" is a standard stream
       Place place{
           .field = field.name, .option = command.option_of(field.name), .text = text, .use = field.file, .at = {}};
       place.at = field.file == FileUse::archive   ? in_archive(place.option, field, text)

@@ -138,6 +138,7 @@
 #include "qkv/model/patch_encoder.h"
 #include "qkv/model/relation_scores.h"
 #include "qkv/model/sequence_to_sequence.h"
+#include "qkv/model/shown.h"
 #include "qkv/model/sound_encoder.h"
 #include "qkv/model/speech.h"
 #include "qkv/model/text_model.h"

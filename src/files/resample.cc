@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/watched.h"
 #include "qkv/error.h"
 #include "qkv/wav.h"
 
@@ -14,6 +15,7 @@ namespace qkv {
 namespace {
 
 constexpr double kSincZeros = 32;  // on each side
+constexpr std::int64_t kBetweenLooks = 1024;
 constexpr std::int64_t kHighestRate = std::int64_t{1} << 20;
 
 // The low pass: a sinc of `cutoff`, of which 1 is the rate of what is read, under a Hann window.
@@ -50,6 +52,7 @@ Sound resampled(const Sound& sound, std::int64_t rate) {
       weights[static_cast<std::size_t>(n + reach)] = sinc_weight(static_cast<double>(n) - place, cutoff);
     }
     for (std::int64_t n = phase; n < made; n += phases) {
+      if (n / phases % kBetweenLooks == 0) core::look();
       const std::int64_t middle = n * step / phases;
       double sum = 0;
       const std::int64_t end = std::min(middle + reach, count - 1);

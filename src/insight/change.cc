@@ -84,7 +84,10 @@ class Asked {
     all.insert(all.end(), beside.patches.begin(), beside.patches.end());
     intervener_.prepare(all);
     before_ = insight::outcome_left(trained.model(), intervener_.unchanged());
-    if (outcome_ == insight::Outcome::scores) find_tokens();
+    if (insight::is_said(outcome_)) find_tokens();
+    if (trained.traits().sees && outcome_ == insight::Outcome::states) {
+      read_.tokens = insight::numbers_to(before_.dim(0));  // the class token's place, and each patch's
+    }
   }
   Asked(const Asked&) = delete;
   Asked& operator=(const Asked&) = delete;
@@ -133,7 +136,7 @@ class Asked {
 
   // What the model says of the other text is the contrast where the question names none.
   [[nodiscard]] bool is_contrasted() const {
-    return outcome_ == insight::Outcome::scores && !question_.of.against && other_ &&
+    return insight::is_said(outcome_) && !question_.of.against && other_ &&
            other_->text.ids.size() == read_.text.ids.size();
   }
 
@@ -185,6 +188,7 @@ TextChange change_text(const TextModel& trained, const ChangeQuestion& question)
   if (asked.other()) change.from = asked.other()->tokens;
   switch (insight::outcome_of(trained.model())) {
     case insight::Outcome::scores:
+    case insight::Outcome::classes:
       add_scores(trained, asked, after, change);
       break;
     case insight::Outcome::states: {
@@ -261,10 +265,10 @@ Sweep sweep_heads(const TextModel& trained, const ChangeQuestion& question,
 
 Sweep sweep_places(const TextModel& trained, const ChangeQuestion& question,
                    const std::function<void(const std::string&)>& doing) {
-  if (!question.from_text && !question.from_example) {
+  if (!question.from_text && !question.from_example && question.from_messages.empty()) {
     throw InvalidArgument("sweep_places", "from_text", "the text to patch from", "none");
   }
-  const SiteScope scope = *trained.model().scope_of(AttentionSite::tokens);
+  const SiteScope scope = insight::said_scope(trained.model());
   const std::vector<std::string> names = insight::stream_names(scope);
   Beside patched;
   for (const std::string& name : names) patched.patches.emplace_back(PatchedValue{.name = name});

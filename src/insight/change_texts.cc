@@ -59,7 +59,7 @@ LossChange change_texts(const TextModel& trained, std::span<const HeadText> text
   if (texts.empty()) throw InvalidArgument("change_texts", "texts", "one or more", "none");
   const Model& model = trained.model();
   const insight::Outcome outcome = insight::outcome_of(model);
-  const bool says = outcome == insight::Outcome::scores;
+  const bool says = insight::is_said(outcome);
   const std::optional<insight::ReadText> other = insight::read_other(trained, question);
   LossChange change{.texts = std::ssize(texts)};
   double state_sum = 0;

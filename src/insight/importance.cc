@@ -88,7 +88,9 @@ class Losses {
     for (std::size_t n = 0; n < sums.size(); ++n) {
       const std::int64_t row = static_cast<std::int64_t>(n) * texts;
       const Tensor scores(value.slice(0, row, row + texts));
-      sums[n] = cross_entropy(Variable(scores), batch.targets).item() * count;
+      const bool is_of_classes = value.rank() == 2;
+      const Tensor targets = is_of_classes ? batch.targets.reshape({texts}) : Tensor(batch.targets);
+      sums[n] = cross_entropy(Variable(scores), targets).item() * count;
     }
     return sums;
   }
@@ -146,7 +148,10 @@ void gradient_pass(const Model& model, const std::vector<TextBatch>& batches, He
   }
   for (const TextBatch& batch : batches) {
     Trace trace(names);
-    backward(cross_entropy(model.forward(batch.input(), {.dtype = model.dtype(), .trace = &trace}), batch.targets));
+    const ModelCall call{.dtype = model.dtype(), .trace = &trace};
+    const bool is_of_classes = outcome_of(model) == Outcome::classes;
+    backward(is_of_classes ? model.loss(batch.input(), batch.targets.reshape({batch.targets.size()}), call)
+                           : cross_entropy(model.forward(batch.input(), call), batch.targets));
     for (SiteHeads& site : analysis.sites) {
       for (std::int64_t layer = 0; layer < site.layers; ++layer) {
         add_gradients(batch, trace, heads_at(model, site, layer), layer_of(site, layer),
@@ -269,7 +274,7 @@ std::int64_t masked_tokens(const std::vector<HeadText>& texts, const MaskedToken
 std::string why_none(const Model& model, const HeadOptions& options) {
   if (options.importance_texts <= 0) return "not asked for";
   if (model.traits().is_pair) return "two towers say no tokens";
-  if (!model.scores_tokens()) {
+  if (!is_said(outcome_of(model))) {
     return "the model gives states alone, without a head that says tokens, so there is no loss to rise";
   }
   return "no text asks the model for a token";
@@ -280,7 +285,7 @@ std::string why_none(const Model& model, const HeadOptions& options) {
 void add_importance(const Model& model, std::span<const HeadText> texts, const HeadOptions& options,
                     HeadAnalysis& analysis) {
   const std::vector<HeadText> asked =
-      model.scores_tokens() ? asked_texts(model, texts, options) : std::vector<HeadText>();
+      is_said(outcome_of(model)) ? asked_texts(model, texts, options) : std::vector<HeadText>();
   if (asked.empty()) {
     analysis.no_importance = why_none(model, options);
     return;

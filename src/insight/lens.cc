@@ -18,8 +18,8 @@ namespace qkv {
 namespace {
 
 void require_tokens(const TextModel& trained) {
-  if (insight::outcome_of(trained.model()) == insight::Outcome::scores) return;
-  throw InvalidArgument("logit_lens", "model", "one that says tokens",
+  if (insight::is_said(insight::outcome_of(trained.model()))) return;
+  throw InvalidArgument("logit_lens", "model", "one that says tokens or classes",
                         trained.traits().is_pair ? "two towers" : "one that gives states alone");
 }
 
@@ -33,10 +33,15 @@ struct LookedAt {
 
 enum class Parts : std::uint8_t { with, without };
 
+// [T, vocabulary] of the one text, or [1, classes].
+TensorView rows_said(const TensorView& scores) {
+  return scores.rank() == 2 ? scores.slice(0, 0, 1) : scores.select(0, 0);
+}
+
 LookedAt looked_at(const TextModel& trained, const TextQuestion& question, Parts parts) {
   require_tokens(trained);
   const Model& model = trained.model();
-  const SiteScope scope = *model.scope_of(AttentionSite::tokens);
+  const SiteScope scope = insight::said_scope(model);
   std::vector<std::string> names = insight::stream_names(scope);
   names.push_back(insight::logits_name(model));
   const bool with_parts = parts == Parts::with && insight::why_no_parts(model) == nullptr;
@@ -46,7 +51,7 @@ LookedAt looked_at(const TextModel& trained, const TextQuestion& question, Parts
   LookedAt at{.read = insight::read_question(trained, question), .trace = Trace(names), .has_parts = with_parts};
   insight::run_text(model, at.read.text, at.trace);
   const Tensor logits = at.trace[insight::logits_name(model)];
-  const std::vector<double> scores = logits.view().select(0, 0).select(0, at.read.place).to_vector();
+  const std::vector<double> scores = rows_said(logits).select(0, at.read.place).to_vector();
   require_numbers(model, insight::kQuestion, "the scores of the text", scores);
   at.answer = insight::answer_to(trained, question, at.read, scores);
   return at;
@@ -62,9 +67,9 @@ Variable scores_after(const Model& model, const Trace& trace, const std::string&
 LogitLens lens_of(const TextModel& trained, const LookedAt& at) {
   const Model& model = trained.model();
   const insight::ReadText& read = at.read;
-  const std::vector<std::string> names = insight::stream_names(*model.scope_of(AttentionSite::tokens));
+  const std::vector<std::string> names = insight::stream_names(insight::said_scope(model));
   const auto T = std::ssize(read.tokens);
-  LogitLens lens{.tokens = read.tokens, .layers = {"input"}, .place = read.place};
+  LogitLens lens{.tokens = read.tokens, .sources = read.sources, .layers = {"input"}, .place = read.place};
   lens.answer = insight::shown_token_of(trained, at.answer);
   lens.is_expected = read.expected == at.answer;
   lens.probabilities = Tensor(DType::f64, {std::ssize(names), T});
@@ -73,7 +78,8 @@ LogitLens lens_of(const TextModel& trained, const LookedAt& at) {
     if (n > 0) lens.layers.push_back(fmt::format("{}", n - 1));
     const std::string& name = names[static_cast<std::size_t>(n)];
     const Variable scores = scores_after(model, at.trace, name, names.back());
-    const insight::ScoreRows rows(scores.value().select(0, 0), trained.tokenizer().size());
+    const TensorView said = rows_said(scores.value());
+    const insight::ScoreRows rows(said, trained.traits().sees ? said.dim(1) : trained.tokenizer().size());
     if (!rows.are_numbers()) fail_not_finite(model, insight::kQuestion, "the scores after " + name);
     std::vector<LensCell>& row = lens.said.emplace_back();
     for (std::int64_t t = 0; t < rows.size(); ++t) {
@@ -91,6 +97,7 @@ std::vector<std::string> cross_keys_of(const TextModel& trained, const HeadText&
   for (const std::int64_t id : text.source) {
     keys.push_back(shown_token(trained.source_tokenizer(), static_cast<std::int32_t>(id)));
   }
+  if (!text.sound.empty()) keys = insight::times_of(trained);
   while (std::ssize(keys) < count) keys.push_back(fmt::format("patch {}", keys.size()));
   return keys;
 }

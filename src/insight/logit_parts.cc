@@ -254,6 +254,7 @@ const char* why_no_parts(const Model& model) {
   constexpr const char* kNoMap = "one without an output map";
   constexpr const char* kPostNorm = "post-norm blocks";
   if (model.traits().is_pair) return "two towers";
+  if (model.traits().sees) return "an encoder of images";
   const NetworkParts parts = model.parts();
   if (parts.decoder == nullptr) {
     const Encoder* encoder = parts.encoder;

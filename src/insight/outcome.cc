@@ -16,8 +16,9 @@ namespace qkv::insight {
 namespace {
 
 std::string last_state_name(const Model& model) {
-  const SiteScope scope = *model.scope_of(AttentionSite::tokens);
+  const SiteScope scope = said_scope(model);
   const NetworkParts parts = model.parts();
+  if (parts.image_encoder != nullptr) return scope.stack + "ln_final";
   const NormOrder order = parts.decoder != nullptr ? parts.decoder->options().order : parts.encoder->options().order;
   if (order != NormOrder::post) return scope.stack + "ln_final";
   return fmt::format("{}blocks.{}", scope.stack, scope.layers - 1);
@@ -39,6 +40,8 @@ std::vector<double> row_of_matrix(const Tensor& matrix, std::int64_t row) {
 
 Outcome outcome_of(const Model& model) {
   if (model.traits().is_pair) return Outcome::pair;
+  const ImageEncoder* const images = model.parts().image_encoder;
+  if (images != nullptr && images->options().classes > 0) return Outcome::classes;
   return model.scores_tokens() ? Outcome::scores : Outcome::states;
 }
 
@@ -49,6 +52,7 @@ std::vector<std::string> outcome_names(const Model& model) {
     case Outcome::states:
       return {last_state_name(model)};
     case Outcome::scores:
+    case Outcome::classes:
       break;
   }
   return {logits_name(model)};
@@ -56,7 +60,9 @@ std::vector<std::string> outcome_names(const Model& model) {
 
 Tensor outcome_in(const Model& model, std::span<const Tensor> values, std::int64_t row) {
   if (values.size() == 1) {
-    Tensor outcome(values.front().view().select(0, row), DType::f64);
+    const TensorView all = values.front().view();
+    const bool is_one = all.rank() == 2;  // row of classes
+    Tensor outcome(is_one ? all.slice(0, row, row + 1) : all.select(0, row), DType::f64);
     require_numbers(model, kQuestion, "what the model says of the text", std::as_const(outcome).values<double>());
     return outcome;
   }
@@ -95,6 +101,13 @@ std::vector<std::string> stream_names(const SiteScope& scope) {
   return names;
 }
 
-std::string logits_name(const Model& model) { return model.scope_of(AttentionSite::tokens)->stack + "logits"; }
+SiteScope said_scope(const Model& model) {
+  const std::optional<SiteScope> tokens = model.scope_of(AttentionSite::tokens);
+  return tokens ? *tokens : *model.scope_of(AttentionSite::source);
+}
+
+std::string logits_name(const Model& model) {
+  return model.traits().sees ? "classes" : model.scope_of(AttentionSite::tokens)->stack + "logits";
+}
 
 }  // namespace qkv::insight

@@ -11,11 +11,16 @@
 namespace qkv::insight {
 
 enum class Outcome : std::uint8_t {
-  scores,  // [T, vocabulary]
-  states,  // [T, d], of an encoder without an output map
-  pair,    // [2, d]: the picture's vector and the text's, of two towers
+  scores,   // [T, vocabulary]
+  states,   // [T, d], of an encoder without an output map
+  classes,  // [1, classes], of an encoder of images that tells some apart
+  pair,     // [2, d]: the picture's vector and the text's, of two towers
 };
 [[nodiscard]] Outcome outcome_of(const Model& model);
+/// Whether it is rows of scores, of tokens or of classes.
+[[nodiscard]] constexpr bool is_said(Outcome outcome) {
+  return outcome == Outcome::scores || outcome == Outcome::classes;
+}
 
 /// The names under which a trace has it.
 [[nodiscard]] std::vector<std::string> outcome_names(const Model& model);
@@ -36,10 +41,13 @@ struct StateCosines {
 /// Of the two vectors of a pair.
 [[nodiscard]] double cosine_of_pair(const Tensor& pair);
 
+/// The attention of the stack that says something: that of tokens, or of an image's patches.
+[[nodiscard]] SiteScope said_scope(const Model& model);
+
 /// Where a trace has the residual stream of a stack: what block 0 reads, and each block's output.
 [[nodiscard]] std::vector<std::string> stream_names(const SiteScope& scope);
 
-/// Where a trace has the scores of the vocabulary, [1, T, vocabulary].
+/// Where a trace has the scores of the vocabulary, [B, T, vocabulary], or of classes, [B, classes].
 [[nodiscard]] std::string logits_name(const Model& model);
 
 }  // namespace qkv::insight

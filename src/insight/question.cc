@@ -16,23 +16,17 @@ namespace {
   throw InvalidArgument(kQuestion, argument, expected, got);
 }
 
-Example asked_example(const TextModel& trained, const TextQuestion& question) {
-  if (question.text.has_value() == question.example.has_value()) {
-    refuse_question("text", "a text or an example", question.text ? "both" : "none");
+ReadExample asked_example(const TextModel& trained, const TextQuestion& question) {
+  if (trained.traits().is_pair && !question.example) {
+    refuse_question(question.text ? "text" : "picture", "an example: two towers are asked of a picture and a text",
+                    question.text ? "\"" + *question.text + "\"" : "a picture alone");
   }
-  if (question.example) {
-    if (!trained.has_examples())
-      refuse_question("example", "a text in its place, since this model comes without examples",
-                      fmt::format("{}", *question.example));
-    return trained.examples().example(Split::test, *question.example);
-  }
-  if (trained.traits().reads_images) {
-    refuse_question("text", "an example: this model reads images", "\"" + *question.text + "\"");
-  }
-  Example example = trained.example_of(*question.text);
-  if (is_writer(trained)) write_answer(trained, std::nullopt, example);
-  trained.mark(example);
-  return example;
+  ReadExample read = read_shown(trained, question.shown(), kQuestion);
+  if (question.example || trained.traits().sees) return read;
+  if (is_writer(trained)) write_answer(trained, std::nullopt, read.example);
+  trained.mark(read.example);
+  if (!read.sources.empty()) read.sources.resize(read.example.tokens.size(), "answer");
+  return read;
 }
 
 std::string without_marks(std::string text) {
@@ -46,9 +40,15 @@ std::string without_marks(std::string text) {
 }  // namespace
 
 ReadText read_question(const TextModel& trained, const TextQuestion& question) {
-  const Example example = asked_example(trained, question);
-  ReadText read{.text = head_text_of(trained, example), .tokens = {}};
+  const ReadExample asked = asked_example(trained, question);
+  const Example& example = asked.example;
+  ReadText read{.text = head_text_of(trained, example), .tokens = {}, .sources = asked.sources};
   read.tokens = shown_tokens(trained, read.text);
+  if (trained.traits().sees) {  // it says one thing, of the whole picture
+    read.tokens = {"picture"};
+    if (question.query) read.place = find_token(kQuestion, "query", *question.query, read.tokens).index;
+    return read;
+  }
   const auto before = static_cast<std::int64_t>(read.text.ids.size() - example.tokens.size());
   if (question.query) {
     read.place = find_token(kQuestion, "query", *question.query, read.tokens).index;
@@ -61,6 +61,10 @@ ReadText read_question(const TextModel& trained, const TextQuestion& question) {
 }
 
 std::optional<ReadText> read_other(const TextModel& trained, const ChangeQuestion& question) {
+  if (!question.from_messages.empty()) {
+    return core::said_of(kQuestion, "from_text",
+                         [&] { return read_question(trained, {.messages = question.from_messages}); });
+  }
   if (!question.from_text && !question.from_example) return std::nullopt;
   if (question.from_text && question.from_example) refuse_question("from_text", "no `from_example` beside it", "both");
   return core::said_of(kQuestion, question.from_text ? "from_text" : "from_example", [&] {
@@ -93,7 +97,8 @@ TokenScore score_of(std::span<const double> scores, std::span<const double> prob
 }
 
 std::int32_t likeliest(const TextModel& trained, std::span<const double> scores) {
-  const auto own = std::min<std::int64_t>(trained.tokenizer().size(), std::ssize(scores));
+  const std::int64_t named = trained.traits().sees ? std::ssize(scores) : trained.tokenizer().size();
+  const auto own = std::min<std::int64_t>(named, std::ssize(scores));
   return static_cast<std::int32_t>(std::max_element(scores.begin(), scores.begin() + own) - scores.begin());
 }
 

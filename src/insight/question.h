@@ -16,12 +16,13 @@ inline constexpr const char* kQuestion = "TextQuestion";
 
 struct ReadText {
   HeadText text;
-  std::vector<std::string> tokens;  // of text.ids
-  std::int64_t place = 0;           // likewise
+  std::vector<std::string> tokens;        // of text.ids
+  std::vector<std::string> sources = {};  // likewise, of a conversation
+  std::int64_t place = 0;                 // likewise
   std::optional<std::int32_t> expected = std::nullopt;
 };
 
-/// Throws InvalidArgument naming text, example or query.
+/// Throws as read_shown(), and InvalidArgument naming query.
 [[nodiscard]] ReadText read_question(const TextModel& trained, const TextQuestion& question);
 
 /// The text or example that the question takes from; none if it names none. Throws InvalidArgument naming from_text or

@@ -7,12 +7,16 @@
 #include <optional>
 #include <set>
 
+#include "core/said_of.h"
 #include "insight/asked_text.h"
+#include "insight/outcome.h"
 #include "model/mask_token.h"
 #include "qkv/model/relation_scores.h"
 
 namespace qkv {
 namespace {
+
+constexpr const char* kHeadTexts = "head_texts";
 
 constexpr std::array<std::string_view, 8> kSeparators = {"<s>",   "</s>",  "<pad>", "<unknown>",
                                                          "[CLS]", "[SEP]", "[PAD]", "<|endoftext|>"};
@@ -169,25 +173,33 @@ HeadTexts collected(const TextModel& trained, std::vector<HeadText> texts, std::
   return all;
 }
 
+// Whether a text's tokens are those that the model writes.
+bool is_answered(const TextModel& trained) { return trained.traits().reads_source || trained.traits().reads_sound; }
+
 // Without tokens of its own a decoder would have one row, which sees one key.
 void write_tokens(const TextModel& trained, std::vector<Example>& examples) {
   constexpr std::int64_t kMostWritten = 16;
-  if (!trained.traits().reads_source) return;
+  if (!is_answered(trained)) return;
   const std::int64_t most = trained.has_task() ? trained.lengths().tokens - 1 : kMostWritten;
   insight::write_answers(trained, std::max<std::int64_t>(most, 0), examples);
 }
 
-HeadTexts own_texts(const TextModel& trained, std::span<const std::string> texts, std::string described) {
-  std::vector<Example> examples;
-  for (std::size_t n = 0; n < texts.size(); ++n) {
-    examples.push_back(trained.example_of(texts[n], {"head_texts", fmt::format("texts[{}]", n)}));
-  }
+// The class that the model finds likeliest, where it tells some apart.
+void ask_for_class(const TextModel& trained, HeadText& text) {
+  if (insight::outcome_of(trained.model()) != insight::Outcome::classes) return;
+  Trace trace(insight::outcome_names(trained.model()));
+  const std::vector<double> scores = insight::run_outcome(trained.model(), text, trace).to_vector();
+  text.targets = {std::ranges::max_element(scores) - scores.begin()};
+}
+
+HeadTexts own_texts(const TextModel& trained, std::vector<Example> examples, std::string described) {
   write_tokens(trained, examples);
   std::vector<HeadText> all;
   for (Example& example : examples) {
     trained.mark(example);
     all.push_back(insight::head_text_of(trained, example));
-    const bool is_written = trained.traits().reads_source && all.back().targets.empty();
+    if (trained.traits().sees) ask_for_class(trained, all.back());
+    const bool is_written = is_answered(trained) && all.back().targets.empty();
     if (is_written) ask_for_each_next(all.back());
   }
   return collected(trained, std::move(all), std::move(described));
@@ -200,16 +212,33 @@ std::string counted_texts(std::size_t count, std::string_view what) {
 }  // namespace
 
 HeadTexts head_texts(const TextModel& trained, std::span<const std::string> texts) {
-  if (texts.empty()) throw InvalidArgument("head_texts", "texts", "one or more", "none");
+  if (texts.empty()) throw InvalidArgument(kHeadTexts, "texts", "one or more", "none");
   if (trained.traits().reads_images && !trained.traits().is_pair) {
-    throw InvalidArgument("head_texts", "texts", "none of a model that reads images",
+    throw InvalidArgument(kHeadTexts, "texts", "none of a model that reads images",
                           std::string(name_of(trained.kind())) + " and " + counted_texts(texts.size(), "text"));
   }
-  return own_texts(trained, texts, counted_texts(texts.size(), "text"));
+  std::vector<Example> examples;
+  for (std::size_t n = 0; n < texts.size(); ++n) {
+    examples.push_back(trained.example_of(texts[n], {kHeadTexts, fmt::format("texts[{}]", n)}));
+  }
+  return own_texts(trained, std::move(examples), counted_texts(texts.size(), "text"));
+}
+
+HeadTexts head_texts(const TextModel& trained, std::span<const Shown> shown, std::string_view field) {
+  if (shown.empty()) throw InvalidArgument(kHeadTexts, field, "one or more", "none");
+  std::vector<Example> examples;
+  for (std::size_t n = 0; n < shown.size(); ++n) {
+    const std::string place = fmt::format("{}[{}]", field, n);
+    examples.push_back(
+        core::said_of(kHeadTexts, place, [&] { return read_shown(trained, shown[n], kHeadTexts).example; }));
+  }
+  const Shown& first = shown.front();
+  const char* const what = first.sound ? "sound" : first.picture.empty() ? "conversation" : "picture";
+  return own_texts(trained, std::move(examples), counted_texts(shown.size(), what));
 }
 
 HeadTexts head_texts(const TextModel& trained, std::int64_t count) {
-  if (count < 1) throw InvalidArgument("head_texts", "count", "1 or more", std::to_string(count));
+  if (count < 1) throw InvalidArgument(kHeadTexts, "count", "1 or more", std::to_string(count));
   const Examples& examples = trained.examples();
   std::vector<HeadText> all;
   TaskPatterns patterns{.relations = examples.relations(), .texts = {}};

@@ -19,9 +19,9 @@ namespace {
 constexpr const char* kChat = "Chat";
 constexpr const char* kAssistant = "assistant";
 
-ChatTemplate template_of(const TextModel& model) {
-  const std::string& text = model.model().tokenizers().chat_template;
-  if (!text.empty()) return ChatTemplate::parse(text);
+ChatTemplate template_of(const ModelTokenizers& tokenizers) {
+  const std::string& text = tokenizers.chat_template;
+  if (!text.empty() && tokenizers.tokens != nullptr) return ChatTemplate::parse(text);
   throw InvalidArgument(kChat, "model",
                         "one with a chat template (tokenizer_config.json, chat_template.jinja, or "
                         "tokenizer.chat_template of GGUF), which "
@@ -62,10 +62,8 @@ const Decoder& writing_decoder(const TextModel& model) {
 
 }  // namespace
 
-ChatForm::ChatForm(const TextModel& model)
-    : template_(template_of(model)),
-      options_(chat_options_of(model.model().tokenizers())),
-      tokenizer_(model.model().tokenizers().tokens) {}
+ChatForm::ChatForm(const ModelTokenizers& tokenizers)
+    : template_(template_of(tokenizers)), options_(chat_options_of(tokenizers)), tokenizer_(tokenizers.tokens) {}
 
 ChatTokens ChatForm::read(std::span<const ChatMessage> messages, ChatEnd end) const {
   ChatOptions options = options_;
@@ -78,6 +76,10 @@ ChatTokens ChatForm::read(std::span<const ChatMessage> messages, ChatEnd end) co
   tokens.ids = std::move(encoding.ids);
   tokens.offsets = std::move(encoding.offsets);
   return tokens;
+}
+
+std::string source_in(const ChatTokens& read, std::span<const ChatMessage> messages, std::size_t n) {
+  return read.messages[n] ? messages[*read.messages[n]].role : "template";
 }
 
 std::optional<std::int64_t> ChatForm::end_of_turn() const {

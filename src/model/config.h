@@ -42,7 +42,7 @@ inline constexpr std::array kImagePoolings = {ImagePooling::mean, ImagePooling::
 inline constexpr std::array kTextPoolings = {TextPooling::mean, TextPooling::last, TextPooling::end,
                                              TextPooling::highest};
 inline constexpr std::array kPairLosses = {PairLoss::softmax, PairLoss::sigmoid};
-inline constexpr std::array kClassesRead = {ClassesRead::class_token, ClassesRead::with_mean};
+inline constexpr std::array kClassesRead = {ClassesRead::class_token, ClassesRead::with_mean, ClassesRead::two_tokens};
 inline constexpr std::array kExpertShares = {ExpertShares::of_chosen, ExpertShares::of_all, ExpertShares::in_turn,
                                              ExpertShares::sigmoid, ExpertShares::sigmoid_of_chosen};
 inline constexpr std::array kFeedForwards = {FeedForwardKind::plain, FeedForwardKind::gated, FeedForwardKind::limited};

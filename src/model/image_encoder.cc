@@ -3,6 +3,7 @@
 #include <array>
 
 #include "nn/tracing.h"
+#include "qkv/autograd/arithmetic.h"
 #include "qkv/autograd/reduce.h"
 #include "qkv/autograd/shape.h"
 
@@ -16,6 +17,9 @@ ImageEncoderOptions checked(const ImageEncoderOptions& options) {
   if (options.classes < 0 || options.classes > kMostClasses) {
     throw InvalidArgument(kImageEncoder, "classes", "0 to " + std::to_string(kMostClasses),
                           std::to_string(options.classes));
+  }
+  if (options.classes_read == ClassesRead::two_tokens && !options.patches.distilled) {
+    throw InvalidArgument(kImageEncoder, "classes_read", "another without a token of distillation", "two_tokens");
   }
   if (!options.patches.class_token) throw InvalidArgument(kImageEncoder, "class_token", "true", "false");
   return options;
@@ -33,12 +37,16 @@ std::optional<Linear> class_map(const ImageEncoderOptions& options, const Init& 
 }  // namespace
 
 std::string_view name_of(ClassesRead read) noexcept {
-  constexpr std::array<std::string_view, 2> kNames = {"class_token", "with_mean"};
+  constexpr std::array<std::string_view, 3> kNames = {"class_token", "with_mean", "two_tokens"};
   return kNames[static_cast<std::size_t>(read)];
 }
 
 ImageEncoder::ImageEncoder(const ImageEncoderOptions& options, const Init& init, DType dtype)
-    : options_(checked(options)), encoder_(options.patches, init, dtype), classes_(class_map(options, init, dtype)) {}
+    : options_(checked(options)),
+      encoder_(options.patches, init, dtype),
+      classes_(class_map(options, init, dtype)),
+      distilled_classes_(options.classes_read == ClassesRead::two_tokens ? class_map(options, init, dtype)
+                                                                         : std::nullopt) {}
 
 Variable ImageEncoder::states(const TensorView& images, const ModelCall& call) const {
   return encoder_.forward(images, call);
@@ -49,24 +57,39 @@ Variable ImageEncoder::class_scores(const TensorView& images, const ModelCall& c
   const nn::Tracing tracing(call.trace);
   ModelCall inner = call;
   inner.trace = nullptr;
-  const Variable all = encoder_.forward(images, inner);
+  return tracing.result(scores_of_states(encoder_.forward(images, inner)));
+}
+
+Variable ImageEncoder::read_out(const Variable& stream, const ModelCall& call) const {
+  if (!classes_) throw InvalidArgument(kImageEncoder, "classes", "some that the model tells apart", "0");
+  const nn::Tracing tracing(call.trace);
+  return tracing.result(scores_of_states(encoder_.end(stream)));
+}
+
+Variable ImageEncoder::scores_of_states(const Variable& all) const {
   const std::int64_t width = all.dim(2);
   Variable read = reshape(slice(all, 1, 0, 1), {all.dim(0), width});
   if (options_.classes_read == ClassesRead::with_mean) {
-    read = concat({read, mean(slice(all, 1, 1, all.dim(1)), {1})}, 1);
+    read = concat({read, mean(slice(all, 1, options_.patches.before(), all.dim(1)), {1})}, 1);
   }
-  return tracing.result(nn::named("classes", [&] { return classes_->forward(read); }));
+  if (distilled_classes_) {
+    const Variable other = reshape(slice(all, 1, 1, 2), {all.dim(0), width});
+    return nn::traced("classes", scale(classes_->forward(read) + distilled_classes_->forward(other), 0.5));
+  }
+  return nn::named("classes", [&] { return classes_->forward(read); });
 }
 
 Parameters ImageEncoder::parameters() const {
   Parameters all = encoder_.parameters();
   if (classes_) append(all, "classes", classes_->parameters());
+  if (distilled_classes_) append(all, "distilled_classes", distilled_classes_->parameters());
   return all;
 }
 
 std::int64_t parameter_count(const ImageEncoderOptions& options) {
   const ImageEncoderOptions o = checked(options);
-  return parameter_count(o.patches) + o.classes * (o.classes > 0 ? width_read(o) + 1 : 0);
+  const std::int64_t maps = o.classes_read == ClassesRead::two_tokens ? 2 : 1;
+  return parameter_count(o.patches) + maps * o.classes * (o.classes > 0 ? width_read(o) + 1 : 0);
 }
 
 }  // namespace qkv

@@ -22,6 +22,8 @@ constexpr auto kImageEncoderWords = [](auto& o, const auto& each) {
   each.later("resized_positions", o.patches.resized_positions, usual.patches.resized_positions);
   each.later("activation", o.patches.activation, usual.patches.activation);
   each.later("epsilon", o.patches.epsilon, usual.patches.epsilon);
+  each.later("distilled", o.patches.distilled, usual.patches.distilled);
+  each.later("registers", o.patches.registers, usual.patches.registers);
   each.later("classes_read", o.classes_read, usual.classes_read);
 };
 

@@ -54,6 +54,12 @@ PatchEncoderOptions checked(const PatchEncoderOptions& options) {
       "a divisor of `d_model`, " + std::to_string(options.d_model) + ", since each head has `d_model` / `heads` of it",
       options.heads);
   require(options.d_ff.value_or(1) > 0, "d_ff", "more than 0", options.d_ff.value_or(1));
+  require(options.registers >= 0 && options.registers <= kWidest, "registers", "0 to " + std::to_string(kWidest),
+          options.registers);
+  if (!options.class_token && (options.distilled || options.registers > 0)) {
+    throw InvalidArgument(kPatchEncoder, options.distilled ? "distilled" : "registers",
+                          "none without a class token before it", "some");
+  }
   if (options.relative && options.class_token) {
     throw InvalidArgument(kPatchEncoder, "relative", "false with a class token", "true");
   }
@@ -97,14 +103,21 @@ std::optional<Norm> input_norm(const PatchEncoderOptions& options, const Init& i
   return Norm({.width = options.d_model, .epsilon = options.epsilon, .dtype = dtype}, init);
 }
 
-Variable class_vector(const PatchEncoderOptions& options, const Init& init, DType dtype) {
-  return options.class_token ? init.normal({options.d_model}, kPlaceDeviation, dtype) : Variable();
+Variable learned_vector(bool is_there, const PatchEncoderOptions& options, const Init& init, DType dtype) {
+  return is_there ? init.normal({options.d_model}, kPlaceDeviation, dtype) : Variable();
 }
 
-// [B, 1 + patches, d_model].
-Variable with_class(const Variable& patches, const Variable& vector) {
-  const Variable zeros(Tensor(patches.dtype(), {patches.dim(0), 1, patches.dim(2)}));
-  return concat({zeros + cast(vector, patches.dtype()), patches}, 1);
+Variable register_vectors(const PatchEncoderOptions& options, const Init& init, DType dtype) {
+  return options.registers > 0 ? init.normal({options.registers, options.d_model}, kPlaceDeviation, dtype) : Variable();
+}
+
+// The vectors, [d_model] or [n, d_model], in each row of the batch behind the first places of x.
+Variable with_vectors(const Variable& x, const Variable& vectors, std::int64_t behind) {
+  const std::int64_t count = vectors.size() / x.dim(2);
+  const Variable zeros(Tensor(x.dtype(), {x.dim(0), count, x.dim(2)}));
+  const Variable own = zeros + cast(vectors, x.dtype());
+  if (behind == 0) return concat({own, x}, 1);
+  return concat({slice(x, 1, 0, behind), own, slice(x, 1, behind, x.dim(1))}, 1);
 }
 
 // What each place of `from` numbers counts at each of `to`: torch's bicubic, whose cubic has a = -3/4, between the
@@ -197,8 +210,10 @@ PatchEncoder::PatchEncoder(const PatchEncoderOptions& options, const Init& init,
     : options_(checked(options)),
       patch_({.in = elements_of_patch(options), .out = options.d_model, .bias = options.patch_bias, .dtype = dtype},
              init),
-      class_(class_vector(options, init, dtype)),
-      positions_(init.normal({options.tokens(), options.d_model}, kPlaceDeviation, dtype)),
+      class_(learned_vector(options.class_token, options, init, dtype)),
+      distilled_(learned_vector(options.distilled, options, init, dtype)),
+      positions_(init.normal({options.patches() + options.places_before(), options.d_model}, kPlaceDeviation, dtype)),
+      registers_(register_vectors(options, init, dtype)),
       input_norm_(input_norm(options, init, dtype)),
       relative_(relative_table(options, init, dtype)),
       stack_(stack_of(options), init, dtype) {}
@@ -235,8 +250,8 @@ TensorView PatchEncoder::covered(const TensorView& images) const {
 Variable PatchEncoder::positions_for(ImageSize patches) const {
   const std::int64_t side = across(options_);
   if (patches.height == side && patches.width == side) return positions_;
-  const std::int64_t before = options_.class_token ? 1 : 0;
-  const Variable grid = cast(slice(positions_, 0, before, options_.tokens()), ModelCall().dtype_for(dtype()));
+  const std::int64_t before = options_.places_before();
+  const Variable grid = cast(slice(positions_, 0, before, positions_.dim(0)), ModelCall().dtype_for(dtype()));
   const Variable resized = resized_grid(grid, side, patches);
   if (before == 0) return resized;
   return concat({cast(slice(positions_, 0, 0, before), resized.dtype()), resized}, 0);
@@ -247,9 +262,11 @@ Variable PatchEncoder::embedded(const TensorView& images, const ModelCall& call)
   const DType computed = call.dtype_for(dtype());
   const Variable pixels = cast(Variable(patches_of(read, options_.patch_side)), computed);
   Variable x = nn::named("patch", [&] { return patch_.forward(pixels); });
-  if (!class_.empty()) x = with_class(x, class_);
+  if (!distilled_.empty()) x = with_vectors(x, distilled_, 0);
+  if (!class_.empty()) x = with_vectors(x, class_, 0);
   const ImageSize patches{.height = read.dim(2) / options_.patch_side, .width = read.dim(3) / options_.patch_side};
   x = x + cast(positions_for(patches), computed);
+  if (!registers_.empty()) x = with_vectors(x, registers_, options_.places_before());
   if (input_norm_) x = nn::named("ln_input", [&] { return input_norm_->forward(x); });
   return call.dropout ? dropout(x, dropout_at(*call.dropout, 0)) : x;
 }
@@ -273,7 +290,9 @@ Parameters PatchEncoder::parameters() const {
   Parameters all;
   append(all, "patch", patch_.parameters());
   if (!class_.empty()) all.push_back({"class.weight", class_});
+  if (!distilled_.empty()) all.push_back({"distilled.weight", distilled_});
   all.push_back({"positions.weight", positions_});
+  if (!registers_.empty()) all.push_back({"registers.weight", registers_});
   if (input_norm_) append(all, "ln_input", input_norm_->parameters());
   if (options_.relative) all.push_back({"relative.weight", relative_});
   for (const Parameter& parameter : stack_.parameters()) all.push_back(parameter);
@@ -283,7 +302,7 @@ Parameters PatchEncoder::parameters() const {
 std::int64_t parameter_count(const PatchEncoderOptions& options) {
   const PatchEncoderOptions o = checked(options);
   const std::int64_t vectors =
-      elements_of_patch(o) + (o.patch_bias ? 1 : 0) + (o.class_token ? 1 : 0) + o.tokens() + (o.input_norm ? 2 : 0);
+      elements_of_patch(o) + (o.patch_bias ? 1 : 0) + o.before() + (o.tokens() - o.registers) + (o.input_norm ? 2 : 0);
   const std::int64_t count = vectors * o.d_model + parameter_count(stack_of(o));
   return o.relative ? count + steps(o) * steps(o) * o.heads : count;
 }

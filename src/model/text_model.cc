@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "core/number_text.h"
@@ -53,6 +55,15 @@ std::optional<std::int64_t> most_tokens(const TextModel& model) {
                         got);
 }
 
+// Names of classes as what such a model says; two that are spelt alike get their numbers.
+std::vector<std::string> names_apart(std::vector<std::string> names) {
+  std::set<std::string> seen;
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    while (!seen.insert(names[n]).second) names[n] += " " + std::to_string(n);
+  }
+  return names;
+}
+
 void blank(Example& example) {
   example.labels.assign(example.tokens.size(), std::nullopt);
   example.scored.assign(example.tokens.size(), false);
@@ -64,7 +75,7 @@ TextModel::TextModel(Model model, std::string path) : model_(std::move(model)), 
   const ModelTokenizers& tokenizers = model_.tokenizers();
   learnt_.lengths = lengths_of(model_);
   if (traits().sees) {
-    tokenizer_ = source_tokenizer_ = std::make_shared<Vocabulary>(std::vector<std::string>(), TextForm::words);
+    tokenizer_ = source_tokenizer_ = std::make_shared<Vocabulary>(names_apart(tokenizers.classes), TextForm::words);
     return;
   }
   if (tokenizers.tokens == nullptr) throw FileError(path_, "expected a tokenizer with the model, got none");

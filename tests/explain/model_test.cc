@@ -490,7 +490,8 @@ TEST(ExplainModel, MarksTheTokensOfATemplate) {
   const std::string folder = directory / "talk";
   tests::put_chat_model(folder);
   const TrainedModel trained = TrainedModel::read(folder);
-  const Explanation explanation = explain_model(trained, {.title = "talk", .text = "ab", .chat = true});
+  const Explanation explanation =
+      explain_model(trained, {.title = "talk", .messages = {{.role = "user", .content = "ab"}}});
   ASSERT_EQ(explanation.sources.size(), explanation.tokens.size());
   EXPECT_EQ(std::ranges::count(explanation.sources, "user"), 2);
   EXPECT_EQ(std::ranges::count(explanation.sources, "template"), std::ssize(explanation.tokens) - 2);
@@ -499,8 +500,10 @@ TEST(ExplainModel, MarksTheTokensOfATemplate) {
   EXPECT_EQ(explanation.steps.front().id, "template");
   EXPECT_EQ(explanation.steps.front().tables.at(0).rows.size(), 3U);
   EXPECT_TRUE(explain_model(trained, {.title = "talk", .text = "ab"}).sources.empty());
-  EXPECT_EQ(error_message([&] { static_cast<void>(explain_model(trained, {.chat = true})); }),
-            "explain_model: chat: expected a text beside it, got none");
+  EXPECT_EQ(error_message([&] {
+              static_cast<void>(explain_model(trained, {.text = "ab", .messages = {{.role = "user", .content = "a"}}}));
+            }),
+            "explain_model: messages: expected none beside a text, got some");
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ TEST(ChangeText, ReadsAnExampleOfAModelThatReadsImages) {
   EXPECT_GT(change_text(trained, question).answer->before.probability, 0.5);
   question.of = {.text = "a red square"};
   EXPECT_THAT(error_message([&] { static_cast<void>(change_text(trained, question)); }),
-              HasSubstr("text: expected an example: this model reads images"));
+              HasSubstr("picture: expected a picture, or an example, got a text"));
 }
 
 TEST(ChangeText, GivesTheCosineOfTwoTowers) {
@@ -114,7 +114,7 @@ TEST(ChangeText, GivesTheCosineOfTwoTowers) {
   EXPECT_EQ(sweep_heads(trained, question).maps.size(), 2U);
   question.of = {.text = "a red square"};
   EXPECT_THAT(error_message([&] { static_cast<void>(change_text(trained, question)); }),
-              HasSubstr("text: expected an example: this model reads images"));
+              HasSubstr("text: expected an example: two towers are asked of a picture and a text"));
 }
 
 // The picture of another example: what is said before anything is read of it stays, the rest is the other's.
@@ -166,7 +166,7 @@ TEST(ChangeText, RefusesWhatHasNoMeaning) {
   const auto message = [&](const ChangeQuestion& question) {
     return error_message([&] { static_cast<void>(change_text(trained, question)); });
   };
-  EXPECT_THAT(message({}), HasSubstr("text: expected a text or an example, got none"));
+  EXPECT_THAT(message({}), HasSubstr("text: expected a text, or an example, got none"));
   EXPECT_THAT(message({.of = {.text = "abc", .example = 1}}), HasSubstr("got both"));
   EXPECT_THAT(message({.of = {.text = "abc", .query = "q"}}), HasSubstr("query: expected one of the tokens"));
   EXPECT_THAT(message({.of = {.text = "abc", .token = "xy"}}),

@@ -132,7 +132,7 @@ std::optional<ShownHead> shown_head(const std::string& name) {
 // What the other pages read: a text as it is, without the answer that was asked for.
 bool is_read_alike(const ExplainRequest& asked) {
   return asked.picture.empty() && asked.sound.empty() && !is_picture(asked.text) && asked.captions.empty() &&
-         !asked.chat && !asked.answer;
+         !asked.talk.chat && !asked.answer;
 }
 
 OpenedText opened_text(const ExplainRequest& asked, const Explanation& explanation, const OpenedModel& model) {

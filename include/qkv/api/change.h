@@ -11,6 +11,7 @@
 #include "qkv/api/given_texts.h"
 #include "qkv/api/member.h"
 #include "qkv/api/saying.h"
+#include "qkv/api/texts.h"
 #include "qkv/insight/change.h"
 
 namespace qkv {
@@ -19,6 +20,8 @@ namespace qkv {
 struct ChangeRequest {
   std::string model;
   TextQuestion of;
+  std::string picture, sound;            // in place of a text
+  ChatRequest talk;                      // whose message the text is
   std::optional<std::int64_t> examples;  // held out, in place of one text
   FileOfTexts file;                      // a text on each line, likewise
   std::vector<std::string> texts;        // likewise

@@ -10,6 +10,7 @@
 #include "qkv/api/given.h"
 #include "qkv/api/member.h"
 #include "qkv/api/models.h"
+#include "qkv/api/texts.h"
 #include "qkv/course/worked.h"
 #include "qkv/explain.h"
 
@@ -34,7 +35,7 @@ struct ExplainRequest {
   std::optional<std::int64_t> example;
   std::string picture, sound;
   std::vector<std::string> captions;  // to hold the picture against
-  bool chat = false;
+  ChatRequest talk;
   std::string site;
   std::optional<std::int64_t> layer, answer;
   std::string head;              // "1.5": layer 1, head 5

@@ -8,6 +8,7 @@
 
 #include "qkv/api/field.h"
 #include "qkv/api/member.h"
+#include "qkv/api/texts.h"
 #include "qkv/tensor.h"
 
 namespace qkv {
@@ -16,6 +17,8 @@ struct HeadsRequest {
   std::string model, text;
   std::string second;  // of a pair of texts, for an encoder
   std::optional<std::int64_t> example;
+  std::string picture, sound;  // in place of a text
+  ChatRequest talk;            // whose message the text is
 };
 
 /// What the model says next, or at the place where its task asks.
@@ -49,8 +52,9 @@ struct HeadsReply {
   std::string title;
   std::string kind;
   std::vector<HeadsSite> sites;
-  std::string asked;          // the token after which, or at which, it is said
-  std::int64_t asked_at = 0;  // its place
+  std::vector<std::string> sources;  // of each token of a conversation, as ReadExample has them
+  std::string asked;                 // the token after which, or at which, it is said
+  std::int64_t asked_at = 0;         // its place
   std::vector<HeadsSaid> says;
   std::optional<Tensor> image;  // u8 [side, side, 3]
   std::int64_t patches = 0;     // of the image, along a side, row by row; they are the last of their places
@@ -125,8 +129,10 @@ struct PairReply {
   double uniform = 0;                 // what it would be if all keys that the query sees had the same
 };
 
-/// A head is shown whole up to so many tokens; longer texts are for the page Far.
+/// A head is shown whole up to so many tokens; longer texts are for the page Far. Of a sound it is shown up to so many
+/// places, which Whisper has 1,500 of, and of a picture.
 inline constexpr std::int64_t kWholeHead = 1024;
+inline constexpr std::int64_t kWholeSound = 1536;
 
 [[nodiscard]] const Fields<HeadsRequest>& heads_fields();
 [[nodiscard]] const Fields<HeadRequest>& head_fields();

@@ -9,6 +9,7 @@
 #include "qkv/api/field.h"
 #include "qkv/api/member.h"
 #include "qkv/api/saying.h"
+#include "qkv/api/texts.h"
 #include "qkv/insight/lens.h"
 
 namespace qkv {
@@ -16,6 +17,8 @@ namespace qkv {
 struct LensRequest {
   std::string model;
   TextQuestion of;
+  std::string picture, sound;  // in place of a text
+  ChatRequest talk;            // whose message the text is
 };
 
 [[nodiscard]] const Fields<LensRequest>& lens_fields();
@@ -51,7 +54,7 @@ struct LensParts {
 /// What `qkv lens --json` prints.
 struct LensFigures {
   std::string model;
-  std::vector<std::string> tokens;
+  std::vector<std::string> tokens, sources;
   std::int64_t place = 0;
   std::string answer;
   bool is_expected = false;

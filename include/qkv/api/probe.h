@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "qkv/api/problem.h"
+#include "qkv/api/texts.h"
 #include "qkv/files.h"
 #include "qkv/picture/heatmap.h"
 #include "qkv/probe.h"
@@ -21,6 +22,7 @@ struct ProbeRequest : ProblemRequest {
   std::string random, lse;
   std::optional<std::int64_t> planted;            // so many tokens of the made-up text of the page Far
   std::string model, text, file, picture, sound;  // instead of tensors: a model that reads a text or a picture …
+  ChatRequest talk;                               // … of which the text is a message …
   std::optional<std::int64_t> example;            // … or a held-out example of its task
   std::string site;                               // of its attention: cross, else tokens
   std::int64_t layer = 0;
@@ -89,6 +91,7 @@ struct ProbeInputs {
   std::string text = {};
   std::vector<std::string> queries = {};
   std::vector<std::string> keys = {};
+  std::vector<std::string> sources = {};   // of each token of a conversation, as ReadExample has them
   std::vector<std::string> cautions = {};  // the model's
 };
 
@@ -147,7 +150,7 @@ struct ProbeFigures : MatrixExtents, AppliedOptions {
   std::int64_t batch = 0;
   std::vector<std::int64_t> heads;
   std::optional<std::string> model, text;
-  std::vector<std::string> queries, keys;
+  std::vector<std::string> queries, keys, sources;
   std::string stage;
   std::optional<std::vector<std::int64_t>> area;
   std::vector<Named<double>> means;

@@ -13,6 +13,7 @@
 #include "qkv/api/member.h"
 #include "qkv/api/models.h"
 #include "qkv/api/saying.h"
+#include "qkv/api/texts.h"
 #include "qkv/insight/heads.h"
 #include "qkv/insight/syntax.h"
 #include "qkv/insight/texts.h"
@@ -23,11 +24,13 @@ namespace qkv {
 /// The heads of a model over many texts, or beside parsed sentences.
 struct AnalyzeRequest {
   std::string model;
-  FileOfTexts file;                   // a text on each line, in place of examples
-  std::vector<std::string> texts;     // likewise
-  std::string syntax;                 // "english", or a CoNLL-U file; empty: no syntax
-  std::optional<std::int64_t> count;  // of examples or sentences; 64
-  std::vector<std::string> sites;     // empty: all that the model has
+  FileOfTexts file;                           // a text on each line, in place of examples
+  std::vector<std::string> texts;             // likewise
+  std::vector<std::string> pictures, sounds;  // likewise, for a model that reads such
+  ChatRequest talk;                           // of which each text is a message
+  std::string syntax;                         // "english", or a CoNLL-U file; empty: no syntax
+  std::optional<std::int64_t> count;          // of examples or sentences; 64
+  std::vector<std::string> sites;             // empty: all that the model has
   std::int64_t importance = HeadOptions().importance_texts;
   std::optional<std::uint64_t> seed;  // 0 where it is left out
 };

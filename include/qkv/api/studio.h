@@ -47,10 +47,13 @@ struct ShownProbe {
 /// What one question may cost, and what is kept between them. Beyond that a question is refused: before the work where
 /// that can be told, else when it has cost so much.
 struct StudioLimits {
-  double seconds = 0;                                  // that an answer may take; 0: any
-  std::uint64_t pass_bytes = std::uint64_t{8} << 30U;  // that a model's pass over a text takes
-  std::size_t model_bytes = std::size_t{2} << 30U;     // of opened models that are kept: the newest in any case
-  std::size_t run_bytes = std::size_t{1} << 30U;       // of passes that are kept, likewise
+  double seconds = 0;                                      // that an answer may take; 0: any
+  std::uint64_t pass_bytes = std::uint64_t{8} << 30U;      // that a model's pass over a text takes
+  std::size_t media_bytes = std::size_t{64} << 20U;        // of the file of a picture or a sound that a reader gives …
+  std::uint64_t picture_pixels = std::uint64_t{1} << 24U;  // … and of what is in it
+  double sound_seconds = 600;
+  std::size_t model_bytes = std::size_t{2} << 30U;  // of opened models that are kept: the newest in any case
+  std::size_t run_bytes = std::size_t{1} << 30U;    // of passes that are kept, likewise
 };
 
 /// Who asks a studio: readers, for whom nothing is written but runs of built-in tasks in qkv-TASK and no network is

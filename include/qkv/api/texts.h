@@ -46,6 +46,8 @@ struct ChatRequest {
   bool chat = false;
   std::optional<std::string> system, user;
   std::string messages;  // a file of JSON, or JSON itself: [{"role": "user", "content": "Hello"}]
+
+  friend bool operator==(const ChatRequest&, const ChatRequest&) = default;
 };
 
 struct GenerateRequest : WriteRequest, ChatRequest {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "qkv/api/given_texts.h"
 #include "qkv/api/member.h"
 #include "qkv/api/saying.h"
+#include "qkv/api/texts.h"
+#include "qkv/model/chat.h"
 #include "qkv/text/tokenizer.h"
 
 namespace qkv {
@@ -24,6 +27,7 @@ struct TokensRequest {
   bool list = false;
   bool source = false;
   bool no_specials = false;
+  ChatRequest talk;  // whose message the text is
 
   [[nodiscard]] SpecialTokens special() const { return no_specials ? SpecialTokens::without : SpecialTokens::with; }
 };
@@ -36,6 +40,7 @@ struct TokensFigures {
   std::vector<std::vector<std::int64_t>> offsets;  // begin and end
   std::vector<std::string> pieces, sources;
   std::vector<std::int32_t> types;
+  std::optional<std::string> rendered;  // of a conversation
   std::vector<std::string> cautions;
 };
 
@@ -70,6 +75,9 @@ using TokensFound = std::variant<TokensFigures, std::vector<TokensFigures>, Toke
 [[nodiscard]] std::string as_text(const TokensRequest& request, const TokensFound& found);
 
 [[nodiscard]] TokensFigures tokens_figures(const Encoding& encoding, const Tokenizer& tokenizer);
+
+[[nodiscard]] TokensFigures tokens_figures(const ChatTokens& chat, std::span<const ChatMessage> messages,
+                                           const Tokenizer& tokenizer);
 
 [[nodiscard]] Members<TokensFigures> describe(const TokensFigures* figures);
 [[nodiscard]] Members<TokensText> describe(const TokensText* text);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "qkv/explain.h"
+#include "qkv/model/shown.h"
 #include "qkv/model/text_model.h"
 #include "qkv/nn/trace.h"
 #include "qkv/tensor.h"
@@ -15,8 +16,8 @@
 
 namespace qkv {
 
-/// What a model is shown, and which part of it to look at. Needs one of text, picture and example. Of two towers, a
-/// text or a picture without captions shows only the tower that reads it.
+/// What a model is shown, and which part of it to look at. Needs one of text, messages, picture, sound
+/// and example. Of two towers, a text or a picture without captions shows only the tower that reads it.
 struct ModelQuestion {
   std::string title = {};                              // what the explanation calls the model
   std::optional<std::string> text = std::nullopt;      // UTF-8, of the model's own tokens
@@ -30,7 +31,7 @@ struct ModelQuestion {
   std::optional<std::int64_t> head = std::nullopt;
   std::optional<std::string> query = std::nullopt;  // a token to write out, or its index
   bool blocks = false;                              // show every block, not only that of the head
-  bool chat = false;                                // the text is a message, read in the model's chat template
+  std::vector<ChatMessage> messages = {};           // or a conversation, in the model's chat template
   bool whys = false;                                // answer why, from the numbers of the head's layer
   bool removal = false;                             // show what each head's removal does, even if that takes long
 };
@@ -42,9 +43,9 @@ struct ModelPass {
   Tensor said;      // f64 [vocabulary]: scores at the place that the task asks of; empty of a model that says no tokens
 };
 
-/// The example that the model reads for a question, with the model's answer if its task wants one. Throws as
-/// explain_model().
-[[nodiscard]] Example shown_example(const TextModel& model, const ModelQuestion& question);
+/// The example that the model reads for a question, with the model's answer if its task wants one, whose tokens are
+/// "answer" in a conversation. Throws as explain_model().
+[[nodiscard]] ReadExample shown_example(const TextModel& model, const ModelQuestion& question);
 
 /// Runs the model in its own dtype and shows, step by step:
 /// - its answer, one head, how well each head shows the patterns of the task, the image if there is one, every head;

@@ -11,18 +11,26 @@
 
 #include "qkv/insight/interventions.h"
 #include "qkv/model/embed.h"
+#include "qkv/model/shown.h"
 #include "qkv/model/text_model.h"
 #include "qkv/picture/heatmap.h"
 
 namespace qkv {
 
-/// One text, or a held-out example of the model's task, and the token that is looked at.
+/// One text, or what a model is shown in its place, and the token that is looked at.
 struct TextQuestion {
   std::optional<std::string> text = std::nullopt;      // UTF-8; a model that answers writes its answer after it
   std::optional<std::int64_t> example = std::nullopt;  // of the held-out ones, in place of a text
   std::optional<std::string> query = std::nullopt;     // where: a token or its index; else the last that is asked
   std::optional<std::string> token = std::nullopt;     // the answer; else the expected token, else the likeliest
   std::optional<std::string> against = std::nullopt;   // the token that the answer is held against
+  std::vector<ChatMessage> messages = {};              // in place of a text, as Shown has them …
+  Tensor picture = {};
+  std::optional<Sound> sound = std::nullopt;
+
+  [[nodiscard]] Shown shown() const {
+    return {.text = text, .messages = messages, .picture = picture, .sound = sound, .example = example};
+  }
 };
 
 struct ChangeQuestion {
@@ -31,6 +39,7 @@ struct ChangeQuestion {
   /// one and `of.against` is none.
   std::optional<std::string> from_text = std::nullopt;
   std::optional<std::int64_t> from_example = std::nullopt;  // a held-out example, in place of the other text
+  std::vector<ChatMessage> from_messages = {};              // a conversation, likewise
   std::vector<Intervention> interventions = {};
   EmbedOptions vectors = {};  // how states become a vector, of a model without scores of tokens
 };

@@ -20,6 +20,7 @@ struct LensCell {
 /// The logit lens (nostalgebraist 2020): the state after each layer, read by the last norm and output map of the model.
 struct LogitLens {
   std::vector<std::string> tokens = {};          // T
+  std::vector<std::string> sources = {};         // likewise, of a conversation
   std::vector<std::string> layers = {};          // "input", which block 0 reads, then "0", … of each block's output
   std::vector<std::vector<LensCell>> said = {};  // [layers][T]
   std::int64_t place = 0;

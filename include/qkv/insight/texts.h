@@ -3,9 +3,11 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "qkv/insight/heads.h"
+#include "qkv/model/shown.h"
 #include "qkv/model/text_model.h"
 
 namespace qkv {
@@ -25,6 +27,10 @@ struct HeadTexts {
 /// alone. Throws InvalidArgument naming texts if there are none, or the model is a captioner, and
 /// texts[n] where TextModel::example_of() refuses text n.
 [[nodiscard]] HeadTexts head_texts(const TextModel& trained, std::span<const std::string> texts);
+
+/// The same of what the model is shown: conversations, pictures, or sounds, whose tokens are those that it writes. A
+/// picture's target is the class that the model finds likeliest. Errors call the n-th `field`[n].
+[[nodiscard]] HeadTexts head_texts(const TextModel& trained, std::span<const Shown> shown, std::string_view field);
 
 /// The first `count` held-out examples of the model's task. Throws InvalidArgument naming count if it is below 1, and
 /// Error as TextModel::examples().

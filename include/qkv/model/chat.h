@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct ChatTokens {
   std::vector<std::optional<std::size_t>> messages = {};
 };
 
+/// Of token n: the role of the message that it has a byte of, or "template".
+[[nodiscard]] std::string source_in(const ChatTokens& read, std::span<const ChatMessage> messages, std::size_t n);
+
 /// Whether a rendered conversation ends with what the template puts before an answer.
 enum class ChatEnd : std::uint8_t { closed, for_answer };
 
@@ -32,7 +36,8 @@ enum class ChatEnd : std::uint8_t { closed, for_answer };
 class ChatForm {
  public:
   /// Throws Error for a model without a template, saying what to do, and as ChatTemplate::parse().
-  explicit ChatForm(const TextModel& model);
+  explicit ChatForm(const ModelTokenizers& tokenizers);
+  explicit ChatForm(const TextModel& model) : ChatForm(model.model().tokenizers()) {}
 
   /// The conversation as text and tokens; the tokenizer's own template, which puts "<s>" before other texts, adds
   /// nothing. Throws as ChatTemplate::render().

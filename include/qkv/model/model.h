@@ -141,8 +141,8 @@ class Model {
   /// towers their contrastive loss.
   [[nodiscard]] Variable loss(const ModelInput& input, const TensorView& targets, const ModelCall& call = {}) const;
   /// The scores [B, T, vocabulary] that a residual stream [B, T, d_model] would give as the output of the last block of
-  /// what says tokens: its last norm, head and output map. A trace sees them by their names in forward(). Throws
-  /// InvalidArgument unless scores_tokens().
+  /// what says tokens: its last norm, head and output map; of an image encoder the scores [B, classes]. A trace sees
+  /// them by their names in forward(). Throws InvalidArgument for a model that scores neither.
   [[nodiscard]] Variable read_out(const Variable& stream, const ModelCall& call = {}) const;
   /// Writes on after ids, over a cache of keys and values. Throws InvalidArgument for an encoder and for two towers,
   /// and as the network does.

@@ -29,10 +29,12 @@ struct PatchEncoderOptions {
   bool relative = true;
   // Pixels at the right and lower ends that belong to no patch: of 384 pixels in patches of 14, 6.
   std::int64_t margin = 0;
-  bool patch_bias = true;    // of the map of patches
-  bool class_token = false;  // a learned vector before the patches (Dosovitskiy et al. 2021, section 3.1)
-  bool input_norm = false;   // a layer norm before the first block: CLIP
-  bool qkv_bias = true;      // of the maps to q, k and v
+  bool patch_bias = true;      // of the map of patches
+  bool class_token = false;    // a learned vector before the patches (Dosovitskiy et al. 2021, section 3.1)
+  bool distilled = false;      // another one behind it, which has a place as well: DeiT (Touvron et al. 2021)
+  std::int64_t registers = 0;  // learned vectors behind these, without a place: DINOv2 (Darcet et al. 2024)
+  bool input_norm = false;     // a layer norm before the first block: CLIP
+  bool qkv_bias = true;        // of the maps to q, k and v
   FeedForwardKind feed_forward = FeedForwardKind::plain;
   bool layer_scale = false;  // that of BlockOptions: DINOv2
   // Images of other sizes are read as well: the positions of patches are then resized to theirs, bicubically as
@@ -43,8 +45,12 @@ struct PatchEncoderOptions {
 
   /// ((image_side - margin) / patch_side)^2.
   [[nodiscard]] std::int64_t patches() const noexcept;
-  /// Vectors that the blocks read: patches, and the class token if there is one.
-  [[nodiscard]] std::int64_t tokens() const noexcept { return patches() + (class_token ? 1 : 0); }
+  /// What has a learned place before the patches: the class token and that of distillation, if they are there.
+  [[nodiscard]] std::int64_t places_before() const noexcept { return (class_token ? 1 : 0) + (distilled ? 1 : 0); }
+  /// Those, and registers.
+  [[nodiscard]] std::int64_t before() const noexcept { return places_before() + registers; }
+  /// Vectors that the blocks read: patches, and what stands before them.
+  [[nodiscard]] std::int64_t tokens() const noexcept { return patches() + before(); }
 };
 
 /// Parameters of such an encoder, by arithmetic.
@@ -62,12 +68,15 @@ class PatchEncoder {
   /// resized_positions images of any height and width from a patch on; what is left over at the right and lower ends is
   /// not read. Throws InvalidArgument naming images.
   [[nodiscard]] Variable forward(const TensorView& images, const ModelCall& call = {}) const;
+  /// What forward() makes of the last block's output: its last norm.
+  [[nodiscard]] Variable end(const Variable& stream) const { return stack_.end(stream); }
 
   /// Weights of every head, [B, heads, tokens, tokens] a layer, in the default dtype of ModelCall. Allocates them
   /// all.
   [[nodiscard]] std::vector<Tensor> weights(const TensorView& images) const;
 
-  /// patch, class.weight, positions.weight, ln_input, relative.weight, blocks.*, ln_final, as far as they are there.
+  /// patch, class.weight, distilled.weight, positions.weight, registers.weight, ln_input, relative.weight, blocks.*,
+  /// ln_final, as far as they are there.
   [[nodiscard]] Parameters parameters() const;
   [[nodiscard]] const PatchEncoderOptions& options() const noexcept { return options_; }
   /// That of the parameters.
@@ -82,7 +91,9 @@ class PatchEncoder {
   PatchEncoderOptions options_;
   Linear patch_;
   Variable class_;      // [d_model]; empty without
-  Variable positions_;  // [tokens, d_model]
+  Variable distilled_;  // likewise
+  Variable positions_;  // [tokens without registers, d_model]
+  Variable registers_;  // [registers, d_model]; empty without
   std::optional<Norm> input_norm_;
   Variable relative_;  // [(2 * across - 1)^2, heads]; empty without
   TransformerStack stack_;

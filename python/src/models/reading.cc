@@ -47,7 +47,7 @@ Example of_image(std::string_view function, const TextModel& model, const ReadAr
   ModelQuestion question;
   question.picture = picture;
   question.answer = given.answer;
-  return shown_example(model, question);
+  return shown_example(model, question).example;
 }
 
 }  // namespace

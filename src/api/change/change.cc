@@ -60,7 +60,9 @@ void add_texts(Fields<ChangeRequest>& fields) {
   fields.add(&ChangeRequest::model, api_detail::shared_field("model"));
   fields.info("model").required = true;
   fields.add(&ChangeRequest::of, api_detail::asked_text_fields());
-  fields.info("text").one_of = {"example", "file", "texts", "examples"};
+  fields.add(&ChangeRequest::picture, api_detail::shared_field("picture"));
+  fields.add(&ChangeRequest::sound, api_detail::shared_field("sound"));
+  fields.add(&ChangeRequest::talk, api_detail::looked_at_chat_fields());
   fields.add(&ChangeRequest::examples, {.name = "examples",
                                         .form = "N",
                                         .meaning = "N held-out examples of its task",
@@ -131,6 +133,11 @@ const Fields<ChangeRequest>& change_fields() {
     add_texts(fields);
     add_interventions(fields, kLastExample);
     add_looks(fields);
+    api_detail::say_company_of_shown(fields, {"file", "texts", "examples"});
+    fields.exclude({"file", "texts", "examples"}, {"text", "example", "picture", "sound", "chat"},
+                   "it is asked of one text, or of many");
+    fields.exclude({"file"}, {"texts", "examples"}, "texts come from one place");
+    fields.exclude({"texts"}, {"examples"}, "texts come from one place");
     fields.exclude({"untouched"}, {"remove", "pattern", "set", "cut", "patch", "changes", "freeze_norms", "sweep"},
                    "nothing is changed");
     fields.exclude({"sweep"}, {"file", "texts", "examples"},
@@ -165,7 +172,7 @@ void look_at_model(const ChangeRequest& request, const TextModel& trained, const
   if (trained.traits().fills) {
     question.vectors = vectors_without_prompt(trained_model_path(request.model), saying);
   }
-  if (request.of.text) say_outside(trained, *request.of.text, saying);
+  if (request.of.text && !request.talk.chat) say_outside(trained, *request.of.text, saying);
 }
 
 HeadTexts many_texts(const ChangeRequest& request, const TextModel& trained, const Saying& saying) {
@@ -176,12 +183,17 @@ HeadTexts many_texts(const ChangeRequest& request, const TextModel& trained, con
 
 void find_change(const ChangeRequest& request, const TextModel& trained, const Saying& saying, ChangeFound& found) {
   constexpr auto kKept = api_detail::PassKeeps::layers_and_scores;
-  if (request.of.text) api_detail::require_pass("text", trained, *request.of.text, kKept);
+  found.question.of = api_detail::question_shown(trained, request);
+  if (request.talk.chat && request.from_text) {
+    ChatRequest other = request.talk;
+    other.user = request.from_text;
+    found.question.from_messages = messages_of(other);
+  }
   if (request.from_text) api_detail::require_pass("from_text", trained, *request.from_text, kKept);
   look_at_model(request, trained, saying, found.question);
   if (!request.sweep.empty()) {
     found.change = swept(trained, request, found.question, saying.doing);
-  } else if (request.of.text || request.of.example) {
+  } else if (request.file.path.empty() && request.texts.empty() && !request.examples) {
     found.change = change_text(trained, found.question);
   } else {
     found.change = change_texts(trained, many_texts(request, trained, saying).texts, found.question);

@@ -15,6 +15,7 @@
 #include "api/fields/refuse.h"
 #include "api/fields/shared_fields.h"
 #include "api/models/seen_and_heard.h"
+#include "api/models/shown.h"
 #include "explain/words.h"
 #include "files/reading.h"
 #include "qkv/api/given_texts.h"
@@ -34,7 +35,8 @@ std::optional<std::string> if_any(const std::string& text) { return text.empty()
 
 // The text of a model that reads images names one; two towers may show that of texts alone.
 bool is_path_of_picture(const TextModel& model, const ExplainRequest& request) {
-  if (model.lengths().image_side == 0 || request.text.empty() || request.example) return false;
+  if (model.lengths().image_side == 0 || request.text.empty() || request.example || !request.picture.empty())
+    return false;
   const bool is_lone_text = model.traits().is_pair && request.captions.empty() && !is_picture(request.text);
   return !is_lone_text;
 }
@@ -99,21 +101,25 @@ void require_picture(const TextModel& model, const std::string& path) {
 // A path that is given as the text: what is wrong with it is said of that field.
 Tensor picture_of_text(const TextModel& model, const std::string& path) {
   of_path("text", [&] { require_picture(model, path); });
-  return api_detail::picture_at("text", path);
+  return api_detail::picture_in("text", path);
 }
 
 Explanation of_model(const TextModel& model, const ExplainRequest& request, const ExplainedParts& parts) {
   ModelQuestion question{.title = request.model};
-  if (!request.sound.empty()) {
-    question.sound = api_detail::sound_at("sound", request.sound);
-  } else if (!request.picture.empty()) {
-    question.picture = api_detail::picture_at("picture", request.picture);
-  } else if (is_path_of_picture(model, request)) {
-    question.picture = picture_of_text(model, request.text);
-  } else if (!request.text.empty()) {
-    question.text = request.text;
-  }
-  question.example = request.example;
+  const bool is_path = is_path_of_picture(model, request);
+  Shown shown = api_detail::shown_of(model,
+                                     {.text = is_path ? std::nullopt : if_any(request.text),
+                                      .example = request.example,
+                                      .picture = request.picture,
+                                      .sound = request.sound,
+                                      .talk = &request.talk},
+                                     api_detail::PassKeeps::layers);
+  if (is_path) shown.picture = picture_of_text(model, request.text);
+  question.text = std::move(shown.text);
+  question.messages = std::move(shown.messages);
+  question.picture = std::move(shown.picture);
+  question.sound = std::move(shown.sound);
+  question.example = shown.example;
   question.captions = request.captions;
   question.answer = request.answer;
   question.site = if_any(request.site);
@@ -124,7 +130,6 @@ Explanation of_model(const TextModel& model, const ExplainRequest& request, cons
   question.blocks = !request.block.empty();
   question.whys = !request.why.empty();
   question.removal = parts.removal;
-  question.chat = request.chat;
   return explain_model(model, question);
 }
 
@@ -240,10 +245,7 @@ void add_trained(Fields<ExplainRequest>& fields) {
   fields.add(&R::picture, shared_field("picture", kTrained));
   fields.add(&R::sound, shared_field("sound", kTrained));
   fields.add(&R::captions, captions_field(kTrained));
-  fields.add(&R::chat, {.name = "chat",
-                        .meaning = "The text is a message in the model's chat template",
-                        .group = kTrained,
-                        .needs = {"model", "text"}});
+  fields.add(&R::talk, api_detail::looked_at_chat_fields(kTrained));
   fields.add(&R::site, shared_field("site", kTrained));
   count(&R::layer, "layer", "Whose steps to show: the best head of this layer", 0, api_detail::kMostLayers);
   fields.add(&R::head, {.name = "head", .form = "1.5", .meaning = "Likewise layer 1, head 5", .group = kTrained});

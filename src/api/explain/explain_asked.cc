@@ -43,9 +43,6 @@ AnyReply answer(const ExplainRequest& request, const Given& given) {
   const OpenedModel model = request.model.empty() ? nullptr : open_model(request.model);
   const bool is_drawn = model == nullptr && request.worked.empty();
   const double most_numbers = in_numbers ? api_detail::answer_bounds().numbers : kAny;
-  if (model != nullptr && !request.text.empty()) {
-    api_detail::require_pass("text", *model, request.text, api_detail::PassKeeps::layers);
-  }
   Explanation explanation = is_drawn ? api_detail::drawn_explanation(request, parts_of(request), most_numbers)
                                      : explanation_of(request, model, parts_of(request));
   keep_asked(explanation, request);

@@ -122,7 +122,8 @@ Members<ExplainReply> describe(const ExplainReply* /*reply*/) {
   return Members<ExplainReply>("ExplainReply")
       .add(&ExplainReply::title, "title", "What is explained")
       .add(&ExplainReply::tokens, "tokens", "Tokens at the queries")
-      .add_if_there(&ExplainReply::sources, "sources", "Of each token of a conversation: template, user or answer")
+      .add_if_there(&ExplainReply::sources, "sources",
+                    "Of each token of a conversation: template, answer, or whose message it is of")
       .add(&ExplainReply::keys, "keys", "Tokens at the keys")
       .add(&ExplainReply::settings, "settings", "With which")
       .add(&ExplainReply::notes, "notes", "What else is to be said")

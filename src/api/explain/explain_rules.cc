@@ -34,7 +34,8 @@ void require_drawn(const Given& given) {
 }  // namespace
 
 void api_detail::say_company(Fields<ExplainRequest>& fields) {
-  for (const char* const name : {"example", "site", "layer", "head", "answer", "captions", "picture", "sound"}) {
+  for (const char* const name :
+       {"example", "site", "layer", "head", "answer", "captions", "picture", "sound", "chat"}) {
     fields.info(name).needs = {"model"};
   }
   const char* const of_model = "a model has its own";
@@ -53,6 +54,8 @@ void api_detail::say_company(Fields<ExplainRequest>& fields) {
   fields.exclude({"model"}, {"q", "k", "v", "npz"}, "a model makes its own tensors");
   fields.exclude({"picture", "sound"}, {"text", "example"}, "a model reads one of them");
   fields.exclude({"sound"}, {"picture", "captions"}, "a model reads one of them");
+  fields.exclude({"chat"}, {"picture", "sound", "captions", "example", "worked"}, "a conversation is text");
+  fields.exclude({"user"}, {"text"}, "the text is the message");
   fields.exclude({"step"}, {"all"}, "it has every step");
   fields.exclude({"all"}, {"worked"}, "an example is shown whole");
   fields.exclude({"step", "numbers"}, {"worked=list"}, "it names the examples and no more");

@@ -53,8 +53,8 @@ constexpr Shared kShared[] = {
     {"text", "TEXT", "What it reads", "", "abcxyzab"},
     {"second", "TEXT", "A second text beside it, for an encoder that reads pairs", "", "The dog ran"},
     {"file", "FILE", "What it reads, from a file", "", "text.txt"},
-    {"picture", "FILE", "A PNG, for a model that reads images", "", "shapes.png"},
-    {"sound", "FILE", "A WAV file, for a model that reads sound", "", "speech.wav"},
+    {"picture", "FILE", "A PNG, for a model that reads images, or data:image/png;base64,…", "", "shapes.png"},
+    {"sound", "FILE", "A WAV file, for a model that reads sound, or data:audio/wav;base64,…", "", "speech.wav"},
     {"example", "N", "Or held-out example N of its task", "", "", 0, kMostExamples},
     {"layer", "N", "Which layer", "", "", 0, kMostLayers},
     {"head", "N", "Which head", "", "", 0, kMostHeads},
@@ -71,6 +71,10 @@ std::vector<std::string> words_to(Word last) {
   std::vector<std::string> words;
   for (int n = 0; n <= static_cast<int>(last); ++n) words.emplace_back(name_of(static_cast<Word>(n)));
   return words;
+}
+
+std::string media_of(std::string_view name) {
+  return name == "picture" ? "image/png" : name == "sound" ? "audio/wav" : "";
 }
 
 std::vector<std::string> words_of(std::string_view name) {
@@ -92,6 +96,7 @@ FieldInfo shared_field(std::string_view name, const std::string& group) {
           .most = one->most,
           .words = words_of(name),
           .otherwise = one->otherwise,
+          .media = media_of(name),
           .is_text = name == "file",
           .example = one->example};
 }

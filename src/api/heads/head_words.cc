@@ -12,7 +12,13 @@
 namespace qkv::api_detail {
 
 ShownText shown_text_of(const HeadsRequest& request) {
-  return {.model = request.model, .text = request.text, .second = request.second, .example = request.example};
+  return {.model = request.model,
+          .text = request.text,
+          .second = request.second,
+          .example = request.example,
+          .picture = request.picture,
+          .sound = request.sound,
+          .talk = request.talk};
 }
 
 ShownText shown_text_of(const HeadRequest& request) {
@@ -23,8 +29,9 @@ ShownText shown_text_of(const HeadRequest& request) {
 }
 
 void require_short(const RunSite& site) {
-  if (std::ssize(site.queries) <= kWholeHead && std::ssize(site.keys) <= kWholeHead) return;
-  refuse("text", fmt::format("at most {} tokens; longer texts are for the page Far", kWholeHead),
+  const std::int64_t most = site.site == AttentionSite::tokens ? kWholeHead : kWholeSound;
+  if (std::ssize(site.queries) <= most && std::ssize(site.keys) <= most) return;
+  refuse("text", fmt::format("at most {} tokens; longer texts are for the page Far", most),
          std::to_string(std::max(site.queries.size(), site.keys.size())));
 }
 

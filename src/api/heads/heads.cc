@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -116,13 +115,13 @@ void say(const ModelRun& run, HeadsReply& reply) {
   }
 }
 
-/// The image for people, and how many patches it has along a side: a class token, if any, comes before them.
+/// The image for people, and how many patches it has along a side: a class token and the like come before them.
 void show_image(const ModelRun& run, HeadsReply& reply) {
   if (run.text().image.empty()) return;
   reply.image = api_detail::shown_image(run.trained().colours_of(run.text().image));
   for (const HeadsSite& site : reply.sites) {
     if (!site.reads_patches) continue;
-    reply.patches = static_cast<std::int64_t>(std::sqrt(static_cast<double>(site.keys.size())));
+    reply.patches = run.text().image.dim(2) / run.trained().lengths().patch_side;
   }
 }
 
@@ -131,6 +130,7 @@ HeadsReply answer_heads(StudioState& state, const HeadsRequest& request, const S
   HeadsReply reply{.title = request.model,
                    .kind = std::string(name_of(run->trained().kind())),
                    .sites = {},
+                   .sources = run->sources(),
                    .asked = {},
                    .asked_at = 0,
                    .says = {},

@@ -1,6 +1,7 @@
 // What the replies about heads hold, and what they are asked.
 #include "api/fields/shared_fields.h"
 #include "api/heads/changes.h"
+#include "api/models/shown.h"
 #include "qkv/api/heads.h"
 
 namespace qkv {
@@ -16,7 +17,11 @@ const Fields<HeadsRequest>& heads_fields() {
     fields.add(&HeadsRequest::second, shared_field("second"));
     fields.info("second").needs = {"text"};
     fields.add(&HeadsRequest::example, shared_field("example"));
-    fields.info("text").one_of = {"example"};
+    fields.add(&HeadsRequest::picture, shared_field("picture"));
+    fields.add(&HeadsRequest::sound, shared_field("sound"));
+    fields.add(&HeadsRequest::talk, api_detail::looked_at_chat_fields());
+    api_detail::say_company_of_shown(fields);
+    fields.exclude({"second"}, {"chat"}, "a conversation is one text");
     fields.tell_arguments({{"text", {"ids"}}, {"second", {"pair"}}, {"example", {"ids"}}});
     return fields;
   }();
@@ -90,6 +95,8 @@ Members<HeadsReply> describe(const HeadsReply* /*type*/) {
       .add(&HeadsReply::title, "title", "The model")
       .add(&HeadsReply::kind, "kind", "decoder, encoder, …")
       .add(&HeadsReply::sites, "sites", "Its attentions")
+      .add_if_there(&HeadsReply::sources, "sources",
+                    "Of each token of a conversation: template, or whose message it is of")
       .add(&HeadsReply::asked, "asked", "The token at which it says something")
       .add(&HeadsReply::asked_at, "asked_at", "The place of that token in its text, from 0")
       .add(&HeadsReply::says, "says", "What it says there, the likeliest first")

@@ -8,7 +8,7 @@
 #include "api/fields/refuse.h"
 #include "api/heads/changes.h"
 #include "api/heads/site_named.h"
-#include "api/models/pass_bounds.h"
+#include "api/models/shown.h"
 #include "api/probe/probe_parts.h"
 #include "api/studio/question_watch.h"
 #include "core/numbered.h"
@@ -26,13 +26,19 @@ namespace {
   refuse("text", fmt::format("at most {} tokens; longer texts are for the page Far", bounds.tokens), got);
 }
 
-Example example_shown(const TextModel& trained, const ShownText& shown, const PassBounds& bounds) {
+ReadExample example_shown(const TextModel& trained, const ShownText& shown, const PassBounds& bounds) {
   const auto seen =
       of_field("text", [&] { return model_detail::seen_to_be_longer(trained.reader(), shown.text, bounds.tokens); });
   if (seen) refuse_tokens(bounds, *seen);
-  ModelQuestion question{.title = shown.model, .example = shown.example};
-  if (!shown.text.empty()) question.text = shown.text;
-  return shown_example(trained, question);
+  ShownFields fields{.example = shown.example, .picture = shown.picture, .sound = shown.sound, .talk = &shown.talk};
+  if (!shown.text.empty()) fields.text = shown.text;
+  Shown read = shown_of(trained, fields, PassKeeps::layers_and_scores);
+  return shown_example(trained, {.title = shown.model,
+                                 .text = std::move(read.text),
+                                 .picture = std::move(read.picture),
+                                 .sound = std::move(read.sound),
+                                 .example = read.example,
+                                 .messages = std::move(read.messages)});
 }
 
 std::vector<RunSite> sites_of(const Model& model, const HeadText& text) {
@@ -67,8 +73,8 @@ void require_within(const PassBounds& bounds, const TextModel& trained, std::int
 
 ModelRun::ModelRun(std::shared_ptr<const TextModel> trained, const ShownText& shown, const PassBounds& bounds)
     : trained_(std::move(trained)),
-      example_(example_shown(*trained_, shown, bounds)),
-      text_(insight::head_text_of(*trained_, example_)),
+      shown_(example_shown(*trained_, shown, bounds)),
+      text_(insight::head_text_of(*trained_, shown_.example)),
       trace_(std::vector<std::string>{}) {
   if (!shown.second.empty()) {
     PairedText paired = paired_text(*trained_, shown);
@@ -83,7 +89,7 @@ ModelRun::ModelRun(std::shared_ptr<const TextModel> trained, const ShownText& sh
   if (second_from_) {
     insight::run_text(trained_->model(), text_, trace_);
   } else {
-    const Batch batch = trained_->batch_of(example_);
+    const Batch batch = trained_->batch_of(shown_.example);
     if (shown.changes.empty() && trained_->model().scores_tokens()) keep_said(batch);
     trained_->model().run(input_of(batch), trace_);
   }
@@ -92,8 +98,8 @@ ModelRun::ModelRun(std::shared_ptr<const TextModel> trained, const ShownText& sh
 
 ModelRun::ModelRun(std::shared_ptr<const TextModel> trained, const ModelPass& pass)
     : trained_(std::move(trained)),
-      example_(pass.example),
-      text_(insight::head_text_of(*trained_, example_)),
+      shown_({.example = pass.example}),
+      text_(insight::head_text_of(*trained_, shown_.example)),
       trace_(pass.trace),
       said_(std::make_shared<Tensor>(pass.said)),
       sites_(sites_of(trained_->model(), text_)) {
@@ -104,7 +110,7 @@ void ModelRun::name_places() {
   for (RunSite& site : sites_) {
     const Trace::Attention& first = trace_.attention(site.scope.name(0));
     PlaceNames names =
-        names_of_places(*trained_, text_, example_, site.site, first.q.value().dim(2), first.k.value().dim(2));
+        names_of_places(*trained_, text_, shown_.example, site.site, first.q.value().dim(2), first.k.value().dim(2));
     site.queries = std::move(names.queries);
     site.keys = std::move(names.keys);
   }
@@ -125,7 +131,7 @@ void ModelRun::tell_of_layers() {
 }
 
 void ModelRun::keep_said(const Batch& batch) {
-  const std::int64_t row = insight::asked_row(*trained_, example_, batch);
+  const std::int64_t row = insight::asked_row(*trained_, shown_.example, batch);
   trace_.edit(insight::logits_name(trained_->model()), [said = said_, row](const Variable& scores) {
     *said = Tensor(scores.value().select(0, 0).select(0, row), DType::f64);
     return scores;
@@ -140,7 +146,11 @@ void ModelRun::change(const ShownText& shown) {
     if (std::ranges::none_of(changes, reads_other_text)) {
       refuse("from_text", "a patch, or a pattern of the other text, among `changes`", "\"" + shown.changes + "\"");
     }
-    other = insight::head_text_of(*trained_, trained_->example_of(shown.from_text, {kRequest, "from_text"}));
+    other = of_field("from_text", [&] {
+      const Shown from = shown_of(*trained_, {.text = shown.from_text, .talk = &shown.talk, .text_field = "from_text"},
+                                  PassKeeps::layers);
+      return insight::head_text_of(*trained_, read_shown(*trained_, from, kRequest).example);
+    });
   }
   Intervener(trained_->model(), text_, other ? &*other : nullptr).add(changes, trace_);
 }

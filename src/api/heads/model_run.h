@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "qkv/api/texts.h"
 #include "qkv/explain/model.h"
 #include "qkv/insight/heads.h"
 #include "qkv/model/text_model.h"
@@ -32,6 +33,8 @@ struct ShownText {
   std::optional<std::int64_t> example = std::nullopt;  // … a held-out example of its task
   std::string changes = {};                            // of what runs inside: "remove 1.0; cut 7:3"
   std::string from_text = {};                          // that they take from
+  std::string picture = {}, sound = {};                // in place of a text
+  ChatRequest talk = {};                               // whose message the text is
 
   friend bool operator==(const ShownText&, const ShownText&) = default;
 };
@@ -55,7 +58,9 @@ class ModelRun {
   /// Of q, k, v, out and lse.
   [[nodiscard]] std::size_t bytes() const;
   [[nodiscard]] const TextModel& trained() const noexcept { return *trained_; }
-  [[nodiscard]] const Example& example() const noexcept { return example_; }
+  [[nodiscard]] const Example& example() const noexcept { return shown_.example; }
+  /// Of each token of a conversation; else empty.
+  [[nodiscard]] const std::vector<std::string>& sources() const noexcept { return shown_.sources; }
   [[nodiscard]] const HeadText& text() const noexcept { return text_; }
   /// Of a pair of texts: the place where the second begins.
   [[nodiscard]] std::optional<std::int64_t> second_from() const noexcept { return second_from_; }
@@ -79,7 +84,7 @@ class ModelRun {
   void name_places();
 
   std::shared_ptr<const TextModel> trained_;
-  Example example_;
+  ReadExample shown_;
   std::optional<std::int64_t> second_from_;
   HeadText text_;
   Trace trace_;

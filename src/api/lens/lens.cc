@@ -2,7 +2,6 @@
 
 #include "api/fields/shared_fields.h"
 #include "api/lens/asked_text.h"
-#include "api/models/pass_bounds.h"
 #include "qkv/api/models.h"
 
 namespace qkv {
@@ -12,7 +11,6 @@ Fields<TextQuestion> asked_text_fields() {
   Fields<TextQuestion> fields;
   fields.add(&TextQuestion::text, shared_field("text"));
   fields.add(&TextQuestion::example, shared_field("example"));
-  fields.info("text").one_of = {"example"};
   fields.tell_arguments({{"text", {"ids"}}, {"example", {"ids"}}});
   return fields;
 }
@@ -38,6 +36,10 @@ const Fields<LensRequest>& lens_fields() {
     fields.add(&LensRequest::model, api_detail::shared_field("model"));
     fields.info("model").required = true;
     fields.add(&LensRequest::of, api_detail::asked_text_fields());
+    fields.add(&LensRequest::picture, api_detail::shared_field("picture"));
+    fields.add(&LensRequest::sound, api_detail::shared_field("sound"));
+    fields.add(&LensRequest::talk, api_detail::looked_at_chat_fields());
+    api_detail::say_company_of_shown(fields);
     fields.add(&LensRequest::of, api_detail::asked_place_fields());
     return fields;
   }();
@@ -46,10 +48,8 @@ const Fields<LensRequest>& lens_fields() {
 
 LensReport found_lens(const LensRequest& request, const Saying& saying) {
   const OpenedModel model = open_model(request.model, saying);
-  constexpr auto kKept = api_detail::PassKeeps::layers_and_scores;
-  if (request.of.text) api_detail::require_pass("text", *model, *request.of.text, kKept);
-  LensReport report = lens_report(*model, request.of);
-  if (request.of.text) say_outside(*model, *request.of.text, saying);
+  LensReport report = lens_report(*model, api_detail::question_shown(*model, request));
+  if (request.of.text && !request.talk.chat) say_outside(*model, *request.of.text, saying);
   return report;
 }
 

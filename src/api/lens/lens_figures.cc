@@ -40,6 +40,7 @@ LensFigures lens_figures(const LensReport& report, const std::string& model) {
   LensFigures figures;
   figures.model = model;
   figures.tokens = lens.tokens;
+  figures.sources = lens.sources;
   figures.place = lens.place;
   figures.answer = lens.answer;
   figures.is_expected = lens.is_expected;
@@ -94,6 +95,7 @@ Members<LensFigures> describe(const LensFigures* /*type*/) {
   return Members<F>("LensFigures")
       .add(&F::model, "model", "Whose layers")
       .add(&F::tokens, "tokens", "The text")
+      .add_if_there(&F::sources, "sources", "Of each token of a conversation: template, or whose message it is of")
       .add(&F::place, "place", "Where it is looked at")
       .add(&F::answer, "answer", "The token that is asked for")
       .add(&F::is_expected, "is_expected", "Whether the task, or the text, has it there")

@@ -122,8 +122,13 @@ std::vector<ParsedSentence> trees_to_look_at(std::int64_t count) { return englis
 
 HeadTexts texts_to_look_at(const TextModel& trained, std::int64_t count) {
   if (count < 1 || trained.has_examples()) return head_texts(trained, count);
-  if (trained.traits().reads_images && !trained.traits().is_pair) {
-    throw InvalidArgument("head_texts", "trained", "a model that reads texts, or has examples of its own",
+  const bool sees = trained.traits().reads_images && !trained.traits().is_pair;
+  if (sees || trained.traits().reads_sound) {
+    const char* const other = trained.traits().reads_sound ? ", or sounds beside it"
+                              : trained.traits().sees      ? ", or pictures beside it"
+                                                           : "";
+    throw InvalidArgument("head_texts", "trained",
+                          std::string("a model that reads texts, or has examples of its own") + other,
                           "one of kind " + std::string(name_of(trained.kind())) + " without");
   }
   std::vector<std::string> sentences;

@@ -37,6 +37,11 @@ std::int64_t most_tokens(std::uint64_t bytes, const TextModel& model, PassKeeps 
       got);
 }
 
+std::uint64_t most_bytes_of_passes() {
+  const bool is_bounded = answer_bounds().pass_bytes != kNoBounds.pass_bytes;
+  return is_bounded ? answer_bounds().pass_bytes : core::machine_memory() / 2;
+}
+
 }  // namespace
 
 BoundedAnswers::BoundedAnswers(const AnswerBounds& bounds) : bounds_(bounds), outer_(bounds_of_thread) {
@@ -73,7 +78,7 @@ void require_pass(std::string_view field, const TextModel& model, const std::str
                   std::optional<std::int64_t> read_at_most) {
   if (model.lengths().image_side > 0 || model.traits().reads_sound) return;
   const bool is_bounded = answer_bounds().pass_bytes != kNoBounds.pass_bytes;
-  const std::uint64_t bytes = is_bounded ? answer_bounds().pass_bytes : core::machine_memory() / 2;
+  const std::uint64_t bytes = most_bytes_of_passes();
   const std::int64_t most = most_tokens(bytes, model, keeps);
   if (read_at_most && *read_at_most <= most) return;
   // Few characters have more tokens than bytes, and none has many more: most texts need not be cut here.
@@ -84,6 +89,10 @@ void require_pass(std::string_view field, const TextModel& model, const std::str
   const Example example = model.example_of(text, {kRequest, field});
   const std::int64_t tokens = std::max(std::ssize(example.tokens), std::ssize(example.source));
   require_pass_within(bytes, field, model, std::min(tokens, read_at_most.value_or(tokens)), keeps);
+}
+
+void require_pass_of(std::string_view field, const TextModel& model, std::int64_t tokens, PassKeeps keeps) {
+  require_pass_within(most_bytes_of_passes(), field, model, tokens, keeps);
 }
 
 void require_passes(const Texts& texts, const TextModel& model, PassKeeps keeps,

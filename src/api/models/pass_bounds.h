@@ -13,8 +13,11 @@
 namespace qkv::api_detail {
 
 struct AnswerBounds {
-  std::uint64_t pass_bytes = std::numeric_limits<std::uint64_t>::max();  // of a model's pass over a text
-  double numbers = std::numeric_limits<double>::infinity();              // in which a drawn model is told
+  std::uint64_t pass_bytes = std::numeric_limits<std::uint64_t>::max();      // of a model's pass over a text
+  double numbers = std::numeric_limits<double>::infinity();                  // in which a drawn model is told
+  std::size_t media_bytes = std::numeric_limits<std::size_t>::max();         // of the file of a picture or a sound
+  std::uint64_t picture_pixels = std::numeric_limits<std::uint64_t>::max();  // of a picture
+  double sound_seconds = std::numeric_limits<double>::infinity();            // of a sound
 };
 
 /// While it lives, answers of this thread are held to the bounds.
@@ -47,6 +50,9 @@ void require_pass_within(std::uint64_t most, std::string_view field, const TextM
 /// reads it, of which a pass is over `read_at_most` tokens. Does nothing for a model that reads images.
 void require_pass(std::string_view field, const TextModel& model, const std::string& text, PassKeeps keeps,
                   std::optional<std::int64_t> read_at_most = std::nullopt);
+
+/// The same of so many tokens, or places of a sound.
+void require_pass_of(std::string_view field, const TextModel& model, std::int64_t tokens, PassKeeps keeps);
 
 /// The same of each text, by its place.
 void require_passes(const Texts& texts, const TextModel& model, PassKeeps keeps,

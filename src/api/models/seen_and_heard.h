@@ -1,6 +1,7 @@
-// Pictures and sounds that a request names.
+// Pictures and sounds that a request has: files, their bytes, or numbers.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -9,10 +10,15 @@
 
 namespace qkv::api_detail {
 
-/// A PNG, u8 [height, width, 3]. Throws NotThere of the field for what cannot be read or is none.
-[[nodiscard]] Tensor picture_at(std::string_view field, const std::string& path);
+/// u8 [height, width, 3] of a PNG file, of "data:image/png;base64,…", or of numbers in brackets from 0 to 255. Throws
+/// NotThere of the field for a file that cannot be read, Error for what is no PNG, and InvalidArgument naming the field
+/// for other numbers and beyond the bounds of this thread's answers.
+[[nodiscard]] Tensor picture_in(std::string_view field, const std::string& text);
 
-/// A WAV file. Likewise.
-[[nodiscard]] Sound sound_at(std::string_view field, const std::string& path);
+/// Likewise of a WAV file, of "data:audio/wav;base64,…", or of numbers in brackets, which are samples at `rate`.
+[[nodiscard]] Sound sound_in(std::string_view field, const std::string& text, std::int64_t rate);
+
+/// What a reply calls it: the path, or what stands in its place.
+[[nodiscard]] std::string media_name(const std::string& text);
 
 }  // namespace qkv::api_detail

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "api/fields/shared_fields.h"
+#include "api/models/shown.h"
 #include "qkv/api/probe.h"
 
 namespace qkv {
@@ -38,10 +39,11 @@ void add_model(Fields<Request>& fields) {
   fields.info("file").former = {"text_file"};
   add(&Request::picture, "picture");
   add(&Request::sound, "sound");
+  fields.add(&Request::talk, api_detail::looked_at_chat_fields(group));
   add(&Request::example, "example");
   add(&Request::layer, "layer");
   add(&Request::site, "site");
-  for (const char* const of_model : {"text", "file", "picture", "sound", "example", "layer", "site"}) {
+  for (const char* const of_model : {"text", "file", "picture", "sound", "chat", "example", "layer", "site"}) {
     fields.info(of_model).needs = {"model"};
   }
   fields.tell_arguments({{"text", {"ids"}}, {"file", {"text", "ids"}}, {"example", {"ids"}}});
@@ -114,12 +116,15 @@ void declare_company(Fields<Request>& fields) {
   fields.exclude({"lse"}, {"model"}, "a model has its own");
   on("past_k").beside = {{{"v"}, {"past_v"}}};
   for (const char* const of_gradients : {"v", "d_out"}) on(of_gradients).needs_one = {"stage=dp", "stage=ds"};
-  on("model").needs_one = {"text", "file", "picture", "sound", "example"};
+  on("model").needs_one = {"text", "file", "picture", "sound", "example", "user", "messages"};
+  on("chat").needs_one.emplace_back("file");
   const char* const of_one = "a model reads one of them";
   fields.exclude({"file"}, {"text"}, of_one);
   fields.exclude({"picture"}, {"text", "file"}, of_one);
   fields.exclude({"sound"}, {"text", "file", "picture"}, of_one);
   fields.exclude({"example"}, {"text", "file", "picture", "sound"}, of_one);
+  fields.exclude({"chat"}, {"picture", "sound", "example"}, "a conversation is text");
+  fields.exclude({"user"}, {"text", "file"}, "the text is the message");
   on("seed").needs = {};
   on("seed").needs_one = {"random", "planted", "dropout", "d_out=random"};
 }

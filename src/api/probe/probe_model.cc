@@ -7,8 +7,7 @@
 #include "api/heads/model_run.h"
 #include "api/heads/site_named.h"
 #include "api/models/models.h"
-#include "api/models/pass_bounds.h"
-#include "api/models/seen_and_heard.h"
+#include "api/models/shown.h"
 #include "api/probe/probe_parts.h"
 #include "core/numbered.h"
 #include "insight/asked_text.h"
@@ -25,17 +24,21 @@ namespace {
 
 using api_detail::refuse;
 
-Example example_for(const ProbeRequest& request, const TextModel& trained) {
-  ModelQuestion question{.title = request.model, .example = request.example};
-  if (!request.text.empty()) question.text = request.text;
-  if (!request.file.empty()) question.text = api_detail::text_of_file(request.file);
-  if (question.text) {
-    const char* const field = request.file.empty() ? "text" : "file";
-    api_detail::require_pass(field, trained, *question.text, api_detail::PassKeeps::nothing);
+ReadExample example_for(const ProbeRequest& request, const TextModel& trained) {
+  api_detail::ShownFields fields{
+      .example = request.example, .picture = request.picture, .sound = request.sound, .talk = &request.talk};
+  if (!request.text.empty()) fields.text = request.text;
+  if (!request.file.empty()) {
+    fields.text = api_detail::text_of_file(request.file);
+    fields.text_field = "file";
   }
-  if (!request.picture.empty()) question.picture = api_detail::picture_at("picture", request.picture);
-  if (!request.sound.empty()) question.sound = api_detail::sound_at("sound", request.sound);
-  return shown_example(trained, question);
+  Shown shown = api_detail::shown_of(trained, fields, api_detail::PassKeeps::nothing);
+  return shown_example(trained, {.title = request.model,
+                                 .text = std::move(shown.text),
+                                 .picture = std::move(shown.picture),
+                                 .sound = std::move(shown.sound),
+                                 .example = shown.example,
+                                 .messages = std::move(shown.messages)});
 }
 
 AttentionSite site_for(const ProbeRequest& request, const Model& model, const HeadText& text) {
@@ -71,7 +74,7 @@ void run_for_gradients(const TextModel& trained, const HeadText& text, const Bat
 ProbeInputs api_detail::load_model_inputs(const ProbeRequest& request, const ProbeChoice& choice) {
   const OpenedModel model = open_model(request.model);
   const TextModel& trained = *model;
-  const Example example = example_for(request, trained);
+  const auto [example, sources] = example_for(request, trained);
   const Batch batch = trained.batch_of(example);
   const HeadText text = insight::head_text_of(trained, example);
   const AttentionSite site = site_for(request, trained.model(), text);
@@ -93,6 +96,7 @@ ProbeInputs api_detail::load_model_inputs(const ProbeRequest& request, const Pro
   inputs.lse = Tensor(ran.lse.value());
   if (choice.stage.gradient) inputs.upstream.d_out = trace.gradient(name + ".heads");
   inputs.model = request.model + ", " + name;
+  inputs.sources = sources;
   inputs.cautions = api_detail::cautions_of(trained, example);
   api_detail::PlaceNames names =
       api_detail::names_of_places(trained, text, example, site, inputs.problem.q.dim(2), inputs.problem.k.dim(2));

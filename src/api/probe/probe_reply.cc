@@ -66,6 +66,7 @@ ProbeFigures probe_figures(const ProbeInputs& inputs, const ProbeReply& reply) {
   figures.text = if_any(inputs.text);
   figures.queries = inputs.queries;
   figures.keys = inputs.keys;
+  figures.sources = inputs.sources;
   figures.stage = reply.choice.stage.name();
   figures.cautions = inputs.cautions;
   if (const auto& area = reply.choice.area) {
@@ -92,6 +93,7 @@ Members<ProbeFigures> describe(const ProbeFigures* /*type*/) {
       .add(&F::text, "text", "Of a text that is made up: which")
       .add(&F::queries, "queries", "Tokens at the queries, where they are known")
       .add(&F::keys, "keys", "Tokens at the keys, likewise")
+      .add_if_there(&F::sources, "sources", "Of each token of a conversation: template, or whose message it is of")
       .add(members_of<AppliedOptions>())
       .add(&F::stage, "stage", "Which of the matrices")
       .add(&F::area, "area", "Of a map of a rectangle: first and last query and key, each last one beyond it")

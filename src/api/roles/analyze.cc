@@ -5,6 +5,8 @@
 
 #include "api/fields/refuse.h"
 #include "api/fields/shared_fields.h"
+#include "api/models/shown.h"
+#include "api/roles/analyzed_texts.h"
 #include "api/studio/question_watch.h"
 #include "qkv/api/explain.h"
 #include "qkv/api/models.h"
@@ -39,12 +41,6 @@ void require_tokens_drawn(const AnalyzeRequest& request, const HeadOptions& opti
                      std::to_string(*request.seed));
 }
 
-HeadTexts analyzed_texts(const AnalyzeRequest& request, const TextModel& trained, const Saying& saying) {
-  if (!request.texts.empty()) return texts_to_look_at(trained, request.texts, saying);
-  if (!request.file.path.empty()) return texts_of_lines(trained, request.file, saying);
-  return texts_to_look_at(trained, request.count.value_or(kTexts));
-}
-
 std::vector<ParsedSentence> analyzed_trees(const AnalyzeRequest& request) {
   if (request.syntax == "english") return trees_to_look_at(request.count.value_or(kTexts));
   if (request.count) {
@@ -73,6 +69,16 @@ const Fields<AnalyzeRequest>& analyze_fields() {
     fields.add(&R::file, line_file_field(of_texts));
     fields.info("file").former = {"text"};
     fields.add(&R::texts, texts_field(of_texts));
+    fields.add(&R::pictures, {.name = "pictures",
+                              .form = "FILE",
+                              .meaning = "PNGs, for a model that reads images alone",
+                              .group = of_texts});
+    fields.info("pictures").option = "picture";
+    fields.add(
+        &R::sounds,
+        {.name = "sounds", .form = "FILE", .meaning = "WAV files, for a model that reads sound", .group = of_texts});
+    fields.info("sounds").option = "sound";
+    fields.add(&R::talk, api_detail::chat_fields_of_texts(of_texts));
     fields.add(&R::syntax, {.name = "syntax",
                             .form = "TREES",
                             .meaning = "Hold heads against trees, a CoNLL-U file's or english",
@@ -93,9 +99,16 @@ const Fields<AnalyzeRequest>& analyze_fields() {
     fields.give_fallbacks({{"seed", "0"}});
     fields.exclude({"count"}, {"file", "texts"}, "all of them are read");
     fields.exclude({"file"}, {"texts"}, "texts come from one place");
+    fields.exclude({"pictures", "sounds"}, {"count", "file", "texts", "syntax", "chat"}, "a model reads one of them");
+    fields.exclude({"pictures"}, {"sounds"}, "a model reads one of them");
+    fields.exclude({"chat"}, {"syntax"}, "trees are held against sentences as they are");
     fields.exclude({"file", "texts"}, {"syntax"}, "the trees have their sentences");
     fields.exclude({"syntax"}, {"sites", "importance", "seed"}, "heads are held against trees, and no more");
-    fields.give_examples({{"sites", "source"}, {"importance", "2"}, {"syntax", "english"}});
+    fields.give_examples({{"pictures", "shapes.png"},
+                          {"sounds", "speech.wav"},
+                          {"sites", "source"},
+                          {"importance", "2"},
+                          {"syntax", "english"}});
     fields.tell_arguments(
         {{"model", {"trained", "texts", "count"}}, {"file", {"texts"}}, {"syntax", {"trained", "sentences"}}});
     return fields;
@@ -105,7 +118,7 @@ const Fields<AnalyzeRequest>& analyze_fields() {
 
 HeadsFound found_heads(const AnalyzeRequest& request, const Saying& saying) {
   HeadsFound found{.model = open_model(request.model, saying), .texts = {}, .analysis = nullptr};
-  found.texts = analyzed_texts(request, *found.model, saying);
+  found.texts = api_detail::analyzed_texts(request, *found.model, kTexts, saying);
   HeadOptions options = head_options(request, found.texts);
   require_tokens_drawn(request, options);
   options.doing = [&](const std::string& what, std::int64_t done, std::int64_t total) {

@@ -111,6 +111,10 @@ std::shared_ptr<const api_detail::ModelRun> StudioState::run(const api_detail::S
   const auto trained = model(shown.model);
   api_detail::ShownText key = shown;
   key.model = model_key(shown.model);
+  for (std::string* const file : {&key.picture, &key.sound, &key.talk.messages}) {
+    const bool is_path = !file->empty() && !file->starts_with('[') && !file->starts_with("data:");
+    if (is_path) *file = key_of_path(*file);
+  }
   const api_detail::PassBounds bounds{.tokens = most_tokens, .bytes = options_.limits.pass_bytes};
   return runs_.get(key, [&] { return std::make_shared<const api_detail::ModelRun>(trained, shown, bounds); });
 }
@@ -140,7 +144,11 @@ namespace {
 api_detail::AnswerBounds bounds_for(const StudioOptions& options) {
   constexpr double kMostNumbers = 67'108'864;
   if (options.asker == Asker::owner) return {};
-  return {.pass_bytes = options.limits.pass_bytes, .numbers = kMostNumbers};
+  return {.pass_bytes = options.limits.pass_bytes,
+          .numbers = kMostNumbers,
+          .media_bytes = options.limits.media_bytes,
+          .picture_pixels = options.limits.picture_pixels,
+          .sound_seconds = options.limits.sound_seconds};
 }
 
 // One question of this thread: what it reads and opens is bounded while this lives.

@@ -103,7 +103,7 @@ GenerateFigures transcribed(const GenerateRequest& request, Writing& writing, co
   if (!writing.model->traits().reads_sound) {
     refuse("sound", "a model that reads sound beside it", "one of kind " + std::string(name_of(writing.model->kind())));
   }
-  const Sound sound = api_detail::sound_at("sound", request.sound);
+  const Sound sound = api_detail::sound_in("sound", request.sound, writing.model->log_mel_options().rate);
   bool has_begun = false;
   WriteOptions options = writing.options;
   if (watch.said) {
@@ -116,7 +116,7 @@ GenerateFigures transcribed(const GenerateRequest& request, Writing& writing, co
   const WrittenText written = transcribe(*writing.model, sound, asked, options);
   if (!has_begun) watch.begins();
   std::ranges::move(limits_met(request, *writing.model, {&written, 1}), std::back_inserter(writing.cautions));
-  return generate_figures(request.sound, written, writing);
+  return generate_figures(api_detail::media_name(request.sound), written, writing);
 }
 
 // Each text as often as there are samples, with its line.

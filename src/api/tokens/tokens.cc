@@ -10,6 +10,7 @@
 
 #include "api/fields/refuse.h"
 #include "api/fields/shared_fields.h"
+#include "api/models/shown.h"
 #include "api/replies/json_of.h"
 #include "core/number_text.h"
 #include "files/reading.h"
@@ -80,6 +81,21 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TokensRequest& request, cons
   return tokenizer;
 }
 
+TokensFigures of_conversation(const TokensRequest& request, const Saying& saying) {
+  const std::string& name = request.tokenizer;
+  const bool is_path = name.find_first_of("/.") != std::string::npos;
+  if (is_path) files::require_in_reach(name);
+  const bool is_file = is_path && !name.ends_with(".safetensors") && !name.ends_with(".gguf") && !is_directory(name);
+  if (is_file) refuse("chat", "a model, whose chat template lies beside its tokenizer", "\"" + name + "\" alone");
+  const Model model = Model::open(trained_model_path(name));
+  for (const std::string& what : model.cautions()) saying.careful(what);
+  ChatRequest talk = request.talk;
+  if (request.text) talk.user = request.text;
+  const std::vector<ChatMessage> messages = messages_of(talk);
+  const ChatTokens read = ChatForm(model.tokenizers()).read(messages, ChatEnd::for_answer);
+  return tokens_figures(read, messages, *model.tokenizers().tokens);
+}
+
 TokensText decoded(const TokensRequest& request, const std::shared_ptr<const Tokenizer>& tokenizer) {
   std::string words = *request.ids;
   std::ranges::replace(words, ',', ' ');
@@ -122,8 +138,13 @@ const Fields<TokensRequest>& tokens_fields() {
     fields.add(&R::search, {.name = "search", .form = "TEXT", .meaning = "The pieces that hold a text"});
     fields.add(&R::source, {.name = "source", .meaning = "Of an encoder-decoder: the source's own pieces"});
     fields.add(&R::no_specials, {.name = "no_specials", .meaning = "Without the special tokens of the template"});
+    fields.add(&R::talk, api_detail::looked_at_chat_fields());
     fields.exclude({"no_specials"}, {"list", "search"}, "a vocabulary has no template");
-    fields.info("text").one_of = {"file", "ids", "list", "search"};
+    fields.exclude({"chat"}, {"file", "pair", "ids", "list", "search", "source", "no_specials"},
+                   "a conversation is one text, in its template");
+    fields.info("text").one_of = {"file", "ids", "list", "search", "user", "messages"};
+    fields.info("messages").meaning =
+        R"(The conversation, in place of a text: JSON, [{"role": "user", "content": "Hello"}, ...])";
     fields.tell_arguments({{"ids", {"id"}}});
     fields.give_examples({{"tokenizer", "english"},
                           {"text", "the cats are small"},
@@ -137,6 +158,7 @@ const Fields<TokensRequest>& tokens_fields() {
 
 TokensFound found_tokens(const TokensRequest& request, const Saying& saying) {
   tokens_fields().require_company(request);
+  if (request.talk.chat) return of_conversation(request, saying);
   const auto tokenizer = tokenizer_of(request, saying);
   if (request.ids) return decoded(request, tokenizer);
   if (request.list || request.search) return vocabulary_of(request, *tokenizer);

@@ -22,13 +22,30 @@ TokensFigures tokens_figures(const Encoding& encoding, const Tokenizer& tokenize
   return figures;
 }
 
+TokensFigures tokens_figures(const ChatTokens& chat, std::span<const ChatMessage> messages,
+                             const Tokenizer& tokenizer) {
+  TokensFigures figures;
+  figures.ids = chat.ids;
+  figures.types.assign(chat.ids.size(), 0);
+  figures.rendered = chat.rendered.text;
+  for (std::size_t n = 0; n < chat.ids.size(); ++n) {
+    const TextRange& range = chat.offsets[n];
+    figures.pieces.push_back(tokenizer.piece(chat.ids[n]));
+    figures.offsets.push_back({static_cast<std::int64_t>(range.begin), static_cast<std::int64_t>(range.end)});
+    figures.sources.push_back(source_in(chat, messages, n));
+  }
+  return figures;
+}
+
 Members<TokensFigures> describe(const TokensFigures* /*type*/) {
   using F = TokensFigures;
   return Members<F>("TokensFigures")
       .add(&F::ids, "ids", "The tokens' numbers")
-      .add(&F::offsets, "offsets", "Begin and end of each, in bytes of its source")
+      .add(&F::offsets, "offsets", "Begin and end of each, in bytes of its source, or of `rendered`")
       .add(&F::pieces, "pieces", "Of the vocabulary")
-      .add(&F::sources, "sources", "Where each is from: text, pair or added")
+      .add(&F::sources, "sources",
+           "Where each is from: text, pair or added; of a conversation template, or whose message")
+      .add_if_there(&F::rendered, "rendered", "Of a conversation: what the template makes of it")
       .add(&F::types, "types", "Which segment each is of, as the template says")
       .add_cautions();
 }

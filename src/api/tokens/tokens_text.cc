@@ -19,11 +19,14 @@ std::pair<std::string, std::string> place_of(const TokensRequest& request, const
                                              std::size_t n) {
   const std::string& source = figures.sources[n];
   if (source == "added") return {"", "(added)"};
-  const std::string_view whole = source == "pair" ? *request.pair : *request.text;
+  const std::string_view whole = figures.rendered   ? *figures.rendered
+                                 : source == "pair" ? *request.pair
+                                                    : *request.text;
   const std::int64_t begin = figures.offsets[n].front();
   const std::int64_t end = figures.offsets[n].back();
   const auto part = whole.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-  return {fmt::format("{} to {}", begin, end), (source == "pair" ? "pair: \"" : "\"") + one_line(part) + "\""};
+  const std::string whose = figures.rendered || source == "pair" ? source + ": " : "";
+  return {fmt::format("{} to {}", begin, end), whose + "\"" + one_line(part) + "\""};
 }
 
 std::string text_of(const TokensRequest& request, const TokensFigures& figures) {

@@ -3,61 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "insight/asked_text.h"
-#include "qkv/model/chat.h"
-#include "qkv/model/speech.h"
+#include "qkv/model/shown.h"
 
 namespace qkv::explain_detail {
 namespace {
 
-// A captioner begins to write; else the picture stands alone, unless, of two towers, a caption comes to it.
-Example image_example(const TextModel& trained, const TensorView& picture) {
-  Example example;
-  example.image = trained.image_of(picture);
-  if (is_pair(trained) || trained.traits().sees) return example;
-  example.tokens = {trained.tokenizer().id("<s>")};
-  example.labels.resize(1);
-  example.scored.resize(1);
-  return example;
-}
-
-// The text as a message that is to be answered.
-Example chat_example(const TextModel& trained, const std::string& text, std::vector<std::string>& sources) {
-  const std::vector<ChatMessage> messages = {{.role = "user", .content = text}};
-  const ChatTokens read = ChatForm(trained).read(messages, ChatEnd::for_answer);
-  Example example;
-  example.tokens = read.ids;
-  example.labels.resize(read.ids.size());
-  example.scored.resize(read.ids.size());
-  for (const auto& message : read.messages) sources.emplace_back(message ? "user" : "template");
-  return example;
-}
-
-Example given_example(const TextModel& trained, const ModelQuestion& question) {
-  const bool reads_images = trained.lengths().image_side > 0;
-  const bool is_text = question.text.has_value();
-  const bool is_picture = !question.picture.empty();
-  if (trained.traits().reads_sound) {
-    if (!question.sound) refuse("sound", "a sound", is_text ? "a text" : is_picture ? "a picture" : "none");
-    return example_of_sound(trained, *question.sound);
-  }
-  if (question.sound) refuse("sound", "a text or a picture: this model reads no sound", "a sound");
-  if (question.example) {
-    if (is_text || is_picture) refuse("example", "it without a text or a picture", "both");
-    if (!trained.has_examples())
-      refuse("example", "a text in its place, since this model comes without examples",
-             fmt::format("{}", *question.example));
-    return trained.examples().example(Split::test, *question.example);
-  }
-  if (is_pair(trained) && is_text && is_picture) refuse("text", "none beside a picture: `captions` take it", "one");
-  if (reads_images && !(is_pair(trained) && is_text)) {
-    if (!is_picture) refuse("picture", "a picture, or an example", is_text ? "a text" : "none");
-    return image_example(trained, question.picture);
-  }
-  if (is_picture) refuse("picture", "a text: this model reads no images", "a picture");
-  if (!is_text) refuse("text", "a text, or an example", "none");
-  return trained.example_of(*question.text);
+Shown shown_in(const ModelQuestion& question) {
+  return {.text = question.text,
+          .messages = question.messages,
+          .picture = question.picture,
+          .sound = question.sound,
+          .example = question.example};
 }
 
 // Positions are learned for the text and for its answer, but for the answer's last token, which is said and not read.
@@ -98,9 +57,10 @@ Asked asked_of(const TextModel& trained, const ModelQuestion& question) {
     refuse("answer", "a model that writes", trained.labels_tokens() ? "one that labels tokens" : "one of kind " + kind);
   }
   if (question.answer && question.example) refuse("answer", "a text: an example brings its answer", "an example");
-  if (question.chat && !question.text) refuse("chat", "a text beside it", "none");
   Asked asked;
-  asked.shown = question.chat ? chat_example(trained, *question.text, asked.sources) : given_example(trained, question);
+  ReadExample read = read_shown(trained, shown_in(question), kExplainModel);
+  asked.shown = std::move(read.example);
+  asked.sources = std::move(read.sources);
   asked.prompt = asked.shown.tokens.size();
   if (is_pair(trained)) {
     asked.pairs = pairs_of(trained, question, asked.shown);
@@ -117,6 +77,8 @@ Asked asked_of(const TextModel& trained, const ModelQuestion& question) {
 
 }  // namespace qkv::explain_detail
 
-qkv::Example qkv::shown_example(const TextModel& model, const ModelQuestion& question) {
-  return explain_detail::asked_of(model, question).shown;
+qkv::ReadExample qkv::shown_example(const TextModel& model, const ModelQuestion& question) {
+  explain_detail::Asked asked = explain_detail::asked_of(model, question);
+  if (!asked.sources.empty()) asked.sources.resize(asked.shown.tokens.size(), "answer");
+  return {.example = std::move(asked.shown), .sources = std::move(asked.sources)};
 }

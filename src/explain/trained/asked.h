@@ -15,7 +15,7 @@ struct Asked {
   Example shown;
   std::vector<Example> pairs = {};        // of a two-tower model: the image beside each caption, `shown` first
   std::size_t prompt = 0;                 // tokens that were given, not written
-  std::vector<std::string> sources = {};  // of the tokens of a conversation that were given: "template" or "user"
+  std::vector<std::string> sources = {};  // of the tokens of a conversation that were given, as ReadExample has them
   bool is_open = false;                   // the answer's last token is what is said at the last place
 };
 

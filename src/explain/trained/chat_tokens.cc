@@ -30,7 +30,8 @@ Section template_step(const ModelRun& model_run) {
   const std::vector<std::string>& sources = model_run.sources;
   const auto own = std::ranges::count(sources, "template");
   step.text = fmt::format(
-      "The model learned conversations in a template, which puts the message between tokens of its own: {} of these {} "
+      "The model learned conversations in a template, which puts each message between tokens of its own: {} of these "
+      "{} "
       "tokens. It ends with what stands before the model's answer.",
       own, sources.size());
   step.shape = fmt::format("[{}]", sources.size());

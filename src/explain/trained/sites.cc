@@ -15,19 +15,26 @@ constexpr std::array kSites = {AttentionSite::tokens, AttentionSite::source, Att
 
 constexpr std::string_view kClassToken = "[class]";  // of what puts a vector before its patches
 
-bool has_class_token(const TextModel& trained) {
+// What stands before the patches.
+std::vector<std::string> names_before(const TextModel& trained) {
   const NetworkParts parts = trained.model().parts();
-  if (parts.image_encoder != nullptr) return true;
+  if (parts.image_encoder != nullptr) {
+    const PatchEncoderOptions& options = parts.image_encoder->options().patches;
+    std::vector<std::string> names = {std::string(kClassToken)};
+    if (options.distilled) names.emplace_back("[distillation]");
+    for (std::int64_t n = 0; n < options.registers; ++n) names.push_back(fmt::format("[register {}]", n));
+    return names;
+  }
   const TwoTower* towers = parts.towers;
-  return towers != nullptr && towers->options().image_pooling == ImagePooling::class_token;
+  const bool has_class = towers != nullptr && towers->options().image_pooling == ImagePooling::class_token;
+  return has_class ? std::vector<std::string>{std::string(kClassToken)} : std::vector<std::string>();
 }
 
 // Of the image, which need not have the sides of those that the model learned from.
 std::int64_t patches_across(const Ran& ran) { return ran.example.image.dim(2) / ran.trained.lengths().patch_side; }
 
 std::vector<std::string> patch_names(const Ran& ran) {
-  std::vector<std::string> names;
-  if (has_class_token(ran.trained)) names.emplace_back(kClassToken);
+  std::vector<std::string> names = names_before(ran.trained);
   const std::int64_t across = patches_across(ran);
   for (std::int64_t patch = 0; patch < ran.batch.patches; ++patch) {
     names.push_back(fmt::format("{},{}", patch / across, patch % across));
@@ -112,7 +119,7 @@ TracedSite traced_site(const Ran& ran, const SiteScope& scope, AttentionSite sit
   }
   if (site != AttentionSite::tokens && !ran.example.image.empty()) {
     shown.key_columns = patches_across(ran);
-    shown.places_from = has_class_token(ran.trained) ? 1 : 0;
+    shown.places_from = std::ssize(names_before(ran.trained));
   }
   shown.relations = relations_at(ran, site, shown.weights);
   return made;

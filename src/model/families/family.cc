@@ -46,8 +46,6 @@ constexpr Neighbour kNeighbours[] = {
     {"deberta", "deberta-v2", "q, k and v are one map, with biases of its own"},
     {"deepseek_v32", "deepseek_v3", "queries choose the keys that they see"},
     {"deepseek_v4", "deepseek_v3", "queries choose the keys that they see"},
-    {"deit", "vit", "images have a second vector beside the class token's"},
-    {"dinov2_with_registers", "dinov2", "images have vectors more beside the class token's"},
     {"exaone", "llama", "weights have other names"},
     {"gemma3", "gemma3_text", "network has a tower of images before it; the text_config alone is of gemma3_text"},
     {"gemma3n", "gemma3_text", "layers mix several streams"},

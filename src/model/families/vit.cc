@@ -1,5 +1,5 @@
-// ViT (Dosovitskiy et al. 2021) and DINOv2 (Oquab et al. 2024): an encoder of images alone, with a head of classes or
-// without one.
+// ViT (Dosovitskiy et al. 2021), DeiT (Touvron et al. 2021) and DINOv2 (Oquab et al. 2024), with registers or without:
+// an encoder of images alone, with a head of classes or without one.
 
 #include "model/families/family.h"
 #include "model/families/joined_names.h"
@@ -10,10 +10,14 @@ namespace {
 // Of both; `otherwise` is what `transformers` 5 calls them inside.
 constexpr WeightName kInputNames[] = {
     {.ours = "class.weight", .theirs = "embeddings.cls_token", .change = Change::reshaped},
+    {.ours = "distilled.weight", .theirs = "embeddings.distillation_token", .change = Change::reshaped},
+    {.ours = "registers.weight", .theirs = "embeddings.register_tokens", .change = Change::reshaped},
     {.ours = "positions.weight", .theirs = "embeddings.position_embeddings", .change = Change::reshaped},
     {.ours = "patch", .theirs = "embeddings.patch_embeddings.projection", .change = Change::reshaped},
     {.ours = "ln_final", .theirs = "layernorm"},
     {.ours = "classes", .theirs = "classifier", .in_head = true},
+    {.ours = "classes", .theirs = "cls_classifier", .in_head = true},
+    {.ours = "distilled_classes", .theirs = "distillation_classifier", .in_head = true},
 };
 constexpr WeightName kVitOwnNames[] = {
     {.ours = "blocks.#.ln1", .theirs = "encoder.layer.#.layernorm_before", .otherwise = "layers.#.layernorm_before"},
@@ -91,7 +95,7 @@ ImageEncoderOptions encoder_in(const ConfigFile& config, std::int64_t patch_side
   options.patches.heads = config.integer("num_attention_heads", 12);
   options.patches.qkv_bias = config.flag("qkv_bias", true);
   options.patches.epsilon = config.number("layer_norm_eps", epsilon);
-  if (is_any_architecture(config, {"ForImageClassification"})) {
+  if (is_any_architecture(config, {"ForImageClassification", "ForImageClassificationWithTeacher"})) {
     options.classes = class_count(config);
     config.mark_read(kLabels);  // its words are names
   }
@@ -108,11 +112,23 @@ Model::Network vit_network(const ConfigFile& config, const Init& init, DType dty
   return ImageEncoder(options, init, dtype);
 }
 
-Model::Network dinov2_network(const ConfigFile& config, const Init& init, DType dtype) {
+Model::Network deit_network(const ConfigFile& config, const Init& init, DType dtype) {
+  if (is_any_architecture(config, {"ForMaskedImageModeling"})) {
+    config.refuse("architectures", "a DeiTModel, a DeiTForImageClassification or one WithTeacher");
+  }
+  ImageEncoderOptions options = encoder_in(config, 16, 1e-12);
+  options.patches.d_ff = config.integer("intermediate_size", 3072);
+  options.patches.activation = activation_in(config, "hidden_act", "gelu");
+  options.patches.distilled = true;
+  if (is_any_architecture(config, {"WithTeacher"})) options.classes_read = ClassesRead::two_tokens;
+  return ImageEncoder(options, init, dtype);
+}
+
+ImageEncoderOptions dinov2_options(const ConfigFile& config, std::int64_t patch_side) {
   if (is_any_architecture(config, {"Backbone"})) {
     config.refuse("architectures", "a Dinov2Model or a Dinov2ForImageClassification");
   }
-  ImageEncoderOptions options = encoder_in(config, 14, 1e-6);
+  ImageEncoderOptions options = encoder_in(config, patch_side, 1e-6);
   const double ratio = config.number("mlp_ratio", 4);
   if (!(ratio > 0 && ratio <= 1024)) config.refuse("mlp_ratio", "more than 0, at most 1024");
   auto d_ff = static_cast<std::int64_t>(static_cast<double>(options.patches.d_model) * ratio);
@@ -128,6 +144,20 @@ Model::Network dinov2_network(const ConfigFile& config, const Init& init, DType 
     options.patches.activation = activation_in(config, "hidden_act", "gelu");
   }
   options.patches.d_ff = d_ff;
+  return options;
+}
+
+Model::Network dinov2_network(const ConfigFile& config, const Init& init, DType dtype) {
+  return ImageEncoder(dinov2_options(config, 14), init, dtype);
+}
+
+Model::Network registers_network(const ConfigFile& config, const Init& init, DType dtype) {
+  constexpr std::int64_t kMost = 1024;
+  ImageEncoderOptions options = dinov2_options(config, 16);
+  options.patches.registers = config.integer("num_register_tokens", 4);
+  if (options.patches.registers < 0 || options.patches.registers > kMost) {
+    config.refuse("num_register_tokens", "0 to " + std::to_string(kMost));
+  }
   return ImageEncoder(options, init, dtype);
 }
 
@@ -147,6 +177,12 @@ std::vector<std::string> classes_in(const ConfigFile& config) {
 std::span<const Family> vit_families() {
   static constexpr Family kFamilies[] = {
       {.type = "vit", .prefix = "vit.", .network = vit_network, .names = kVitNames, .unused = kUnused},
+      {.type = "deit", .prefix = "deit.", .network = deit_network, .names = kVitNames, .unused = kUnused},
+      {.type = "dinov2_with_registers",
+       .prefix = "dinov2_with_registers.",
+       .network = registers_network,
+       .names = kDinov2Names,
+       .unused = kUnused},
       {.type = "dinov2", .prefix = "dinov2.", .network = dinov2_network, .names = kDinov2Names, .unused = kUnused},
   };
   return kFamilies;

@@ -27,6 +27,9 @@ struct Kind<ImageEncoder> : Defaults<ImageEncoder> {
                        const ModelCall& call) {
     return cross_entropy(encoder.class_scores(in.images, call), targets);
   }
+  static Variable read_out(const ImageEncoder& encoder, const Variable& stream, const ModelCall& call) {
+    return encoder.read_out(stream, call);
+  }
   static void run(const ImageEncoder& encoder, const ModelInput& in, const ModelCall& call) {
     static_cast<void>(result(encoder, in, call));
   }

@@ -1,0 +1,94 @@
+#include "api/models/shown.h"
+
+#include <algorithm>
+
+#include "api/fields/refuse.h"
+#include "api/models/seen_and_heard.h"
+
+namespace qkv::api_detail {
+namespace {
+
+// Of the conversation: the field that its last message is from.
+std::string_view field_of_message(const ShownFields& fields) {
+  if (fields.text) return fields.text_field;
+  return fields.talk->user ? "user" : "messages";
+}
+
+std::vector<ChatMessage> conversation_in(const ShownFields& fields) {
+  ChatRequest talk = *fields.talk;
+  if (fields.text) talk.user = fields.text;
+  return messages_of(talk);
+}
+
+void require_pass_of_messages(const TextModel& model, const ShownFields& fields, const Shown& shown, PassKeeps keeps) {
+  std::string all;
+  for (const ChatMessage& message : shown.messages) all += message.content + "\n";
+  require_pass(field_of_message(fields), model, all, keeps);
+}
+
+bool has(const FieldTable& fields, const std::string& name) {
+  return std::ranges::find(fields.infos(), name, &FieldInfo::name) != fields.infos().end();
+}
+
+}  // namespace
+
+Shown shown_of(const TextModel& model, const ShownFields& fields, PassKeeps keeps) {
+  const bool hears = model.traits().reads_sound;
+  Shown shown{.example = fields.example};
+  if (fields.talk != nullptr && fields.talk->chat) {
+    shown.messages = conversation_in(fields);
+    require_pass_of_messages(model, fields, shown, keeps);
+    return shown;
+  }
+  shown.text = fields.text;
+  if (shown.text && !hears) require_pass(fields.text_field, model, *shown.text, keeps);
+  if (!fields.picture.empty()) shown.picture = picture_in("picture", std::string(fields.picture));
+  if (fields.sound.empty()) return shown;
+  const LogMelOptions form = hears ? model.log_mel_options() : LogMelOptions();
+  shown.sound = sound_in("sound", std::string(fields.sound), form.rate);
+  if (hears) require_pass_of("sound", model, form.frames() / 2, keeps);
+  return shown;
+}
+
+Fields<ChatRequest> looked_at_chat_fields(const std::string& group) {
+  Fields<ChatRequest> fields = chat_fields();
+  for (const char* const name : {"chat", "system", "user", "messages"}) {
+    if (!group.empty()) fields.info(name).group = group;
+  }
+  fields.info("chat").meaning = "The text is a message in the model's chat template";
+  fields.info("chat").needs_one = {"text", "user", "messages"};
+  fields.info("user").meaning = "The message, in place of a text";
+  fields.info("messages").meaning = R"(What was said before: JSON, [{"role": "user", "content": "Hello"}, ...])";
+  return fields;
+}
+
+Fields<ChatRequest> chat_fields_of_texts(const std::string& group) {
+  constexpr std::string_view kOfOne[] = {"user", "messages"};
+  Fields<ChatRequest> fields = looked_at_chat_fields(group);
+  fields.remove(kOfOne);
+  fields.info("chat").meaning = "Each text is a message in the model's chat template";
+  fields.info("chat").needs_one = {};
+  return fields;
+}
+
+void say_company_of_shown(FieldTable& fields, const std::vector<std::string>& others) {
+  constexpr const char* kOne = "a model reads one of them";
+  std::vector<std::string> there;
+  for (const char* const name : {"text", "example", "picture", "sound", "user", "messages"}) {
+    if (has(fields, name)) there.emplace_back(name);
+  }
+  fields.info("text").one_of.clear();
+  fields.exclude({"example"}, {"text"}, kOne);
+  if (has(fields, "picture")) {
+    fields.exclude({"picture"}, {"text", "example"}, kOne);
+    fields.exclude({"sound"}, {"text", "example", "picture"}, kOne);
+    fields.exclude({"chat"}, {"example", "picture", "sound"}, "a conversation is text");
+  } else {
+    fields.exclude({"chat"}, {"example"}, "a conversation is text");
+  }
+  fields.exclude({"user"}, {"text"}, "the text is the message");
+  fields.info("model").needs_one = there;
+  fields.info("model").needs_one.insert(fields.info("model").needs_one.end(), others.begin(), others.end());
+}
+
+}  // namespace qkv::api_detail
