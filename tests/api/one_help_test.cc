@@ -22,7 +22,7 @@ const std::map<std::string, Differing>& differing() {
       {"bias", {2, "explain draws T5's table, too"}},
       {"block", {2, "a transformer's, or the side of a pattern's blocks"}},
       {"changes", {2, "one text of several, or one of several texts"}},
-      {"chat", {2, "one message in the template, or a conversation"}},
+      {"chat", {3, "one message in the template, each of several texts, or a conversation"}},
       {"context", {2, "names of the keys, or the text that they come from"}},
       {"count", {3, "of keys, examples and pieces"}},
       {"data", {2, "drawn inputs, or what is trained on"}},
@@ -57,7 +57,9 @@ const std::map<std::string, Differing>& differing() {
       {"to", {3, "lengths of sequences and of letters"}},
       {"tokenizer", {2, "that is looked at, or learnt with"}},
       {"tokens", {6, "names, positions, counts and lengths"}},
+      {"messages", {3, "before the one that is answered, or looked at, or all"}},
       {"top_k", {2, "of each query, or of a draw"}},
+      {"user", {2, "ends a conversation, or is what is looked at"}},
       {"window", {3, "of a mask, of a text, or of a pattern"}},
   };
   return kAll;

@@ -147,7 +147,8 @@ TEST(ProbeModel, RefusesWhatHasNoMeaning) {
   nothing.model = "gpt";
   nothing.row = 0;
   EXPECT_EQ(refused(nothing),
-            "request: model: expected `text`, `file`, `picture`, `sound` or `example` beside it, got none of them");
+            "request: model: expected `text`, `file`, `picture`, `sound`, `example`, `user` or `messages` beside it, got "
+            "none of them");
   ProbeRequest pattern = of_model("translation", "the dog sleeps");
   pattern.stage = "ds";
   pattern.map = "2";

@@ -221,7 +221,7 @@ TEST(LogitParts, RefuseAModelWhoseStreamIsNoSum) {
 
 TEST(LogitLens, RefusesAModelThatSaysNoTokens) {
   EXPECT_THAT(error_message([] { static_cast<void>(logit_lens(boxed("towers"), {.example = 0})); }),
-              HasSubstr("model: expected one that says tokens, got two towers"));
+              HasSubstr("model: expected one that says tokens or classes, got two towers"));
 }
 
 TEST(LensReport, HasTheLensAndTheParts) {

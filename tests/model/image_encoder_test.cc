@@ -165,7 +165,29 @@ TEST(ImageFolder, NamesWhatItDoesNotRead) {
   EXPECT_THAT(said("dinov2", R"("architectures": ["Dinov2Backbone"])"),
               HasSubstr("architectures: expected a Dinov2Model or a Dinov2ForImageClassification"));
   EXPECT_THAT(said("dinov2", R"("mlp_ratio": 0)"), HasSubstr("mlp_ratio: expected more than 0, at most 1024, got 0"));
-  EXPECT_THAT(said("vit", R"("model_type": "deit")"), HasSubstr("vit is the nearest: this one's images have a second"));
+  EXPECT_THAT(said("deit", R"("architectures": ["DeiTForMaskedImageModeling"])"),
+              HasSubstr("architectures: expected a DeiTModel, a DeiTForImageClassification or one WithTeacher"));
+  EXPECT_THAT(said("dinov2_with_registers", R"("num_register_tokens": -1)"),
+              HasSubstr("num_register_tokens: expected"));
+}
+
+TEST(ImageFolder, HasVectorsBesideTheClassToken) {
+  const auto shape = [](const std::string& type, const std::string& more) {
+    const ImageFolder folder(type, more);
+    const Model model = Model::open(folder.path());
+    const Tensor read = images(8, 8);
+    const ModelInput input{.ids = {}, .images = read};
+    EXPECT_EQ(model.result(input).shape().to_string(), "[2, 2]");
+    const tests::TemporaryDirectory directory;
+    model.save(directory / "m.safetensors");
+    const Model again = Model::open(directory / "m.safetensors");
+    EXPECT_EQ(again.result(input).value().to_vector(), model.result(input).value().to_vector());
+    return model.states(input).shape().to_string();
+  };
+  EXPECT_EQ(shape("deit", R"("num_labels": 2)"), "[2, 6, 12]");
+  EXPECT_EQ(shape("deit", R"("num_labels": 2, "architectures": ["DeiTForImageClassificationWithTeacher"])"),
+            "[2, 6, 12]");
+  EXPECT_EQ(shape("dinov2_with_registers", R"("num_labels": 2, "num_register_tokens": 3)"), "[2, 8, 12]");
 }
 
 }  // namespace

@@ -11,12 +11,15 @@ namespace qkv::tests {
 
 class ImageFolder {
  public:
-  /// `type` is "vit" or "dinov2", `more` further words of its config: `"num_labels": 3`. Pictures become 8 x 8 pixels
-  /// in patches of 4; a DINOv2 has positions for 12 x 12 pixels.
+  /// `type` is "vit", "deit", "dinov2" or "dinov2_with_registers", `more` further words of its config: `"num_labels":
+  /// 3`. Pictures become 8 x 8 pixels in patches of 4; a DINOv2 has positions for 12 x 12 pixels.
   explicit ImageFolder(const std::string& type, const std::string& more = R"("id2label": {"0": "cat", "1": "dog"})") {
-    const bool is_vit = type == "vit";
-    put("config.json", R"({"model_type": ")" + type + R"(", "architectures": [")" + (is_vit ? "ViT" : "Dinov2") +
-                           R"(ForImageClassification"], "hidden_size": 12, "num_hidden_layers": 2,
+    const bool is_vit = type == "vit" || type == "deit";
+    const std::string name = type == "deit" ? "DeiT" : is_vit ? "ViT" : "Dinov2";
+    const bool has_other = more.find("architectures") != std::string::npos;
+    put("config.json", R"({"model_type": ")" + type + "\", " +
+                           (has_other ? "" : R"("architectures": [")" + name + R"(ForImageClassification"], )") +
+                           R"("hidden_size": 12, "num_hidden_layers": 2,
                               "num_attention_heads": 3, "patch_size": 4, )" +
                            (is_vit ? R"("intermediate_size": 16, "image_size": 8, )" : R"("image_size": 12, )") + more +
                            "}");

@@ -17,8 +17,8 @@ struct HeadsRequest {
   std::string model, text;
   std::string second;  // of a pair of texts, for an encoder
   std::optional<std::int64_t> example;
-  std::string picture, sound;  // in place of a text
-  ChatRequest talk;            // whose message the text is
+  std::string picture = {}, sound = {};  // in place of a text
+  ChatRequest talk = {};                 // whose message the text is
 };
 
 /// What the model says next, or at the place where its task asks.

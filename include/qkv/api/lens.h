@@ -17,8 +17,8 @@ namespace qkv {
 struct LensRequest {
   std::string model;
   TextQuestion of;
-  std::string picture, sound;  // in place of a text
-  ChatRequest talk;            // whose message the text is
+  std::string picture = {}, sound = {};  // in place of a text
+  ChatRequest talk = {};                 // whose message the text is
 };
 
 [[nodiscard]] const Fields<LensRequest>& lens_fields();
