@@ -27,7 +27,8 @@ bool write_answer(const TextModel& trained, std::optional<std::int64_t> most, Ex
     is_open = length > 0;
     most = length - 1;
   }
-  trained.answer(example, {.most = std::max<std::int64_t>(*most, 0)});
+  // Nothing is written by no pass: one over a sound or a source would take as long as that over all.
+  if (*most > 0) trained.answer(example, {.most = *most});
   return is_open;
 }
 

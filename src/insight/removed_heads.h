@@ -14,7 +14,8 @@
 
 namespace qkv::insight {
 
-/// Tokens of ids or source, whichever has more, in all texts; at least 1.
+/// Tokens of ids or source, places of a sound or, about, patches of an image, whichever has most, in all texts; at least
+/// 1.
 [[nodiscard]] std::int64_t tokens_of(const ModelInput& input);
 
 /// heads [times B, H, T, D], a batch of B texts that stands there `times` over: batch n with head first + n times 0 and

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "model/families/speech_file.h"
+#include "nn/resumed.h"
 #include "qkv/error.h"
+#include "qkv/nn/trace.h"
 
 namespace qkv {
 namespace {
@@ -31,10 +33,20 @@ void blank_labels(Example& example) {
   example.scored.assign(example.tokens.size(), false);
 }
 
-// The likeliest behind the first token of a text.
-std::int64_t heard_language(const TextModel& model, Example example, const families::SpeechWords& words) {
+std::int64_t encoder_layers(const TextModel& model) {
+  return model.model().parts().transcriber->options().encoder_layers;
+}
+
+// The likeliest behind the first token of a text. `heard` is set to what the encoder's last block gives.
+std::int64_t heard_language(const TextModel& model, Example example, const families::SpeechWords& words,
+                            Tensor& heard) {
   blank_labels(example);
-  const Tensor shares = model.probabilities(example);
+  const std::string last = "encoder.blocks." + std::to_string(encoder_layers(model) - 1);
+  Trace trace({last, "decoder.logits"});
+  const Batch batch = model.batch_of(example);
+  model.model().run(input_of(batch), trace);
+  heard = trace[last];
+  const Tensor shares = model.probabilities(example, trace["decoder.logits"]);
   const auto share = [&](const auto& language) { return shares.at({shares.dim(0) - 1, language.second}); };
   return std::ranges::max_element(words.languages, {}, share)->second;
 }
@@ -43,7 +55,7 @@ void add_token(Example& example, std::int64_t token) { example.tokens.push_back(
 
 // Language and task, of a model that has such.
 void add_question(const TextModel& model, const families::SpeechWords& words, const SpeechOptions& options,
-                  Example& example) {
+                  Example& example, Tensor& heard) {
   const std::string& language = options.language.empty() ? words.language : options.language;
   const bool asks_nothing = language.empty() && !options.translate && words.task.empty();
   std::vector<std::optional<std::int64_t>> forced;
@@ -51,7 +63,7 @@ void add_question(const TextModel& model, const families::SpeechWords& words, co
   if (!language.empty()) {
     add_token(example, language_token(words, language));
   } else if ((forced.empty() || !forced.front()) && !words.languages.empty()) {
-    add_token(example, heard_language(model, example, words));
+    add_token(example, heard_language(model, example, words, heard));
   } else if (!forced.empty() && forced.front()) {
     add_token(example, *forced.front());
   }
@@ -69,17 +81,22 @@ void add_question(const TextModel& model, const families::SpeechWords& words, co
   }
 }
 
-}  // namespace
-
-Example example_of_sound(const TextModel& model, const Sound& sound, const SpeechOptions& options) {
+// example_of_sound(), with what the encoder's last block gave where it had to run for that; else empty.
+struct AskedSound {
   Example example;
+  Tensor heard;
+};
+
+AskedSound asked_sound(const TextModel& model, const Sound& sound, const SpeechOptions& options) {
+  AskedSound asked;
+  Example& example = asked.example;
   example.sound = model.sound_of(sound);
   const families::SpeechWords words = families::speech_words_in(model.path());
   const auto& own = model.model().parts().transcriber->options();
   const std::optional<std::int64_t> start = words.start ? words.start : own.start;
   if (!start) refuse_speech("model", "one with a token to start", "none");
   add_token(example, *start);
-  add_question(model, words, options, example);
+  add_question(model, words, options, example, asked.heard);
   if (words.no_times && example.tokens.back() != *words.no_times) add_token(example, *words.no_times);
   for (const std::int32_t token : example.tokens) {
     if (token >= 0 && token < own.vocabulary) continue;
@@ -87,7 +104,22 @@ Example example_of_sound(const TextModel& model, const Sound& sound, const Speec
                                       " in generation_config.json, got " + std::to_string(token));
   }
   blank_labels(example);
-  return example;
+  return asked;
+}
+
+// Writes after the example; of what its encoder gave already it is not run again, but in another dtype.
+WrittenText written_after(const TextModel& model, const Example& example, const WriteOptions& writing,
+                          const Tensor& heard) {
+  const DType dtype = writing.draw.dtype.value_or(model.model().dtype());
+  if (heard.empty() || heard.dtype() != dtype) return write_after(model, example, writing);
+  const nn::Resumed resumed({{.stack = "encoder.", .first = encoder_layers(model), .state = Variable(heard)}});
+  return write_after(model, example, writing);
+}
+
+}  // namespace
+
+Example example_of_sound(const TextModel& model, const Sound& sound, const SpeechOptions& options) {
+  return asked_sound(model, sound, options).example;
 }
 
 WrittenText transcribe(const TextModel& model, const Sound& sound, const SpeechOptions& options,
@@ -100,14 +132,15 @@ WrittenText transcribe(const TextModel& model, const Sound& sound, const SpeechO
     const std::int64_t end = std::min(begin + form.samples(), count);
     return Sound{.rate = own.rate, .samples = Tensor(own.samples.view().slice(0, begin, end))};
   };
-  Example example = example_of_sound(model, piece(0), options);
+  const AskedSound asked = asked_sound(model, piece(0), options);
+  Example example = asked.example;
   WriteOptions of_piece = writing;
   WrittenText all;
   bool is_cut = false;
   for (std::int64_t begin = 0; begin < count; begin += form.samples()) {
     if (begin > 0) example.sound = log_mel(piece(begin).samples, form);
     of_piece.draw.most = writing.draw.most - std::ssize(all.tokens);
-    const WrittenText written = write_after(model, example, of_piece);
+    const WrittenText written = written_after(model, example, of_piece, begin == 0 ? asked.heard : Tensor());
     all.text += written.text;
     all.tokens.insert(all.tokens.end(), written.tokens.begin(), written.tokens.end());
     all.end = written.end;

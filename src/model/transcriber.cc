@@ -85,7 +85,7 @@ NewTokens Transcriber::generate(const TensorView& sounds, const TensorView& prom
                                 const GenerateOptions& options) const {
   const NoGradient constant;
   const ModelCall call{.dtype = options.dtype};
-  const Variable frames = encoder_.forward(sounds, call);
+  const Variable frames = nn::named("encoder", [&] { return encoder_.forward(sounds, call); });
   return decoder_.generate_cross(prompt_or_start(kTranscriber, prompt, options_.start, sounds.dim(0)),
                                  {.hidden = frames}, options);
 }

@@ -206,9 +206,9 @@ TEST(HeadsQuestion, RefusesWhatHasNoMeaning) {
     EXPECT_EQ(told["field"], "model");
     EXPECT_TRUE(std::string(told["message"]).starts_with("no model \"inductoin\" in the box"));
   }
-  EXPECT_EQ(refused_field("heads", R"({"model": "induction"})"), "text, example");
+  EXPECT_EQ(refused_field("heads", R"({"model": "induction"})"), "model");
   EXPECT_EQ(refused_field("heads", R"({"text": "abc"})"), "model");
-  EXPECT_EQ(refused_field("heads", R"({"model": "induction", "text": "abc", "example": 1})"), "text, example");
+  EXPECT_EQ(refused_field("heads", R"({"model": "induction", "text": "abc", "example": 1})"), "model");
   EXPECT_EQ(refused_field("heads", R"({"model": "induction", "text": "ABC"})"), "text");
   EXPECT_EQ(refused_field("head", kInduction + R"(, "layer": 2})"), "layer");
   EXPECT_EQ(refused_field("head", kInduction + R"(, "head": 1})"), "head");

@@ -102,8 +102,8 @@ TEST(ErrorAsJson, HasOneFieldAndAllThatItIsAbout) {
     return Json();
   };
   EXPECT_EQ(told("tokens", R"({"tokenizer": "english"})"),
-            Json::parse(R"({"message": "expected one of `text`, `file`, `ids`, `list`, `search`, got none",
-                            "field": "text", "fields": ["text", "file", "ids", "list", "search"], "column": null})"));
+            Json::parse(R"({"message": "expected one of `text`, `file`, `ids`, `list`, `search`, `user`, `messages`, got none",
+                            "field": "text", "fields": ["text", "file", "ids", "list", "search", "user", "messages"], "column": null})"));
   EXPECT_EQ(told("tokens", R"({"tokenizer": "english", "text": "a", "ids": "1"})")["fields"], Json({"text", "ids"}));
   const Json one = told("number", "{}");
   EXPECT_EQ(one["field"], "of");
