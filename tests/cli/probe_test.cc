@@ -356,7 +356,8 @@ TEST_F(ProbeCommand, LooksAtAModelsAttention) {
                 .out,
             outcome.out);
   EXPECT_EQ(tests::run_qkv({"probe", "--model", "gpt", "--row", "0"}).err,
-            "qkv probe: --model: expected --text, --file, --picture, --sound or --example beside it, got none of "
+            "qkv probe: --model: expected --text, --file, --picture, --sound, --example, --user or --messages beside "
+            "it, got none of "
             "them\n");
 }
 

@@ -71,8 +71,12 @@ std::optional<FieldValue> text_of_lists(const Argument& argument, const FieldInf
   return written ? std::optional<FieldValue>(std::move(*written)) : std::nullopt;
 }
 
-// Or a path.
+// Or a path, or the bytes of a file.
 std::optional<FieldValue> text_of(const Argument& argument, const FieldInfo& field, nb::handle value) {
+  if (PyBytes_Check(value.ptr()) != 0 && !field.media.empty()) {
+    const nb::object text = nb::module_::import_("base64").attr("b64encode")(value).attr("decode")("ascii");
+    return "data:" + field.media + ";base64," + nb::cast<std::string>(text);
+  }
   const nb::object text = nb::steal(PyOS_FSPath(value.ptr()));
   if (!text.is_valid()) PyErr_Clear();
   if (!text.is_valid() || !nb::isinstance<nb::str>(text)) return text_of_lists(argument, field, value);
@@ -204,6 +208,7 @@ std::string annotation_of(const FieldInfo& field) {
   }
   constexpr const char* kNumbers[] = {"", " | float", " | float | Numbers", " | Numbers", " | Numbers"};
   if (field.type == FieldType::text) type += kNumbers[static_cast<std::size_t>(numbers_form_of(field))];
+  if (!field.media.empty()) type += " | bytes";
   const bool is_optional = !field.required && (default_of(field).is_none() || field.type == FieldType::texts);
   return type + (is_optional ? " | None" : "");
 }

@@ -9,6 +9,7 @@ import { csvOf, heaviestKey, readsOf } from "../src/pages/heads/row";
 import {
   benchAddress,
   cellChanges,
+  chatChanges,
   chosenHead,
   exampleChanges,
   exampleOf,
@@ -207,6 +208,10 @@ describe("pairs of texts", () => {
     expect(readingOf({ model: "/bert", text: "a", context: "b" }, about)).toEqual({ model: "/bert", text: "a", second: "b" });
     expect(readingOf({ model: "/bert", text: "a" }, about)).toEqual({ model: "/bert", text: "a" });
     expect(secondChanges("")).toMatchObject({ context: null });
+    const chat = readingOf({ model: "/llama", text: "Hello", chat: "yes", context: "b" }, about);
+    expect(chat).toEqual({ model: "/llama", text: "Hello", chat: true });
+    expect(explainCommand(chat)).toBe("qkv explain --model '/llama' 'Hello' --chat");
+    expect(chatChanges(false)).toMatchObject({ chat: null, q: null });
     const at = { site: "tokens", layer: 1, head: 0 };
     expect(benchAddress({ model: "/bert", text: "a", second: "b" }, at, 2)).toMatchObject({ context: "b", q: "2" });
   });

@@ -6,7 +6,7 @@ import type { AboutExample, AboutReply, HeadsRequest } from "../../engine/messag
 import type { EngineError } from "../../engine/errors";
 import { ModelChoice } from "../../parts/ModelChoice";
 import { Settled } from "../../parts/Settled";
-import { exampleChanges, examplesOf, heldOutChanges, modelChanges, secondChanges, textChanges, type Changes } from "./state";
+import { chatChanges, exampleChanges, examplesOf, heldOutChanges, modelChanges, secondChanges, textChanges, type Changes } from "./state";
 import "./model_bar.css";
 
 /** Of a page that reads: what the engine refused, and how the address changes. */
@@ -21,9 +21,11 @@ interface ModelBarProps {
   reading: HeadsRequest;
   /** Whether there is a field for a second text. */
   readsPairs?: boolean;
+  /** Whether the text may be a message. */
+  readsChat?: boolean;
 }
 
-export function ModelBar({ desk, about, reading, readsPairs = false }: ModelBarProps) {
+export function ModelBar({ desk, about, reading, readsPairs = false, readsChat = false }: ModelBarProps) {
   const model = reading.model ?? "";
   const error = desk.heads.error.value;
   const wrong = (field: string) => (error?.field === field ? <p class="problem field-problem">{error.message}</p> : null);
@@ -53,7 +55,14 @@ export function ModelBar({ desk, about, reading, readsPairs = false }: ModelBarP
           />
         )}
       </div>
+      {readsChat && !isOfTheBox(about, model) && reading.text !== undefined && reading.second === undefined && (
+        <label class="as-message">
+          <input type="checkbox" checked={reading.chat ?? false} onChange={(event) => desk.apply(chatChanges(event.currentTarget.checked))} />
+          A message in the model’s chat template
+        </label>
+      )}
       {wrong("model")}
+      {wrong("chat")}
       {wrong("text")}
       {error?.field === "text" && isForFar(error) && reading.text !== undefined && (
         <p>
@@ -65,6 +74,11 @@ export function ModelBar({ desk, about, reading, readsPairs = false }: ModelBarP
       <Examples desk={desk} about={about} reading={reading} />
     </form>
   );
+}
+
+/** Those learnt tasks of their own, and no conversations. */
+function isOfTheBox(about: AboutReply, model: string): boolean {
+  return about.models.some((one) => one.name === model);
 }
 
 /** The engine names the page that has no such bound. */

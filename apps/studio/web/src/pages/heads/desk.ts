@@ -99,7 +99,7 @@ export function openDesk(engine: Engine): Desk {
   });
   const benchFields = (query: number) => {
     const read = heads.answered.value;
-    return read && chosen.value ? benchAddress(read, chosen.value, query) : null;
+    return read && !read.chat && chosen.value ? benchAddress(read, chosen.value, query) : null;
   };
   const canBench = (query: number) => {
     const fields = benchFields(query);

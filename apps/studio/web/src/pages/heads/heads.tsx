@@ -50,7 +50,7 @@ function HeadsPage({ engine, takings }: PageProps) {
     <div class="heads-page">
       <h1 class="said">Heads: who reads whom</h1>
       {about && reading && !engine.isLive && <Read reading={reading} />}
-      {about && reading && engine.isLive && <ModelBar desk={desk} about={about} reading={reading} readsPairs={readsPairs(about, all)} />}
+      {about && reading && engine.isLive && <ModelBar desk={desk} about={about} reading={reading} readsPairs={readsPairs(about, all)} readsChat />}
       <Problems desk={desk} />
       {waiting && <Progress desk={desk} />}
       <Cautions of={[all?.cautions]} />
@@ -90,7 +90,7 @@ function readsPairs(about: AboutReply, all: HeadsReply | null): boolean {
   return all?.kind === "encoder" && !about.models.some((model) => model.name === all.title);
 }
 
-const inTheirPlace = ["model", "text", "second", "example"]; // fields that show their own errors
+const inTheirPlace = ["model", "text", "second", "example", "chat"]; // fields that show their own errors
 
 function Problems({ desk }: { desk: Desk }) {
   const all = [desk.about, desk.heads, desk.head];

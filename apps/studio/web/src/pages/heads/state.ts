@@ -44,12 +44,13 @@ export function examplesOf(about: AboutReply, model: string): AboutExample[] {
 export function readingOf(fields: Fields, about: AboutReply): HeadsRequest {
   const model = modelOf(fields, about);
   const example = wholeNumber(fields["example"]);
-  const second = fields["context"] ? { second: fields["context"] } : {};
-  if (fields["text"] !== undefined) return { model, text: fields["text"], ...second };
+  const chat = fields["chat"] === "yes" ? { chat: true } : {};
+  const second = fields["context"] && !chat.chat ? { second: fields["context"] } : {};
+  if (fields["text"] !== undefined) return { model, text: fields["text"], ...second, ...chat };
   if (example !== null) return { model, example };
   if (about.text && model === about.model) return { model, text: about.text };
   const [first] = examplesOf(about, model);
-  return first ? { model, ...readingOfExample(first) } : { model, text: firstText, ...second };
+  return first ? { model, ...readingOfExample(first) } : { model, text: firstText, ...second, ...chat };
 }
 
 function readingOfExample({ text, example }: AboutExample): { text: string } | { example: number } {
@@ -138,7 +139,7 @@ export function pairRequest(head: HeadRequest, { query, key }: Cell): PairReques
 
 // What belongs to one text and says nothing about another.
 const ofText: Changes = { q: null, k: null };
-const ofModel: Changes = { ...ofText, text: null, context: null, example: null, head: null, layer: null, class: null, special: null };
+const ofModel: Changes = { ...ofText, text: null, context: null, example: null, chat: null, head: null, layer: null, class: null, special: null };
 
 export function modelChanges(model: string): Changes {
   return { ...ofModel, model };
@@ -156,13 +157,19 @@ export function secondChanges(second: string): Changes {
   return { ...ofText, context: second || null };
 }
 
+/** The text as a message in the model's chat template, or as it is. */
+export function chatChanges(isMessage: boolean): Changes {
+  return { ...ofText, chat: isMessage ? "yes" : null };
+}
+
 export function heldOutChanges(model: string, example: number): Changes {
   return { ...ofText, model, text: null, example: String(Math.max(example, 0)) };
 }
 
 /** Back to what was read. */
-export function readingChanges({ model, text, second, example }: HeadsRequest): Changes {
-  return { ...ofModel, model: model ?? null, text: text ?? null, context: second ?? null, example: example === undefined ? null : String(example) };
+export function readingChanges({ model, text, second, example, chat }: HeadsRequest): Changes {
+  const read = { text: text ?? null, context: second ?? null, example: example === undefined ? null : String(example) };
+  return { ...ofModel, ...read, model: model ?? null, chat: chat ? "yes" : null };
 }
 
 export function cellChanges(cell: Cell | null): Changes {
@@ -180,5 +187,5 @@ export function explainCommand(reading: HeadsRequest): string | null {
   if (reading.second !== undefined) return null; // no command reads pairs
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   const read = reading.text === undefined ? `--example ${reading.example ?? 0}` : quoted(reading.text);
-  return `qkv explain --model ${quoted(reading.model ?? "")} ${read}`;
+  return `qkv explain --model ${quoted(reading.model ?? "")} ${read}${reading.chat ? " --chat" : ""}`;
 }
