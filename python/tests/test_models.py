@@ -237,6 +237,26 @@ def talking_llama(folder):
     return folder
 
 
+def test_a_conversation_is_looked_at(tmp_path):
+    talking_llama(tmp_path)
+    lens = qkv.ask("lens", model=tmp_path, chat=True, user="abc")
+    assert lens["sources"] == ["user"] * 3
+    assert lens["tokens"] == qkv.ask("heads", model=tmp_path, chat=True, text="abc")["sites"][0]["keys"]
+    tokens = qkv.ask("tokens", tokenizer=tmp_path, chat=True, text="abc", system="x")
+    assert (tokens["sources"], tokens["rendered"]) == (["system", "user", "user", "user"], "xabc")
+
+
+def test_a_picture_may_be_bytes_or_an_array(tmp_path):
+    file = tmp_path / "p.png"
+    pixels = np.random.default_rng(1).integers(0, 256, (48, 48, 3), dtype=np.uint8)
+    image.imsave(file, pixels)
+    of_file = qkv.ask("probe", model="shapes", picture=file, stats=True)
+    for picture in (file.read_bytes(), pixels, pixels.tolist()):
+        assert qkv.ask("probe", model="shapes", picture=picture, stats=True)["means"] == of_file["means"]
+    with pytest.raises(ValueError, match="picture: expected a file|picture: expected numbers"):
+        qkv.ask("probe", model="shapes", picture=[[1, 2]], stats=True)
+
+
 def test_a_conversation_is_answered(tmp_path):
     model = qkv.Model.open(talking_llama(tmp_path))
     (said,) = qkv.ask("generate", model=tmp_path, chat=True, user="abc", tokens=5)

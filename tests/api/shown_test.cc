@@ -10,6 +10,7 @@
 #include "files/temporary_directory.h"
 #include "model/chat_folder.h"
 #include "model/image_folder.h"
+#include "nn/passes.h"
 #include "qkv/files.h"
 #include "qkv/model/model.h"
 #include "qkv/png.h"
@@ -166,6 +167,17 @@ TEST_F(ShownSound, IsLookedAtByEveryQuestion) {
   const auto source = std::ranges::find(heads["sites"], "source", [](const Json& site) { return site["site"]; });
   EXPECT_EQ((*source)["keys"][1], "0.02 s");
   EXPECT_EQ(reply("head", {{"sound", wav_}, {"site", "cross"}})["keys"].size(), 50U);
+}
+
+// Encoder and decoder, each once.
+TEST_F(ShownSound, IsReadOnce) {
+  for (const char* const question : {"probe", "lens", "heads"}) {
+    Json request = {{"model", model_}, {"sound", wav_}};
+    if (question == std::string("probe")) request["stats"] = true;
+    const std::int64_t before = passes_of_thread();
+    static_cast<void>(ask(question, request.dump()));
+    EXPECT_EQ(passes_of_thread() - before, 2) << question;
+  }
 }
 
 TEST_F(ShownSound, MayComeAsDataOrAsNumbers) {

@@ -405,6 +405,17 @@ def vit(kind=None, **options):
     return (kind or t.ViTForImageClassification)(t.ViTConfig(**size))
 
 
+def deit(kind=None, **options):
+    size = {**IMAGE_TOWER, "layer_norm_eps": 1e-5, **options}
+    return (kind or t.DeiTForImageClassification)(t.DeiTConfig(**size))
+
+
+def dinov2_registers(kind=None, **options):
+    size = {**IMAGE_TOWER, "mlp_ratio": 3, "num_register_tokens": 3, **options}
+    del size["intermediate_size"]
+    return (kind or t.Dinov2WithRegistersForImageClassification)(t.Dinov2WithRegistersConfig(**size))
+
+
 def dinov2(kind=None, **options):
     size = {**IMAGE_TOWER, "mlp_ratio": 3, **options}
     del size["intermediate_size"]
