@@ -10,6 +10,7 @@ import subprocess
 import threading
 import weakref
 
+import matplotlib.image
 import numpy as np
 import pytest
 
@@ -249,7 +250,7 @@ def test_a_conversation_is_looked_at(tmp_path):
 def test_a_picture_may_be_bytes_or_an_array(tmp_path):
     file = tmp_path / "p.png"
     pixels = np.random.default_rng(1).integers(0, 256, (48, 48, 3), dtype=np.uint8)
-    image.imsave(file, pixels)
+    matplotlib.image.imsave(file, pixels)
     of_file = qkv.ask("probe", model="shapes", picture=file, stats=True)
     for picture in (file.read_bytes(), pixels, pixels.tolist()):
         assert qkv.ask("probe", model="shapes", picture=picture, stats=True)["means"] == of_file["means"]

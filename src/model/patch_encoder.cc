@@ -141,11 +141,36 @@ Tensor cubic_shares(std::int64_t from, std::int64_t to, DType dtype) {
   return shares.to(dtype);
 }
 
+// The same by torch's bicubic with antialias, as DINOv2 with registers has it: a = -1/2, a filter that is as wide as a
+// place of the result, and nothing beyond the ends.
+Tensor smooth_shares(std::int64_t from, std::int64_t to, DType dtype) {
+  constexpr double kA = -0.5;
+  const auto filter = [](double x) {
+    x = std::abs(x);
+    if (x < 1) return ((kA + 2) * x - (kA + 3)) * x * x + 1;
+    return x < 2 ? (((x - 5) * x + 8) * x - 4) * kA : 0.0;
+  };
+  Tensor shares(DType::f64, {to, from});
+  const double step = static_cast<double>(from) / static_cast<double>(to);
+  const double wide = std::max(step, 1.0);
+  for (std::int64_t n = 0; n < to; ++n) {
+    const double middle = step * (static_cast<double>(n) + 0.5);
+    const auto first = std::max<std::int64_t>(static_cast<std::int64_t>(middle - 2 * wide + 0.5), 0);
+    const auto end = std::min<std::int64_t>(static_cast<std::int64_t>(middle + 2 * wide + 0.5), from);
+    const auto weight = [&](std::int64_t at) { return filter((static_cast<double>(at) - middle + 0.5) / wide); };
+    double sum = 0;
+    for (std::int64_t at = first; at < end; ++at) sum += weight(at);
+    for (std::int64_t at = first; at < end; ++at) shares.set({n, at}, weight(at) / sum);
+  }
+  return shares.to(dtype);
+}
+
 // [side * side, width] as [side, side, width] with both sides resized -> [height * width, width].
-Variable resized_grid(const Variable& grid, std::int64_t side, ImageSize to) {
+Variable resized_grid(const Variable& grid, std::int64_t side, ImageSize to, bool is_smooth) {
   const std::int64_t width = grid.dim(1);
-  const Variable down(cubic_shares(side, to.height, grid.dtype()));
-  const Variable right(cubic_shares(side, to.width, grid.dtype()));
+  const auto shares = is_smooth ? smooth_shares : cubic_shares;
+  const Variable down(shares(side, to.height, grid.dtype()));
+  const Variable right(shares(side, to.width, grid.dtype()));
   const Variable tall = reshape(matmul(down, reshape(grid, {side, side * width})), {to.height, side, width});
   const Variable turned = reshape(permute(tall, {1, 0, 2}), {side, to.height * width});
   const Variable wide = reshape(matmul(right, turned), {to.width, to.height, width});
@@ -252,7 +277,7 @@ Variable PatchEncoder::positions_for(ImageSize patches) const {
   if (patches.height == side && patches.width == side) return positions_;
   const std::int64_t before = options_.places_before();
   const Variable grid = cast(slice(positions_, 0, before, positions_.dim(0)), ModelCall().dtype_for(dtype()));
-  const Variable resized = resized_grid(grid, side, patches);
+  const Variable resized = resized_grid(grid, side, patches, options_.registers > 0);
   if (before == 0) return resized;
   return concat({cast(slice(positions_, 0, 0, before), resized.dtype()), resized}, 0);
 }

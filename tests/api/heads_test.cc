@@ -208,7 +208,7 @@ TEST(HeadsQuestion, RefusesWhatHasNoMeaning) {
   }
   EXPECT_EQ(refused_field("heads", R"({"model": "induction"})"), "model");
   EXPECT_EQ(refused_field("heads", R"({"text": "abc"})"), "model");
-  EXPECT_EQ(refused_field("heads", R"({"model": "induction", "text": "abc", "example": 1})"), "model");
+  EXPECT_EQ(refused_field("heads", R"({"model": "induction", "text": "abc", "example": 1})"), "example");
   EXPECT_EQ(refused_field("heads", R"({"model": "induction", "text": "ABC"})"), "text");
   EXPECT_EQ(refused_field("head", kInduction + R"(, "layer": 2})"), "layer");
   EXPECT_EQ(refused_field("head", kInduction + R"(, "head": 1})"), "head");

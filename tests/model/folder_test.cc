@@ -206,7 +206,7 @@ TEST(Folder, NamesWhatItsConfigLacksOrHasNoMeaningFor) {
       Folder(R"({"model_type": "mamba"})").error(),
       HasSubstr("config.json: model_type: expected one of the families "
                 "albert, bart, bert, bloom, camembert, clip, cohere, cohere2, deberta-v2, deepseek_v2, "
-                "deepseek_v3, dinov2, distilbert, "
+                "deepseek_v3, deit, dinov2, dinov2_with_registers, distilbert, "
                 "electra, falcon, gemma, gemma2, gemma3_text, glm, glm4, glm4_moe, gpt2, gpt_bigcode, gpt_neo, "
                 "gpt_neox, gpt_oss, gptj, granite, granitemoe, llama, marian, mbart, mistral, mixtral, "
                 "modernbert, mpnet, mpt, mt5, nomic_bert, olmo2, olmoe, opt, phi, phi3, phimoe, qwen2, qwen2_moe,"

@@ -200,7 +200,7 @@ def expected_of_images(model):
     tensors |= numbered("hidden", found.hidden_states) | numbered("weights", found.attentions)
     if "last_hidden_state" in found:
         tensors["last"] = found.last_hidden_state
-    if isinstance(model, t.Dinov2PreTrainedModel):
+    if isinstance(model, (t.Dinov2PreTrainedModel, t.Dinov2WithRegistersPreTrainedModel)):
         tensors["other_images"] = torch.randn(2, 3, 32, 27)
         other = model(tensors["other_images"], **asked)
         tensors |= numbered("other.hidden", other.hidden_states) | numbered("other.weights", other.attentions)

@@ -155,8 +155,8 @@ Model::Network registers_network(const ConfigFile& config, const Init& init, DTy
   constexpr std::int64_t kMost = 1024;
   ImageEncoderOptions options = dinov2_options(config, 16);
   options.patches.registers = config.integer("num_register_tokens", 4);
-  if (options.patches.registers < 0 || options.patches.registers > kMost) {
-    config.refuse("num_register_tokens", "0 to " + std::to_string(kMost));
+  if (options.patches.registers < 1 || options.patches.registers > kMost) {
+    config.refuse("num_register_tokens", "1 to " + std::to_string(kMost));
   }
   return ImageEncoder(options, init, dtype);
 }
