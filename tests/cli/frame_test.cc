@@ -71,10 +71,13 @@ TEST(Frame, CountsInHelpWhatAnOptionExcludesWhereThatIsMany) {
   EXPECT_EQ(
       help_row("explain", "--worked"),
       "--worked NAME Replay a worked example; NAME `list` prints their names (not beside 22 others, each of which "
-      "says so: an example has its own; not beside --model: an example needs no model; not beside --all: an example is "
-      "shown whole; --worked list not beside 7 others, each of which says so: it names the examples and no more)");
+      "says so: an example has its own; not beside --model: an example needs no model; not beside --chat: a "
+      "conversation "
+      "is text; not beside --all: an example is shown whole; --worked list not beside 7 others, each of which says so: "
+      "it names the examples and no more)");
   EXPECT_THAT(help_row("explain", "--example"),
-              HasSubstr("(needs --model; not beside --picture or --sound: a model reads one of them)"));
+              HasSubstr("(needs --model; not beside --picture or --sound: a model reads one of them; "
+                        "not beside --chat: a conversation is text)"));
   EXPECT_THAT(help_row("explain", "--seed"), HasSubstr("(not beside --worked or --model)"));
 }
 

@@ -38,7 +38,9 @@ TEST(LensCommand, RefusesWhatHasNoMeaning) {
     EXPECT_EQ(outcome.code, 2);
     return outcome.err;
   };
-  EXPECT_THAT(refusal({"lens", "induction"}), HasSubstr("TEXT, --example: expected one of them, got none"));
+  EXPECT_THAT(
+      refusal({"lens", "induction"}),
+      HasSubstr("MODEL: expected TEXT, --example, --picture, --sound, --user or --messages beside it, got none"));
   EXPECT_THAT(refusal({"lens", "induction", "abc", "--token", "xy"}),
               HasSubstr("--token: expected one token of the model"));
   EXPECT_THAT(refusal({"lens", "induction", "abc", "--width", "9"}), HasSubstr("--width: expected"));
