@@ -11,6 +11,9 @@
 
 namespace qkv {
 
+/// Samples a second that a sound has at most.
+inline constexpr std::int64_t kHighestRate = std::int64_t{1} << 20;
+
 struct Sound {
   std::int64_t rate = 0;  // samples a second
   Tensor samples;         // f32 [N]
@@ -21,8 +24,8 @@ struct Sound {
 /// out.
 ///
 /// Errors call the bytes `source`. Throws Error with what was expected and what came for what is no WAV file, is cut
-/// off, has a chunk that says more bytes than there are, another format, no samples, or one that is no number.
-/// Allocates the samples.
+/// off, has a chunk that says more bytes than there are, another format, a rate above kHighestRate, no samples, or one
+/// that is no number. Allocates the samples.
 [[nodiscard]] Sound decode_wav(std::span<const std::byte> bytes, std::string_view source = "wav");
 
 /// A WAV file of f32 [N], one channel of 16 bits; what is beyond [-1, 1) is cut. Throws InvalidArgument naming sound.
@@ -30,7 +33,8 @@ struct Sound {
 
 /// The same sound at another rate: each sample is a sum of those around its place, weighted by a sinc of the lower of
 /// both rates under a Hann window of 32 zeros on each side (Smith 2002). Itself where the rates are equal. Throws
-/// InvalidArgument naming rate below 1 or above 2^20. Allocates the result.
+/// InvalidArgument naming rate below 1 or above kHighestRate, and sound of more than 2^29 samples at the new rate.
+/// Allocates the result.
 [[nodiscard]] Sound resampled(const Sound& sound, std::int64_t rate);
 
 }  // namespace qkv

@@ -10,14 +10,6 @@
 namespace qkv::files {
 namespace {
 
-// The shortest decimals that are this f32, as f64.
-double by_decimals(double value) {
-  constexpr std::size_t kRoom = 48;
-  char digits[kRoom];
-  const auto end = std::to_chars(digits, digits + kRoom, static_cast<float>(value)).ptr;
-  return core::number_from<double>({digits, static_cast<std::size_t>(end - digits)}).value_or(value);
-}
-
 constexpr std::size_t kShownOfList = 8;
 
 nlohmann::json json_of(const GgufValue& value) {
@@ -49,6 +41,13 @@ std::size_t size_of_list(const GgufValue& value) {
 }
 
 }  // namespace
+
+double decimals_of_f32(double value) {
+  constexpr std::size_t kRoom = 48;
+  char digits[kRoom];
+  const auto end = std::to_chars(digits, digits + kRoom, static_cast<float>(value)).ptr;
+  return core::number_from<double>({digits, static_cast<std::size_t>(end - digits)}).value_or(value);
+}
 
 const GgufValue* GgufKeys::find(std::string_view key) const {
   const auto found = file_->metadata().find(key);
@@ -88,7 +87,7 @@ double GgufKeys::number(std::string_view key) const {
   }
   const double number = get<double>(key, "a number");
   if (!std::isfinite(number)) refuse(key, "a finite number");
-  return value != nullptr && value->type == "f32" ? by_decimals(number) : number;
+  return value != nullptr && value->type == "f32" ? decimals_of_f32(number) : number;
 }
 
 double GgufKeys::number(std::string_view key, double otherwise) const { return has(key) ? number(key) : otherwise; }

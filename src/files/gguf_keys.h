@@ -45,6 +45,9 @@ class GgufKeys {
   const Gguf* file_;
 };
 
+/// The shortest decimals that are this f32, as f64: 0.1, which an f32 is not.
+[[nodiscard]] double decimals_of_f32(double value);
+
 /// A value on one line for people: a text in quotes, a list by its first values and how many there are, all cut where
 /// they are long.
 [[nodiscard]] std::string gguf_value_text(const GgufValue& value);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kSincZeros = 32;  // on each side
 constexpr std::int64_t kBetweenLooks = 1024;
-constexpr std::int64_t kHighestRate = std::int64_t{1} << 20;
+constexpr std::int64_t kMostMade = std::int64_t{1} << 29;
 
 // The low pass: a sinc of `cutoff`, of which 1 is the rate of what is read, under a Hann window.
 double sinc_weight(double distance, double cutoff) {
@@ -43,6 +43,11 @@ Sound resampled(const Sound& sound, std::int64_t rate) {
   const std::span<const float> from = sound.samples.values<float>();
   const auto count = static_cast<std::int64_t>(from.size());
   const std::int64_t made = (count * phases + step - 1) / step;
+  if (made > kMostMade) {
+    throw InvalidArgument("resampled", "sound",
+                          fmt::format("one of {} samples or fewer at {} a second", kMostMade, rate),
+                          fmt::format("{} samples at {} a second, which are {}", count, sound.rate, made));
+  }
   Sound out{.rate = rate, .samples = Tensor(DType::f32, {made})};
   const std::span<float> to = out.samples.values<float>();
   std::vector<double> weights(static_cast<std::size_t>(2 * reach + 1));

@@ -109,7 +109,9 @@ class WavReader {
     if (format_.channels == 0 || format_.channels > kMostChannels) {
       refuse(fmt::format("1 to {} channels", kMostChannels), fmt::format("{}", format_.channels));
     }
-    if (format_.rate == 0) refuse("a rate of 1 or more samples a second", "0");
+    if (format_.rate == 0 || format_.rate > kHighestRate) {
+      refuse(fmt::format("a rate from 1 to {} samples a second", kHighestRate), fmt::format("{}", format_.rate));
+    }
     const std::size_t block = format_.channels * format_.bits / 8;
     if (format_.block != block) {
       refuse(fmt::format("blocks of {} bytes, {} channels of {} bits", block, format_.channels, format_.bits),

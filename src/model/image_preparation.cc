@@ -11,6 +11,7 @@ namespace {
 
 // Weights are whole numbers of this many binary digits, as Pillow has them for pixels of 8 bits.
 constexpr int kWeightBits = 22;
+constexpr std::int64_t kMostPixels = std::int64_t{1} << 28;
 
 double reach_of(ResizeFilter filter) { return filter == ResizeFilter::bicubic ? 2 : 1; }
 
@@ -92,9 +93,12 @@ Tensor resize_image(const TensorView& picture, ImageSize size, ResizeFilter filt
   if (picture.dtype() != DType::u8 || picture.rank() != 3 || picture.size() == 0) {
     refuse_image(kName, "u8 [H, W, C] with a pixel", picture);
   }
-  if (size.height < 1 || size.width < 1) {
-    throw InvalidArgument(kName, "size", "1 or more",
-                          std::to_string(size.height) + " by " + std::to_string(size.width));
+  const auto refuse_size = [&](const std::string& expected) {
+    throw InvalidArgument(kName, "size", expected, std::to_string(size.height) + " by " + std::to_string(size.width));
+  };
+  if (size.height < 1 || size.width < 1) refuse_size("1 or more");
+  if (size.height > kMostPixels / size.width || picture.dim(0) > kMostPixels / size.width) {
+    refuse_size(std::to_string(kMostPixels) + " pixels or fewer, also when one side is resized");
   }
   const Tensor dense(picture);
   const auto values = dense.values<std::uint8_t>();

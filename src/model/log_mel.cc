@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "model/log_mel_bounds.h"
 #include "qkv/error.h"
 
 namespace qkv {
@@ -114,19 +115,11 @@ void require_log_mel(const TensorView& samples, const LogMelOptions& options) {
   const auto require = [](bool holds, const char* argument, const std::string& expected, const std::string& got) {
     if (!holds) throw InvalidArgument(kLogMel, argument, expected, got);
   };
-  const auto in_bounds = [&](const char* name, std::int64_t value, std::int64_t least, std::int64_t most) {
-    require(value >= least && value <= most, name, std::to_string(least) + " to " + std::to_string(most),
-            std::to_string(value));
-  };
-  in_bounds("rate", options.rate, 1, 1 << 20);
-  in_bounds("bins", options.bins, 1, 1 << 12);
-  in_bounds("window", options.window, 2, 1 << 16);
-  in_bounds("hop", options.hop, 1, 1 << 16);
-  in_bounds("seconds", options.seconds, 1, 1 << 12);
+  require_log_mel_bounds(options, [&](const LogMelBound& bound, const std::string& expected) {
+    throw InvalidArgument(kLogMel, std::string(bound.name), expected, std::to_string(options.*bound.value));
+  });
   require(samples.dtype() == DType::f32 && samples.rank() == 1, "samples", "f32 [N]",
           std::string(name_of(samples.dtype())) + " " + samples.shape().to_string());
-  require(options.samples() > options.window / 2, "window", "less than twice what is read at once",
-          std::to_string(options.window));
   require(samples.dim(0) > 0 && samples.dim(0) <= options.samples(), "samples",
           fmt::format("1 to {}, {} s at {} hertz", options.samples(), options.seconds, options.rate),
           std::to_string(samples.dim(0)));
@@ -160,6 +153,25 @@ void add_pair(std::span<const Complex> both, std::int64_t pitches, std::vector<d
 }
 
 }  // namespace
+
+void require_log_mel_bounds(const LogMelOptions& options, const RefuseLogMel& refuse) {
+  constexpr std::int64_t kMostSamples = std::int64_t{1} << 25;
+  constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;
+  const auto bound_of = [](std::string_view name) {
+    return *std::ranges::find(kLogMelBounds, name, &LogMelBound::name);
+  };
+  for (const LogMelBound& bound : kLogMelBounds) {
+    const std::int64_t value = options.*bound.value;
+    if (value < bound.least || value > bound.most) refuse(bound, fmt::format("{} to {}", bound.least, bound.most));
+  }
+  if (options.samples() > kMostSamples) {
+    refuse(bound_of("seconds"), fmt::format("{} samples or fewer at {} hertz", kMostSamples, options.rate));
+  }
+  if (options.frames() * options.bins > kMostNumbers) {
+    refuse(bound_of("hop"), fmt::format("so many samples that a spectrogram has {} numbers or fewer", kMostNumbers));
+  }
+  if (options.samples() <= options.window / 2) refuse(bound_of("window"), "less than twice what is read at once");
+}
 
 Tensor log_mel(const TensorView& samples, const LogMelOptions& options) {
   require_log_mel(samples, options);

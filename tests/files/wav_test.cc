@@ -131,7 +131,9 @@ TEST(Wav, SaysWhatIsWrong) {
   EXPECT_EQ(refusal(wav({.bits = 12}, of({1}, 2))),
             "a.wav: expected PCM of 8, 16, 24 or 32 bits, or floating numbers of 32 or 64, got format 1 of 12 bits");
   EXPECT_EQ(refusal(wav({.channels = 0}, of({1}, 2))), "a.wav: expected 1 to 1024 channels, got 0");
-  EXPECT_EQ(refusal(wav({.rate = 0}, of({1}, 2))), "a.wav: expected a rate of 1 or more samples a second, got 0");
+  EXPECT_EQ(refusal(wav({.rate = 0}, of({1}, 2))), "a.wav: expected a rate from 1 to 1048576 samples a second, got 0");
+  EXPECT_EQ(refusal(wav({.rate = 0xFFFFFFFF}, of({1}, 2))),
+            "a.wav: expected a rate from 1 to 1048576 samples a second, got 4294967295");
   EXPECT_EQ(refusal(wav({.kind = 3, .bits = 32}, of({0, 0x7FC00000}, 4))),
             "a.wav: expected numbers, got nan at sample 1");
   EXPECT_EQ(refusal(Bytes(whole.begin(), whole.begin() + 12)),
@@ -186,6 +188,14 @@ TEST(Resampled, LeavesOutWhatTheRateCannotHold) {
 TEST(Resampled, RefusesARateWithoutMeaning) {
   EXPECT_EQ(error_message<InvalidArgument>([] { static_cast<void>(resampled(sine(8000, 1), 0)); }),
             "resampled: rate: expected 1 to 2^20 samples a second, got 8000 to 0");
+}
+
+// A file of some bytes may say that each is a second.
+TEST(Resampled, RefusesASoundThatWouldFillTheMemory) {
+  const Sound slow{.rate = 1, .samples = Tensor(DType::f32, {1000})};
+  EXPECT_EQ(error_message<InvalidArgument>([&] { static_cast<void>(resampled(slow, 1 << 20)); }),
+            "resampled: sound: expected one of 536870912 samples or fewer at 1048576 a second, got 1000 samples at 1 a "
+            "second, which are 1048576000");
 }
 
 }  // namespace

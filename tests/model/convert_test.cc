@@ -11,6 +11,7 @@
 #include "files/json_text.h"
 #include "files/later_tensor.h"
 #include "model/published_folder.h"
+#include "model/same_models.h"
 #include "qkv/files.h"
 #include "qkv/gguf.h"
 #include "qkv/model/model.h"
@@ -24,25 +25,13 @@ using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using tests::expect_same;
 using tests::PublishedFolder;
 using tests::TemporaryDirectory;
 
 // Rows of whole blocks, where the family lets them be so.
 constexpr const char* kInBlocks =
     R"(, "vocab_size": 40, "hidden_size": 32, "intermediate_size": 64, "head_dim": 16, "num_key_value_heads": 1)";
-
-void expect_same(const Model& a, const Model& b) {
-  ModelConfig config_a = a.config(), config_b = b.config();
-  for (ModelConfig* config : {&config_a, &config_b}) config->erase("d_k");  // where it is d_model / heads, some say so
-  EXPECT_EQ(config_a, config_b);
-  const Parameters from = a.parameters();
-  const Parameters into = b.parameters();
-  ASSERT_EQ(from.size(), into.size());
-  for (std::size_t n = 0; n < from.size(); ++n) {
-    EXPECT_EQ(from[n].name, into[n].name);
-    EXPECT_EQ(from[n].value.value().to_vector(), into[n].value.value().to_vector()) << from[n].name;
-  }
-}
 
 std::string refusal(const std::string& model, const std::string& out, const ConvertOptions& options = {}) {
   return error_message<Error>([&] { static_cast<void>(convert_model(model, out, options)); });
@@ -259,10 +248,13 @@ TEST(Convert, ReplacesNoDevice) {
 TEST(Convert, RefusesWhatTheNewFormCannotHold) {
   const TemporaryDirectory out;
   const PublishedFolder roberta("roberta");
-  EXPECT_EQ(refusal(roberta.path(), out / "m.gguf"),
-            roberta.path() +
-                ": model_type: expected one that GGUF has an architecture for, llama, mistral, qwen2, "
-                "qwen3, gemma, gemma2, gemma3_text, gpt2, bert, nomic_bert, t5, got roberta");
+  EXPECT_EQ(
+      refusal(roberta.path(), out / "m.gguf"),
+      roberta.path() +
+          ": model_type: expected one that GGUF has an architecture for, llama, mistral, qwen2, qwen3, gemma, gemma2, "
+          "gemma3_text, granite, smollm3, olmo2, phi3, phi, starcoder2, stablelm, cohere, cohere2, gpt2, gpt_bigcode, "
+          "gpt_neox, falcon, bloom, mpt, bert, nomic_bert, modernbert, t5, mixtral, granitemoe, olmoe, qwen2_moe, "
+          "qwen3_moe, gpt_oss, got roberta");
   const PublishedFolder windows("mistral", R"(, "sliding_window": 4)");
   EXPECT_EQ(refusal(windows.path(), out / "m.gguf"),
             windows.path() + ": a GGUF file of llama cannot hold this model: windows is 4 4, and would be not said");

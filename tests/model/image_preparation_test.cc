@@ -53,6 +53,9 @@ TEST(ResizeImage, NamesWhatDoesNotFit) {
             "resize_image: picture: expected u8 [H, W, C] with a pixel, got f32 [2, 2, 3]");
   EXPECT_EQ(error_message([] { static_cast<void>(resize_image(picture(2, 2), {0, 2})); }),
             "resize_image: size: expected 1 or more, got 0 by 2");
+  EXPECT_EQ(
+      error_message([] { static_cast<void>(resize_image(picture(2, 2), {1 << 15, 1 << 15})); }),
+      "resize_image: size: expected 268435456 pixels or fewer, also when one side is resized, got 32768 by 32768");
 }
 
 // The config in a file of this name.
@@ -123,7 +126,8 @@ TEST(PrepareImage, NamesWhatItCannotRead) {
   EXPECT_THAT(message(R"({"do_pad": true})"), HasSubstr("do_pad: expected false, which is all that qkv computes"));
   EXPECT_THAT(message(R"({"size": {"shortest_edge": 4, "longest_edge": 9}})"), HasSubstr("size: longest_edge"));
   EXPECT_THAT(message(R"({"size": {"height": 4}})"), HasSubstr("size: width: expected a whole number"));
-  EXPECT_THAT(message(R"({"size": 0})"), HasSubstr("size: expected 1 or more pixels, got 0"));
+  EXPECT_THAT(message(R"({"size": 0})"), HasSubstr("size: expected 1 to 16384 pixels, got 0"));
+  EXPECT_THAT(message(R"({"size": 100000})"), HasSubstr("size: expected 1 to 16384 pixels, got 100000"));
   EXPECT_THAT(message(R"({"size": 4, "image_mean": [0, 0]})"),
               HasSubstr("image_mean: expected a number for red, green and blue each, got [0,0]"));
   EXPECT_THAT(message(R"({"size": 4, "image_mean": [0, 0, 0], "image_std": [1, 0, 1]})"),

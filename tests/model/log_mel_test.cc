@@ -54,6 +54,12 @@ TEST(LogMel, SaysWhatItCannotRead) {
   EXPECT_EQ(refusal(Tensor(DType::f32, {0}), {}), "log_mel: samples: expected 1 to 480000, 30 s at 16000 hertz, got 0");
   EXPECT_EQ(refusal(Tensor(DType::f64, {8}), {}), "log_mel: samples: expected f32 [N], got f64 [8]");
   EXPECT_EQ(refusal(Tensor(DType::f32, {8}), {.hop = 0}), "log_mel: hop: expected 1 to 65536, got 0");
+  EXPECT_EQ(refusal(Tensor(DType::f32, {8}), {.rate = 1 << 20, .seconds = 4096}),
+            "log_mel: seconds: expected 33554432 samples or fewer at 1048576 hertz, got 4096");
+  EXPECT_EQ(refusal(Tensor(DType::f32, {8}), {.bins = 4096, .hop = 1}),
+            "log_mel: hop: expected so many samples that a spectrogram has 67108864 numbers or fewer, got 1");
+  EXPECT_EQ(refusal(Tensor(DType::f32, {8}), {.rate = 100, .window = 200, .seconds = 1}),
+            "log_mel: window: expected less than twice what is read at once, got 200");
 }
 
 TEST(LogMel, IsAsAFolderSays) {
@@ -66,7 +72,11 @@ TEST(LogMel, IsAsAFolderSays) {
   EXPECT_EQ(read(R"({"feature_size": 128, "sampling_rate": 8000, "hop_length": 80, "n_fft": 200, "chunk_length": 10})"),
             (LogMelOptions{.rate = 8000, .bins = 128, .window = 200, .hop = 80, .seconds = 10}));
   EXPECT_EQ(error_message<Error>([&] { static_cast<void>(read(R"({"hop_length": 0})")); }),
-            directory / "preprocessor_config.json: hop_length: expected 1 or more, got 0");
+            directory / "preprocessor_config.json: hop_length: expected 1 to 65536, got 0");
+  EXPECT_EQ(error_message<Error>([&] { static_cast<void>(read(R"({"sampling_rate": 1048576, "chunk_length": 99})")); }),
+            directory /
+                "preprocessor_config.json: chunk_length: expected 33554432 samples or fewer at 1048576 hertz, got "
+                "99");
 }
 
 }  // namespace

@@ -36,8 +36,8 @@ struct ImagePreparation {
 [[nodiscard]] ImagePreparation read_image_preparation(const std::string& folder);
 
 /// picture u8 [H, W, C] -> u8 [size.height, size.width, C], rounded after each of two passes, first across and then
-/// down: the same bytes as Image.resize() of Pillow up to version 12. Allocates both results. Throws InvalidArgument
-/// naming picture or size.
+/// down: the same bytes as Image.resize() of Pillow up to version 12. Allocates both results, of 2^28
+/// pixels at most. Throws InvalidArgument naming picture or size.
 [[nodiscard]] Tensor resize_image(const TensorView& picture, ImageSize size,
                                   ResizeFilter filter = ResizeFilter::bicubic);
 

@@ -28,8 +28,9 @@ struct LogMelOptions {
 
 /// samples f32 [N], silence behind them up to options.samples() -> f32 [bins, frames()]. The power of a Fourier
 /// transform under a Hann window, the sound mirrored at both ends, in bands as Slaney (1998) has them, by log10 from
-/// 1e-10 on; no less than 8 below the largest; x becomes (x + 4) / 4. Computed in f64. Allocates the padded sound and
-/// the result. Throws InvalidArgument naming samples, also where there are more, or the option that has no meaning.
+/// 1e-10 on; no less than 8 below the largest; x becomes (x + 4) / 4. Computed in f64. Allocates the padded sound, of
+/// 2^25 samples at most, and the result, of 2^26 numbers at most. Throws InvalidArgument naming samples, also where
+/// there are more, or the option that has no meaning.
 [[nodiscard]] Tensor log_mel(const TensorView& samples, const LogMelOptions& options = {});
 
 }  // namespace qkv

@@ -167,16 +167,18 @@ class GgufReading {
   [[nodiscard]] Model::Network network() const {
     return named_.network(config_, Init::undrawn(), dtype_of_table(table_of(file_)));
   }
-  void set_experts_of(const Model::Network& network) {
+  void set_sizes_of(const Model::Network& network) {
     if (const Decoder* decoder = parts_of(network).decoder) {
       loading.set_experts(decoder->options().choices.experts.count);
+      loading.set_heads(heads_of(decoder->options()));
     }
   }
 
  private:
-  // Frequencies, which follow from the config, and the map of a task of pairs.
-  static constexpr std::string_view kUnused[] = {"rope_freqs.weight", "*attn_rot_embd", "*cross_attn_rel_b.weight",
-                                                 "cls.*"};
+  // Frequencies and their factors, which the config has, and the map of a task of pairs.
+  static constexpr std::string_view kUnused[] = {"rope_freqs.weight",         "rope_factors_long.weight",
+                                                 "rope_factors_short.weight", "*attn_rot_embd",
+                                                 "*cross_attn_rel_b.weight",  "cls.*"};
 
   static const GgufFamily& sound_family(const GgufKeys& keys) {
     require_model(keys);
@@ -206,7 +208,7 @@ Model with_tokenizers(const GgufReading& reading, const Model::Network& network,
 Model opened(Gguf file, QuantisedWeights quantised) {
   GgufReading reading(std::move(file), quantised);
   const Model::Network network = reading.network();
-  reading.set_experts_of(network);
+  reading.set_sizes_of(network);
   std::vector<std::string> cautions = reading.config().remarks();
   for (const Parameter& parameter : Model(network).parameters()) reading.loading.add(parameter);
   reading.loading.finish(reading.keys().file().source(), "", cautions);
@@ -232,7 +234,7 @@ LaterGgufModel later_model_of_gguf(Gguf file) {
   try {
     const auto reading = std::make_shared<GgufReading>(std::move(file), QuantisedWeights::as_f32);
     const Model::Network network = reading->network();
-    reading->set_experts_of(network);
+    reading->set_sizes_of(network);
     return {.model = with_tokenizers(*reading, network, reading->config().remarks()),
             .file = &reading->keys().file(),
             .family = &reading->family(),

@@ -28,13 +28,25 @@ struct GgufFamily {
   GgufChange change = GgufChange::none;
   std::string_view also = {};  // another model_type that is written as it
   bool has_experts = false;    // of files with an expert_count; another may have the same name
+  /// Tensors that llama.cpp has no model without, or none with, though the family may.
+  std::span<const std::string_view> needed = {};
+  std::span<const std::string_view> unknown = {};
 };
+
+/// Names of Llama and what is like it.
+[[nodiscard]] std::span<const WeightName> gguf_decoder_names();
+
+/// The architectures of each file.
+[[nodiscard]] std::span<const GgufFamily> gguf_decoders();
+[[nodiscard]] std::span<const GgufFamily> gguf_encoders();
+[[nodiscard]] std::span<const GgufFamily> gguf_gpts();
+[[nodiscard]] std::span<const GgufFamily> gguf_mixtures();
 
 /// That of general.architecture. Throws Error naming the architecture and those that there are.
 [[nodiscard]] const GgufFamily& gguf_family_of(const files::GgufKeys& keys);
 
-/// That which models of a model_type are written as; none with experts is. Throws Error naming `source`, the model_type
-/// and those that there are.
+/// That which models of a model_type are written as. Throws Error naming `source`, the model_type and those that there
+/// are.
 [[nodiscard]] const GgufFamily& gguf_family_for(const std::string& model_type, const std::string& source);
 
 /// "llama.block_count"

@@ -16,6 +16,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFactors = "rope_freqs.weight";
+constexpr const char* kLongFactors = "rope_factors_long.weight";
+constexpr const char* kShortFactors = "rope_factors_short.weight";
 
 // Turns of a pair within one position, and what of its frequency is kept: 1 all, 0 none but the stretched one.
 struct Ramp {
@@ -103,11 +105,42 @@ Json yarn_of(const files::GgufKeys& keys) {
   return rope;
 }
 
+// One for two numbers that turn, as decimals say them.
+std::vector<double> factors_in(const files::GgufKeys& keys, const char* name, std::int64_t width) {
+  if (keys.file().find(name) == nullptr) {
+    throw FileError(keys.file().source(),
+                    std::string(name) + ": expected " + std::to_string(width / 2) + " factors, got no such tensor");
+  }
+  std::vector<double> factors = keys.file().load(name).to_vector();
+  if (std::ssize(factors) * 2 != width) {
+    throw FileError(keys.file().source(), std::string(name) + ": expected " + std::to_string(width / 2) +
+                                              " factors, one for two numbers of a head, got " +
+                                              std::to_string(factors.size()));
+  }
+  for (double& factor : factors) factor = files::decimals_of_f32(factor);
+  return factors;
+}
+
+// Texts of up to `original` tokens turn by the first factors, longer ones by the others.
+Json longrope_of(const files::GgufKeys& keys, std::int64_t width) {
+  const std::int64_t longest = keys.integer(key_of(keys, "context_length"));
+  const std::int64_t original = keys.integer(key_of(keys, "rope.scaling.original_context_length"), longest);
+  if (original < 2) keys.refuse(key_of(keys, "rope.scaling.original_context_length"), "2 or more");
+  Json rope = {{"rope_type", "longrope"},
+               {"original_max_position_embeddings", original},
+               {"long_factor", factors_in(keys, kLongFactors, width)},
+               {"short_factor", factors_in(keys, kShortFactors, width)}};
+  // It is left out where it is what `transformers` takes by itself: an f32 has not all of its digits.
+  const double factor = static_cast<double>(longest) / static_cast<double>(original);
+  const double usual = factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(static_cast<double>(original)));
+  const double own = keys.number(key_of(keys, "rope.scaling.attn_factor"), 1);
+  if (std::fabs(own / usual - 1) > 1e-6) rope["attention_factor"] = own;
+  return rope;
+}
+
 }  // namespace
 
 Json gguf_rope(const files::GgufKeys& keys, std::int64_t width, double usual_base) {
-  const std::string turned = key_of(keys, "rope.dimension_count");
-  if (keys.integer(turned, width) != width) keys.refuse(turned, std::to_string(width) + ", the width of a head");
   const double base = keys.number(key_of(keys, "rope.freq_base"), usual_base);
   if (!(base > 0)) keys.refuse(key_of(keys, "rope.freq_base"), "more than 0");
   const std::string key = key_of(keys, "rope.scaling.type");
@@ -115,8 +148,10 @@ Json gguf_rope(const files::GgufKeys& keys, std::int64_t width, double usual_bas
   const double factor = keys.number(key_of(keys, "rope.scaling.factor"), 1);
   Json rope = {{"rope_type", "default"}};
   if (keys.file().find(kFactors) != nullptr) {
-    if (width < 2 || width % 2 != 0) keys.refuse(turned, "an even number");
+    if (width < 2 || width % 2 != 0) keys.refuse(key_of(keys, "rope.dimension_count"), "an even number");
     rope = llama3_of(keys, width, base);
+  } else if (keys.file().find(kLongFactors) != nullptr) {
+    rope = longrope_of(keys, width);
   } else if (type == "linear") {
     rope = {{"rope_type", "linear"}, {"factor", factor}};
   } else if (type == "yarn") {

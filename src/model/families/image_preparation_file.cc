@@ -54,8 +54,10 @@ Processor processor_in(const ConfigFile& config) {
 }
 
 std::int64_t side_in(const ConfigFile& config, std::string_view word) {
-  if (config.integer(word) == 0) config.refuse(word, "1 or more pixels");
-  return config.integer(word);
+  constexpr std::int64_t kMost = std::int64_t{1} << 14;
+  const std::int64_t side = config.integer(word);
+  if (side < 1 || side > kMost) config.refuse(word, "1 to " + std::to_string(kMost) + " pixels");
+  return side;
 }
 
 ImageSize size_in(const ConfigFile& size) {

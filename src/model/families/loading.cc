@@ -66,16 +66,26 @@ bool has_rows_to_skip(const Tensor& tensor, std::int64_t skipped) {
   return skipped == 0 || (tensor.rank() > 0 && tensor.dim(0) >= skipped);
 }
 
-// The rows of q, k or v, part 0, 1 or 2, of a weight that holds all three.
-Tensor unfused(const TensorView& stored, const WeightName& name, const HeadSizes& heads) {
+// Where the rows of q, k or v, part 0, 1 or 2, begin and end: of all heads, or of a group.
+struct FusedRows {
+  std::int64_t begin;
+  std::int64_t end;
+  std::int64_t all;
+};
+FusedRows fused_part(const WeightName& name, const HeadSizes& heads) {
   const std::int64_t group = heads.Hq / heads.Hk;
   const std::int64_t of_queries = (name.fused == Fused::rows ? heads.Hq : group) * heads.D;
   const std::int64_t of_keys = (name.fused == Fused::rows ? heads.Hk : 1) * heads.D;
   const std::int64_t begin = name.part == 0 ? 0 : of_queries + (name.part - 1) * of_keys;
-  const std::int64_t end = name.part == 0 ? of_queries : begin + of_keys;
+  return {.begin = begin, .end = name.part == 0 ? of_queries : begin + of_keys, .all = of_queries + 2 * of_keys};
+}
+
+// Of a weight that holds all three.
+Tensor unfused(const TensorView& stored, const WeightName& name, const HeadSizes& heads) {
+  const auto [begin, end, all] = fused_part(name, heads);
   if (name.fused == Fused::rows) return Tensor(stored.slice(0, begin, end));
   const std::int64_t width = stored.rank() == 1 ? 1 : stored.dim(1);
-  const Tensor part(stored.reshape({heads.Hk, of_queries + 2 * of_keys, width}).slice(1, begin, end));
+  const Tensor part(stored.reshape({heads.Hk, all, width}).slice(1, begin, end));
   const std::int64_t rows = heads.Hk * (end - begin);
   return part.reshape(stored.rank() == 1 ? Shape{rows} : Shape{rows, width});
 }
@@ -100,10 +110,15 @@ Tensor changed(const Tensor& tensor, const WeightName& name, std::int64_t skippe
 
 // What changed() does to blocks, where it can be done without their numbers.
 std::optional<QuantisedTensor> changed_blocks(const QuantisedTensor& blocks, const WeightName& name,
-                                              std::int64_t skipped, const Shape& shape) {
+                                              std::int64_t skipped, const Shape& shape, const HeadSizes& heads) {
   const Shape& stored = blocks.shape();
-  if (name.change != Change::none || name.fused != Fused::none || stored.rank() != 2 || shape.rank() != 2) {
+  if (name.change != Change::none || name.fused == Fused::groups || stored.rank() != 2 || shape.rank() != 2) {
     return std::nullopt;
+  }
+  if (name.fused == Fused::rows) {
+    if (heads.Hk < 1 || stored[0] != fused_rows(heads) || stored[1] != shape[1]) return std::nullopt;
+    const FusedRows rows = fused_part(name, heads);
+    return blocks.rows(rows.begin, rows.end);
   }
   if (stored[0] < skipped || (stored[0] - skipped) % name.parts != 0) return std::nullopt;
   const std::int64_t each = (stored[0] - skipped) / name.parts;
@@ -150,7 +165,7 @@ Loading::Found Loading::find(const Parameter& parameter) const {
   WeightFiles::Stored read = stored_.files().stored(*stored);
   if (const auto* blocks = std::get_if<QuantisedTensor>(&read)) {
     const QuantisedTensor own = weight.of_experts ? of_expert(*blocks, name, experts_) : *blocks;
-    if (auto rows = changed_blocks(own, weight, skipped_of(weight), parameter.value.shape())) {
+    if (auto rows = changed_blocks(own, weight, skipped_of(weight), parameter.value.shape(), heads_)) {
       if (numbers_) return {*stored, held_weight(Tensor(rows->dequantised(), *numbers_)), {}};
       return {*stored, *std::move(rows), {}};
     }

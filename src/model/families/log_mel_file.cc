@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "model/families/config_file.h"
+#include "model/log_mel_bounds.h"
 #include "qkv/model/log_mel.h"
 
 namespace qkv {
@@ -13,15 +14,11 @@ LogMelOptions read_log_mel_options(const std::string& folder) {
   const families::ConfigFile config =
       is_inside ? families::ConfigFile(all.string()).object("feature_extractor") : families::ConfigFile(own.string());
   LogMelOptions options;
-  const auto read = [&](const char* word, std::int64_t& value) {
-    value = config.integer(word, value);
-    if (value < 1) config.refuse(word, "1 or more");
-  };
-  read("feature_size", options.bins);
-  read("sampling_rate", options.rate);
-  read("hop_length", options.hop);
-  read("chunk_length", options.seconds);
-  read("n_fft", options.window);
+  for (const LogMelBound& bound : kLogMelBounds) {
+    options.*bound.value = config.integer(bound.word, options.*bound.value);
+  }
+  require_log_mel_bounds(
+      options, [&](const LogMelBound& bound, const std::string& expected) { config.refuse(bound.word, expected); });
   config.require("dither", 0.0);
   config.require("do_normalize", false);
   config.require("padding_value", 0.0);

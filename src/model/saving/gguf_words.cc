@@ -20,6 +20,9 @@ class WordsOf {
   void whole(std::string_view name, std::int64_t value) { add(name, {"u32", value}); }
   void number(std::string_view name, double value) { add(name, {"f32", value}); }
   void flag(std::string_view name, bool value) { add(name, {"bool", value}); }
+  void flags(std::string_view name, std::vector<std::int64_t> values) {
+    add(name, {"list of bool", std::move(values)});
+  }
   void text(std::string_view name, std::string value) { add(name, {"string", std::move(value)}); }
   void whole_of_all(const std::string& key, std::int64_t value) { all_.words[key] = {"u32", value}; }
   void tensor(std::string name, const Tensor& values) {
@@ -55,6 +58,20 @@ void add_yarn(WordsOf& words, const YarnScaling& scaling) {
   }
 }
 
+Tensor as_f32(const std::vector<double>& numbers) { return Tensor(numbers, {std::ssize(numbers)}).to(DType::f32); }
+
+void add_longrope(WordsOf& words, const LongRopeScaling& scaling) {
+  if (scaling.shorter_magnitude != scaling.longer_magnitude) {
+    throw Error(
+        "rotary positions: expected one magnitude for texts of any length, which is all that GGUF has words for");
+  }
+  words.text("rope.scaling.type", "longrope");
+  words.whole("rope.scaling.original_context_length", scaling.original_max);
+  words.number("rope.scaling.attn_factor", scaling.longer_magnitude);
+  words.tensor("rope_factors_long.weight", as_f32(scaling.longer));
+  words.tensor("rope_factors_short.weight", as_f32(scaling.shorter));
+}
+
 void add_rotary(WordsOf& words, const LayerChoices& choices, std::int64_t width) {
   words.whole("rope.dimension_count", width);
   words.number("rope.freq_base", choices.rotary_base);
@@ -64,37 +81,61 @@ void add_rotary(WordsOf& words, const LayerChoices& choices, std::int64_t width)
                           words.number("rope.scaling.factor", scaling.factor);
                         },
                         [&](const YarnScaling& scaling) { add_yarn(words, scaling); },
-                        [](const LongRopeScaling&) {
-                          throw Error("rotary positions: expected a scaling that GGUF has words for, got longrope");
-                        },
+                        [&](const LongRopeScaling& scaling) { add_longrope(words, scaling); },
                         [&](const Llama3Scaling& scaling) {
                           words.tensor("rope_freqs.weight", slower_by(width, choices.rotary_base, scaling));
                         }},
              choices.rotary_scaling);
 }
 
-// Every which layer has no window; 0 where that is none, or not regular.
-std::int64_t pattern_of(const std::vector<std::int64_t>& windows) {
-  const auto first = std::ranges::find(windows, 0);
-  const std::int64_t pattern = first - windows.begin() + 1;
-  if (first == windows.end()) return 0;
-  for (std::int64_t n = 0; n < std::ssize(windows); ++n) {
-    if ((windows[static_cast<std::size_t>(n)] == 0) != ((n + 1) % pattern == 0)) return 0;
-  }
-  return pattern;
+void add_windows(WordsOf& words, std::string_view architecture, const std::vector<std::int64_t>& windows) {
+  if (windows.empty()) return;
+  words.whole("attention.sliding_window", std::ranges::max(windows));
+  if (architecture == "gemma2" || architecture == "phi3") return;
+  std::vector<std::int64_t> are_local;
+  for (const std::int64_t window : windows) are_local.push_back(window > 0 ? 1 : 0);
+  words.flags("attention.sliding_window_pattern", std::move(are_local));
 }
 
-void add_gemma(WordsOf& words, std::string_view architecture, const DecoderOptions& options) {
-  constexpr std::int64_t kUsualPattern = 6;  // of Gemma 3
+void add_gemma(WordsOf& words, const DecoderOptions& options) {
   const LayerChoices& choices = options.choices;
   if (choices.scale) words.number("attention.scale", *choices.scale);
-  if (!choices.windows.empty()) words.whole("attention.sliding_window", std::ranges::max(choices.windows));
   if (choices.softcap) words.number("attn_logit_softcapping", *choices.softcap);
   if (options.logit_softcap) words.number("final_logit_softcapping", *options.logit_softcap);
   if (choices.local_rotary_base) words.number("rope.freq_base_swa", *choices.local_rotary_base);
-  const std::int64_t pattern = pattern_of(choices.windows);
-  if (architecture == "gemma3" && pattern != 0 && pattern != kUsualPattern) {
-    words.whole("attention.sliding_window_pattern", pattern);
+}
+
+void add_granite(WordsOf& words, const DecoderOptions& options) {
+  const LayerChoices& choices = options.choices;
+  if (choices.scale) words.number("attention.scale", *choices.scale);
+  if (options.embedding_factor) words.number("embedding_scale", *options.embedding_factor);
+  if (choices.residual_scale) words.number("residual_scale", *choices.residual_scale);
+  words.number("logit_scale", 1 / options.output_scale.value_or(1));
+}
+
+void add_experts(WordsOf& words, const DecoderOptions& options) {
+  const ExpertOptions& experts = options.choices.experts;
+  if (experts.count == 0) return;
+  words.whole("expert_count", experts.count);
+  words.whole("expert_used_count", experts.per_token);
+  if (experts.d_ff) words.whole("expert_feed_forward_length", *experts.d_ff);
+  if (experts.shared_d_ff) words.whole("expert_shared_feed_forward_length", *experts.shared_d_ff);
+}
+
+// What one architecture or another says beside what all say.
+void add_own(WordsOf& words, std::string_view architecture, const DecoderOptions& options) {
+  if (architecture.starts_with("gemma")) add_gemma(words, options);
+  if (architecture.starts_with("granite")) add_granite(words, options);
+  if (architecture == "command-r" || architecture == "cohere2") {
+    words.number("logit_scale", options.output_scale.value_or(1));
+  }
+  if (architecture == "gptneox" || architecture == "stablelm") {
+    words.flag("use_parallel_residual", options.order != NormOrder::pre);
+  }
+  if (architecture == "falcon") words.text("tensor_data_layout", "jploski");
+  if (architecture == "mpt") words.number("attention.max_alibi_bias", 8);
+  if (architecture == "gpt-oss") {
+    words.whole("expert_feed_forward_length", options.d_ff.value_or(4 * options.d_model));
   }
 }
 
@@ -115,22 +156,37 @@ void add_sizes(WordsOf& words, const Options& options, std::int64_t layers) {
 }
 
 void add_decoder(WordsOf& words, std::string_view architecture, const DecoderOptions& options) {
+  const LayerChoices& choices = options.choices;
   add_sizes(words, options, options.layers);
-  if (architecture == "gpt2") return words.number("attention.layer_norm_epsilon", options.choices.epsilon);
+  const bool is_rms = choices.norm == NormKind::rms || choices.norm == NormKind::rms_plus_one;
+  words.number(is_rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon", choices.epsilon);
+  if (architecture == "gpt2") return;
   const std::int64_t width = head_width_of(options);
-  words.whole("attention.head_count_kv", options.choices.kv_heads.value_or(options.heads));
+  words.whole("attention.head_count_kv", choices.kv_heads.value_or(options.heads));
   words.whole("attention.key_length", width);
   words.whole("attention.value_length", width);
-  words.number("attention.layer_norm_rms_epsilon", options.choices.epsilon);
-  add_rotary(words, options.choices, width);
-  if (architecture.starts_with("gemma")) add_gemma(words, architecture, options);
+  if (options.positions == Positions::rotary) add_rotary(words, choices, choices.rotary_dim.value_or(width));
+  add_windows(words, architecture, choices.windows);
+  add_experts(words, options);
+  add_own(words, architecture, options);
 }
 
-void add_encoder(WordsOf& words, const EncoderOptions& options) {
+// Windows of both sides, of which one key is the query's own.
+void add_modernbert(WordsOf& words, const EncoderOptions& options) {
+  const LayerChoices& choices = options.choices;
+  const auto second = std::ranges::find(choices.windows.begin() + 1, choices.windows.end(), 0);
+  words.whole("attention.sliding_window", 2 * (std::ranges::max(choices.windows) - 1));
+  words.whole("attention.sliding_window_pattern", second - choices.windows.begin());
+  words.number("rope.freq_base_swa", choices.local_rotary_base.value_or(choices.rotary_base));
+  words.text("hidden_activation", std::string(name_of(options.activation)));
+}
+
+void add_encoder(WordsOf& words, std::string_view architecture, const EncoderOptions& options) {
   add_sizes(words, options, options.layers);
   words.number("attention.layer_norm_epsilon", options.choices.epsilon);
   words.flag("attention.causal", options.self_attention == SelfAttention::causal);
-  words.whole_of_all("tokenizer.ggml.token_type_count", options.types);
+  if (options.types > 0) words.whole_of_all("tokenizer.ggml.token_type_count", options.types);
+  if (architecture == "modern-bert" && options.choices.windows.size() > 1) add_modernbert(words, options);
   if (options.positions != Positions::rotary) return;
   add_rotary(words, options.choices, head_width_of(options));
   if (!options.choices.d_k) return;
@@ -156,7 +212,7 @@ void add_encoder_decoder(WordsOf& words, const EncoderDecoderOptions& options) {
 GgufWords gguf_words(std::string_view architecture, const Model::Network& network) {
   WordsOf words(architecture);
   std::visit(Overloaded{[&](const Decoder& decoder) { add_decoder(words, architecture, decoder.options()); },
-                        [&](const Encoder& encoder) { add_encoder(words, encoder.options()); },
+                        [&](const Encoder& encoder) { add_encoder(words, architecture, encoder.options()); },
                         [&](const EncoderDecoder& both) { add_encoder_decoder(words, both.options()); },
                         [](const auto& other) {
                           throw Error("no architecture of GGUF is such a network: " +

@@ -16,8 +16,8 @@ namespace {
 constexpr std::int64_t kBlock = 32;
 
 bool stays_f32(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kParts = {"_norm.weight", "position_embd", "token_types", "attn_rel_b",
-                                                      "rope_freqs"};
+  constexpr std::array<std::string_view, 6> kParts = {"_norm.weight", "position_embd", "token_types",
+                                                      "attn_rel_b",   "rope_freqs",    "_exps.bias"};
   return std::ranges::any_of(kParts, [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
 }
 
@@ -66,6 +66,7 @@ ChosenType gguf_type_for(std::string_view name, std::span<const std::int64_t> sh
   if (wanted == "F32") return {wanted};
   if (shape.size() < 2) return {"F32", asked ? "a vector" : ""};
   if (stays_f32(name)) return {"F32", asked ? "a table that is added, or a bias" : ""};
+  if (name.ends_with(".ffn_gate_inp.weight")) return {"F32", asked ? "the map that chooses experts" : ""};
   if (asked && !is_plain_type(*asked) && shape.back() % kBlock != 0) {
     return {"F16", fmt::format("rows of {} numbers are no whole blocks of {}", shape.back(), kBlock)};
   }

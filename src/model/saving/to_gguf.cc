@@ -140,6 +140,22 @@ TensorUse use_of(std::string_view name, bool has_output) {
   return name == gguf_scores_map(has_output) ? TensorUse::scores : TensorUse::any;
 }
 
+// llama.cpp opens no file that lacks a tensor which it asks for, or has one that it does not know.
+void require_known_to_llama_cpp(const families::GgufFamily& family, const std::vector<PlacedTensor>& placed,
+                                const std::string& folder) {
+  const auto is_there = [&](std::string_view name) {
+    return std::ranges::find(placed, name, &PlacedTensor::name) != placed.end();
+  };
+  const std::string file = "a GGUF file of " + std::string(family.architecture);
+  for (const std::string_view name : family.needed) {
+    if (!is_there(name))
+      throw FileError(folder, file + " has to have " + std::string(name) + ", and this model has none");
+  }
+  for (const std::string_view name : family.unknown) {
+    if (is_there(name)) throw FileError(folder, file + " cannot have " + std::string(name) + ", and this model has it");
+  }
+}
+
 struct Plan {
   GgufMetadata words;
   PlannedTensors all;
@@ -171,6 +187,8 @@ Conversion folder_to_gguf(const std::string& folder, files::StagedFile& out, con
   std::map<std::string, std::size_t> places;  // of parameters in the tensors
   std::vector<PlacedTensor> placed = placed_in_gguf(family, model, own_value, left_out);
   const bool has_output = std::ranges::find(placed, "output.weight", &PlacedTensor::name) != placed.end();
+  if (!left_out.empty()) throw FileError(folder, "GGUF has no tensor for its " + left_out.front());
+  require_known_to_llama_cpp(family, placed, folder);
   for (PlacedTensor& tensor : placed) {
     const std::string own = type_of_dtype(tensor.parts.front().value.dtype());
     const ChosenType chosen =
@@ -178,7 +196,6 @@ Conversion folder_to_gguf(const std::string& folder, files::StagedFile& out, con
     for (const Parameter& part : tensor.parts) places[part.name] = plan.all.tensors.size();
     plan.all.add({std::move(tensor.name), chosen.type, std::move(tensor.shape), std::move(tensor.values)}, chosen.kept);
   }
-  if (!left_out.empty()) throw FileError(folder, "GGUF has no tensor for its " + left_out.front());
   add_general(plan.words, folder, type_of_most(plan.all.tensors));
   for (files::LaterTensor& tensor : words.tensors) plan.all.add(std::move(tensor));
   Conversion done = written(std::move(plan), out, options);

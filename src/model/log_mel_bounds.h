@@ -1,0 +1,35 @@
+// What a spectrogram may be: more would fill the memory for a word in a file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "qkv/model/log_mel.h"
+
+namespace qkv {
+
+/// An option, and what preprocessor_config.json calls it.
+struct LogMelBound {
+  std::string_view name;
+  std::string_view word;
+  std::int64_t LogMelOptions::* value;
+  std::int64_t least;
+  std::int64_t most;
+};
+inline constexpr LogMelBound kLogMelBounds[] = {
+    {"rate", "sampling_rate", &LogMelOptions::rate, 1, std::int64_t{1} << 20},
+    {"bins", "feature_size", &LogMelOptions::bins, 1, std::int64_t{1} << 12},
+    {"window", "n_fft", &LogMelOptions::window, 2, std::int64_t{1} << 12},
+    {"hop", "hop_length", &LogMelOptions::hop, 1, std::int64_t{1} << 16},
+    {"seconds", "chunk_length", &LogMelOptions::seconds, 1, std::int64_t{1} << 12},
+};
+
+/// Told the option that is not what it may be, and what it may be.
+using RefuseLogMel = std::function<void(const LogMelBound& bound, const std::string& expected)>;
+
+/// Asks `refuse` about the first option without a meaning, if there is one.
+void require_log_mel_bounds(const LogMelOptions& options, const RefuseLogMel& refuse);
+
+}  // namespace qkv
