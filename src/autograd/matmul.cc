@@ -74,8 +74,11 @@ void require_linear(const Value& x, const Value& weight, const Value* bias) {
   if (!(bias->shape() == Shape{weight.shape()[0]})) {
     throw InvalidArgument("linear", "bias", Shape{weight.shape()[0]}.to_string(), bias->shape().to_string());
   }
+  // Files of 16 bits may have biases of 32.
+  const bool is_narrow = size_of(weight.dtype()) < size_of(DType::f32);
+  const bool is_of_weight = bias->dtype() == weight.dtype() || (is_narrow && bias->dtype() == DType::f32);
   const bool is_quantised = weight.storage->quantised() != nullptr;
-  if (is_quantised ? !autograd::may_serve(bias->dtype(), x.dtype()) : bias->dtype() != weight.dtype()) {
+  if (is_quantised ? !autograd::may_serve(bias->dtype(), x.dtype()) : !is_of_weight) {
     autograd::require_dtype("linear", "bias", weight.dtype(), "weight", bias->dtype());
   }
 }
@@ -155,7 +158,8 @@ Variable linear_of(const Variable& x, const Variable& weight, const Variable* bi
   }
   out.view = out.view.reshape(shape);
   const DType dtype = matrix.dtype();
-  auto walk = [kept_x = Kept("linear", "x", rows), kept = Kept("linear", "weight", matrix), used, dtype](
+  const DType of_bias = shift == nullptr ? dtype : shift->dtype();
+  auto walk = [kept_x = Kept("linear", "x", rows), kept = Kept("linear", "weight", matrix), used, dtype, of_bias](
                   const Value& d_out, Gradients& gradients) {
     const Value d = autograd::dense(d_out);
     if (gradients.wanted(1)) {
@@ -164,7 +168,7 @@ Variable linear_of(const Variable& x, const Variable& weight, const Variable* bi
       kernels::multiply(d_weight.writable(), as_rows(d).transpose(0, 1), as_rows(kept_x.value()));
       gradients.give(1, autograd::in_dtype(d_weight, dtype));
     }
-    give_bias(d, dtype, gradients);
+    give_bias(d, of_bias, gradients);
     if (!gradients.wanted(0)) return;
     static_cast<void>(kept.value());  // throws if the weight was changed since; `used` may be a copy of it
     Value d_x = autograd::new_value(d.dtype(), with_last(d.shape(), used.shape()[1]));

@@ -190,6 +190,23 @@ TEST(Linear, ConvertsParametersOfTheOther16Bits) {
   }
 }
 
+// As files of GGUF have them: weights of 16 bits, biases of 32.
+TEST(Linear, AddsABiasOf32BitsToAWeightOf16) {
+  for (const DType dtype : {DType::bf16, DType::f16}) {
+    Generator draw(5);
+    const Tensor x = draw.randn({3, 8}, DType::f32);
+    const Tensor weight = Tensor(draw.randn({4, 8}, DType::f32), dtype);
+    const Tensor shift(std::vector<float>{1.0000001F, 2, 3, 4}, {4});
+    const Variable bias = Variable::parameter(Tensor(shift));
+    const Variable got = linear(Variable(Tensor(x)), Variable(Tensor(weight)), bias);
+    const Variable wanted = linear(Variable(Tensor(x)), Variable(Tensor(weight, DType::f32)), Variable(Tensor(shift)));
+    EXPECT_THAT(got.value().to_vector(), testing::Pointwise(testing::DoubleNear(1e-5), wanted.value().to_vector()));
+    backward(got, Tensor(std::vector<float>(12, 1), {3, 4}));
+    EXPECT_EQ(bias.grad().dtype(), DType::f32);
+    EXPECT_EQ(bias.grad().to_vector(), std::vector<double>(4, 3));
+  }
+}
+
 TEST(Linear, NamesWhatDoesNotFit) {
   const auto zeros = [](const Shape& shape, DType dtype = DType::f32) { return Variable(Tensor(dtype, shape)); };
   EXPECT_EQ(error_message([&] { (void)linear(zeros({2, 3}), zeros({5, 4})); }),

@@ -27,8 +27,8 @@ class ConvertsFamily : public testing::TestWithParam<ConvertedFamily> {};
 
 Tensor scores(const Model& model) {
   const Tensor ids(std::vector<std::int64_t>{3, 1, 8, 2, 2, 5, 0, 7, 4, 6}, {1, 10});
-  return Tensor(model.scores_tokens() ? model.forward({.ids = ids}).value()
-                                      : model.parts().encoder->hidden({.ids = ids}).value());
+  const Encoder* encoder = model.parts().encoder;
+  return Tensor(encoder == nullptr ? model.forward({.ids = ids}).value() : encoder->hidden({.ids = ids}).value());
 }
 
 TEST_P(ConvertsFamily, ComesBackFromGgufAsItWas) {
@@ -38,7 +38,8 @@ TEST_P(ConvertsFamily, ComesBackFromGgufAsItWas) {
   EXPECT_THAT(there.tensors, Each(Field(&ConvertedTensor::error, 0)));
   const Model of_folder = Model::open(folder.path());
   const Model of_file = Model::open(out / "m.gguf");
-  tests::expect_same(of_file, of_folder);
+  const bool is_left_without_head = of_folder.traits().fills;
+  if (!is_left_without_head) tests::expect_same(of_file, of_folder);
   EXPECT_EQ(scores(of_file).to_vector(), scores(of_folder).to_vector());
   static_cast<void>(convert_model(out / "m.gguf", out / "folder"));
   tests::expect_same(Model::open(out / "folder"), of_file);
@@ -110,10 +111,11 @@ std::string refusal_of(const std::string& type, const std::string& words) {
 
 TEST(ConvertFamilies, RefuseWhatLlamaCppWouldComputeOtherwise) {
   EXPECT_EQ(refusal_of("qwen3_moe", kQwenExperts),
-            ": a GGUF file of qwen3moe cannot hold this model: experts is 4 2 6 of_all, and would be 4 2 6 of_chosen");
+            ": a GGUF file of qwen3moe cannot hold this model: expert_shares is of_all, and would be not said");
   EXPECT_THAT(refusal_of("smollm3", R"(, "no_rope_layer_interval": 2)"), HasSubstr("unturned is 0 1, and would be"));
   EXPECT_THAT(refusal_of("gpt_oss", std::string(kGptOss) + R"(, "swiglu_limit": 3.0)"), HasSubstr("feed_forward"));
-  EXPECT_THAT(refusal_of("falcon", R"(, "parallel_attn": false)"), HasSubstr("order is pre"));
+  EXPECT_THAT(refusal_of("falcon", R"(, "parallel_attn": false)"),
+              HasSubstr("order is not said, and would be parallel"));
   EXPECT_THAT(refusal_of("mpt", R"(, "max_seq_len": 16, "attn_config": {"softmax_scale": 0.5})"),
               HasSubstr("scale is 0.5"));
   EXPECT_THAT(refusal_of("modernbert", R"(, "mlp_bias": true)"),
@@ -137,7 +139,9 @@ TEST(ConvertFamilies, SayTheirOptionsInTheWordsOfTheFormat) {
     static_cast<void>(convert_model(folder.path(), out / "m.gguf", {.overwrite = true}));
     return Gguf::read(out / "m.gguf");
   };
-  const auto number = [](const Gguf& file, const char* key) { return std::get<double>(file.metadata().at(key).value); };
+  const auto number = [](const Gguf& file, const char* key) {
+    return static_cast<float>(std::get<double>(file.metadata().at(key).value));
+  };
   const auto whole = [](const Gguf& file, const char* key) {
     return std::get<std::int64_t>(file.metadata().at(key).value);
   };

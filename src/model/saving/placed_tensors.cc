@@ -100,37 +100,51 @@ std::vector<std::int64_t> shape_of(const std::vector<Parameter>& parts, const We
   return shape;
 }
 
+using ChangeOf = std::function<Tensor(Tensor)>;
+
+Tensor values_of(const PlacedTensor& tensor, const Weaving& weaving, const ChangeOf& changed, const ValueOf& value) {
+  std::vector<Tensor> made;
+  for (const Parameter& part : tensor.parts) made.push_back(changed ? changed(value(part)) : value(part));
+  Tensor whole = weaving.weight->of_experts ? of_all_experts(made, weaving) : joined(made, weaving);
+  return std::move(whole).reshaped(Shape(std::span<const std::int64_t>(tensor.shape)));
+}
+
 // In the order of the first parameter of each.
 class Placing {
  public:
   Placing(const ValueOf& value, std::int64_t key_heads) : value_(value), key_heads_(key_heads) {}
 
-  void add(const Parameter& parameter, std::string name, const WeightName& weight,
-           const std::function<Tensor(Tensor)>& changed) {
+  void add(const Parameter& parameter, const std::string& name, const WeightName& weight, const ChangeOf& changed) {
     const auto [place, is_new] = places_.try_emplace(name, all_.size());
-    if (is_new) all_.push_back({std::move(name), {}, {}, nullptr});
-    PlacedTensor& tensor = all_[place->second];
-    tensor.parts.push_back(parameter);
-    tensor.shape = shape_of(tensor.parts, weight);
-    const Weaving weaving{.weight = &weight, .key_heads = key_heads_};
-    tensor.values = [value = value_, parts = tensor.parts, shape = tensor.shape, changed, weaving] {
-      std::vector<Tensor> made;
-      for (const Parameter& part : parts) made.push_back(changed ? changed(value(part)) : value(part));
-      Tensor whole = weaving.weight->of_experts ? of_all_experts(made, weaving) : joined(made, weaving);
-      return std::move(whole).reshaped(Shape(std::span<const std::int64_t>(shape)));
-    };
+    if (is_new) all_.push_back({{name, {}, {}, nullptr}, {.weight = &weight, .key_heads = key_heads_}, changed});
+    all_[place->second].tensor.parts.push_back(parameter);
   }
-  std::vector<PlacedTensor> take() { return std::move(all_); }
+  std::vector<PlacedTensor> take() {
+    std::vector<PlacedTensor> tensors;
+    for (Placed& placed : all_) {
+      placed.tensor.shape = shape_of(placed.tensor.parts, *placed.weaving.weight);
+      tensors.push_back(placed.tensor);
+      tensors.back().values = [value = value_, placed] {
+        return values_of(placed.tensor, placed.weaving, placed.changed, value);
+      };
+    }
+    return tensors;
+  }
 
  private:
+  struct Placed {
+    PlacedTensor tensor;
+    Weaving weaving;
+    ChangeOf changed;
+  };
+
   const ValueOf& value_;
   std::int64_t key_heads_;
-  std::vector<PlacedTensor> all_;
+  std::vector<Placed> all_;
   std::map<std::string, std::size_t, std::less<>> places_;
 };
 
-std::function<Tensor(Tensor)> change_for_gguf(GgufChange change, const std::string& name,
-                                              const families::HeadSizes& heads) {
+ChangeOf change_for_gguf(GgufChange change, const std::string& name, const families::HeadSizes& heads) {
   if (change == GgufChange::norms_plus_one && name.ends_with("norm.weight")) return plus_one;
   if (change != GgufChange::interleaved_heads) return nullptr;
   const bool is_query = name.ends_with(".attn_q.weight") || name.ends_with(".attn_q.bias");
@@ -178,9 +192,9 @@ std::vector<PlacedTensor> placed_in_gguf(const families::GgufFamily& family, con
       left_out.push_back(parameter.name);
       continue;
     }
-    std::string theirs = name_of_place(name, *weight, gguf_name_in(family, *weight, model));
+    const std::string theirs = name_of_place(name, *weight, gguf_name_in(family, *weight, model));
     const auto changed = change_for_gguf(family.change, theirs, heads);
-    placing.add(parameter, std::move(theirs), *weight, changed);
+    placing.add(parameter, theirs, *weight, changed);
   }
   return placing.take();
 }
