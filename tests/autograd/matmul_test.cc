@@ -202,8 +202,8 @@ TEST(Linear, AddsABiasOf32BitsToAWeightOf16) {
     const Variable wanted = linear(Variable(Tensor(x)), Variable(Tensor(weight, DType::f32)), Variable(Tensor(shift)));
     EXPECT_THAT(got.value().to_vector(), testing::Pointwise(testing::DoubleNear(1e-5), wanted.value().to_vector()));
     backward(got, Tensor(std::vector<float>(12, 1), {3, 4}));
-    EXPECT_EQ(bias.grad().dtype(), DType::f32);
-    EXPECT_EQ(bias.grad().to_vector(), std::vector<double>(4, 3));
+    EXPECT_EQ(bias.gradient().dtype(), DType::f32);
+    EXPECT_EQ(bias.gradient().to_vector(), std::vector<double>(4, 3));
   }
 }
 

@@ -251,7 +251,7 @@ TEST(Convert, RefusesWhatTheNewFormCannotHold) {
   EXPECT_EQ(
       refusal(roberta.path(), out / "m.gguf"),
       roberta.path() +
-          ": model_type: expected one that GGUF has an architecture for, llama, mistral, qwen2, qwen3, gemma, gemma2, "
+          ": model_type: expected one that is written as GGUF, llama, mistral, qwen2, qwen3, gemma, gemma2, "
           "gemma3_text, granite, smollm3, olmo2, phi3, phi, starcoder2, stablelm, cohere, cohere2, gpt2, gpt_bigcode, "
           "gpt_neox, falcon, bloom, mpt, bert, nomic_bert, modernbert, t5, mixtral, granitemoe, olmoe, qwen2_moe, "
           "qwen3_moe, gpt_oss, got roberta");

@@ -318,12 +318,34 @@ def stacked(weights):
     return whole | {name: torch.stack([those[n] for n in sorted(those)]) for name, those in parts.items()}
 
 
+def repacked(blocks, scales):
+    """Blocks of MXFP4 as GGML has them: a scale before 16 bytes, of which each has a number of both halves."""
+    halves = np.stack((blocks & 15, blocks >> 4), axis=-1).reshape(*blocks.shape[:-1], 2, 16)
+    packed = np.concatenate((scales[..., None], halves[..., 0, :] | halves[..., 1, :] << 4), axis=-1)
+    return packed.reshape(*packed.shape[:-2], -1)
+
+
+def add_blocks(writer, weights, names):
+    """Those of a gpt-oss as it is published; takes them out of the weights."""
+    kind = gguf.GGMLQuantizationType.MXFP4
+    for name in [name for name in weights if name.endswith("_blocks")]:
+        packed = repacked(weights.pop(name).numpy(), weights.pop(name.replace("_blocks", "_scales")).numpy())
+        place = name.removesuffix("_blocks")
+        parts = (
+            {"gate_proj": packed[:, 0::2], "up_proj": packed[:, 1::2]} if "gate_up" in place else {"down_proj": packed}
+        )
+        for word, part in parts.items():
+            theirs = names.get_name(f"{place.rsplit('.', 1)[0]}.{word}")
+            writer.add_tensor(theirs + ".weight", np.ascontiguousarray(part), raw_dtype=kind)
+
+
 def add_tensors(writer, folder, config):
     layers = next(
         getattr(config, word) for word in ("num_hidden_layers", "num_layers", "n_layers") if getattr(config, word, 0)
     )
     names = gguf.get_tensor_name_map(architecture(config), max(layers, getattr(config, "num_decoder_layers", 0) or 0))
     weights = stacked(load_file(folder / "model.safetensors"))
+    add_blocks(writer, weights, names)
     pairs = [pair for whole in weights.items() for pair in split_up(*whole, config).items()]
     for name, weight in pairs:
         if any(name.startswith(part) or f".{part}" in name for part in LEFT_OUT):
@@ -342,7 +364,7 @@ def add_tensors(writer, folder, config):
             continue
         dtype = weight.dtype
         array = np.ascontiguousarray(changed(name, weight.float().numpy(), config))
-        if array.ndim == 1 or dtype == torch.float32:
+        if array.ndim == 1 or theirs.endswith((".bias", "ffn_gate_inp.weight")) or dtype == torch.float32:
             writer.add_tensor(theirs, array.astype(np.float32))
         else:
             kind = gguf.GGMLQuantizationType.BF16 if dtype == torch.bfloat16 else gguf.GGMLQuantizationType.F16
@@ -411,6 +433,7 @@ MODELS = [
     "gpt_neox-f16",
     "gpt_oss",
     "gpt_oss-bf16",
+    "gpt_oss-mxfp4",
     "granite",
     "granite-bf16",
     "granite-biases",

@@ -105,15 +105,17 @@ Json phi_words(const GgufKeys& keys) {
   return without_usual_width(decoder_words(keys, {.epsilon = "layer_norm_eps", .turned = TurnedPart::as_said}));
 }
 
-Json cohere_words(const GgufKeys& keys) {
+Json scaled_logit_words(const GgufKeys& keys) {
   Json words = words_with_bias(keys, {.epsilon = "layer_norm_eps"});
   words["logit_scale"] = factor_of(keys, "logit_scale");
   return words;
 }
 
+Json cohere_words(const GgufKeys& keys) { return without_usual_width(scaled_logit_words(keys)); }
+
 Json cohere2_words(const GgufKeys& keys) {
   constexpr std::int64_t kEvery = 4;
-  Json words = cohere_words(keys);
+  Json words = scaled_logit_words(keys);
   words["sliding_window"] = integer_of(keys, "attention.sliding_window");
   words["layer_types"] = layer_types_of(keys, kEvery);
   return words;

@@ -35,7 +35,7 @@ const GgufFamily& gguf_family_for(const std::string& model_type, const std::stri
       names.push_back(type);
     }
   }
-  throw FileError(source, "model_type: expected one that GGUF has an architecture for, " + core::joined(names) +
+  throw FileError(source, "model_type: expected one that is written as GGUF, " + core::joined(names) +
                               ", got " + model_type);
 }
 
