@@ -121,29 +121,39 @@ Json template_of(std::span<const GgufToken> tokens, std::optional<std::int64_t> 
 }
 
 // Pre-tokenisers by what they do.
-enum class Cut : std::uint8_t { gpt2, digits, llama3, qwen2, tekken, usual };
+enum class Cut : std::uint8_t { gpt2, digits, llama3, cl100k, qwen2, tekken, o200k, falcon, bloom, usual };
 
 struct PreTokenizerName {
   std::string_view name;
   Cut cut;
 };
 constexpr auto kPreTokenizers = std::to_array<PreTokenizerName>({
-    {"gpt-2", Cut::gpt2},        {"phi-2", Cut::gpt2},
-    {"mpt", Cut::gpt2},          {"olmo", Cut::gpt2},
-    {"jais", Cut::gpt2},         {"roberta-bpe", Cut::gpt2},
-    {"jina-es", Cut::gpt2},      {"jina-de", Cut::gpt2},
-    {"jina-v2-es", Cut::gpt2},   {"jina-v2-de", Cut::gpt2},
-    {"smollm", Cut::digits},     {"starcoder", Cut::digits},
-    {"refact", Cut::digits},     {"command-r", Cut::digits},
-    {"codeshell", Cut::digits},  {"exaone", Cut::digits},
-    {"minerva-7b", Cut::digits}, {"llama-bpe", Cut::llama3},
-    {"llama3", Cut::llama3},     {"llama-v3", Cut::llama3},
-    {"falcon3", Cut::llama3},    {"dbrx", Cut::llama3},
-    {"smaug-bpe", Cut::llama3},  {"qwen2", Cut::qwen2},
-    {"stablelm2", Cut::qwen2},   {"deepseek-r1-qwen", Cut::qwen2},
-    {"hunyuan", Cut::qwen2},     {"megrez", Cut::qwen2},
-    {"tekken", Cut::tekken},     {"default", Cut::usual},
+    {"gpt-2", Cut::gpt2},         {"phi-2", Cut::gpt2},
+    {"mpt", Cut::gpt2},           {"olmo", Cut::gpt2},
+    {"jais", Cut::gpt2},          {"roberta-bpe", Cut::gpt2},
+    {"jina-es", Cut::gpt2},       {"jina-de", Cut::gpt2},
+    {"jina-v2-es", Cut::gpt2},    {"jina-v2-de", Cut::gpt2},
+    {"jina-v1-en", Cut::gpt2},    {"jina-v2-code", Cut::gpt2},
+    {"modern-bert", Cut::gpt2},   {"gigachat", Cut::gpt2},
+    {"exaone4", Cut::gpt2},       {"mellum", Cut::gpt2},
+    {"smollm", Cut::digits},      {"starcoder", Cut::digits},
+    {"refact", Cut::digits},      {"command-r", Cut::digits},
+    {"codeshell", Cut::digits},   {"exaone", Cut::digits},
+    {"minerva-7b", Cut::digits},  {"llama-bpe", Cut::llama3},
+    {"llama3", Cut::llama3},      {"llama-v3", Cut::llama3},
+    {"falcon3", Cut::llama3},     {"pixtral", Cut::llama3},
+    {"dbrx", Cut::cl100k},        {"smaug-bpe", Cut::cl100k},
+    {"chatglm-bpe", Cut::cl100k}, {"qwen2", Cut::qwen2},
+    {"stablelm2", Cut::qwen2},    {"deepseek-r1-qwen", Cut::qwen2},
+    {"hunyuan", Cut::qwen2},      {"megrez", Cut::qwen2},
+    {"tekken", Cut::tekken},      {"gpt-4o", Cut::o200k},
+    {"llama4", Cut::o200k},       {"kanana2", Cut::o200k},
+    {"falcon", Cut::falcon},      {"bloom", Cut::bloom},
+    {"gpt3-finnish", Cut::bloom}, {"default", Cut::usual},
 });
+
+// Pieces of the vocabulary are taken whole, whatever their merges say.
+constexpr bool ignores_merges(Cut cut) { return cut == Cut::llama3 || cut == Cut::tekken; }
 
 Cut cut_in(const GgufKeys& keys, std::vector<std::string>& cautions) {
   if (!keys.has(kPreKey)) {
@@ -176,6 +186,11 @@ constexpr std::string_view kQwen2Pattern =
 constexpr std::string_view kTekkenPattern =
     R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
+constexpr std::string_view kO200kPattern =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kBloomPattern = R"( ?[^(\s|.,!?…。，、।۔،)]+)";
+constexpr std::string_view kThreeDigits = "[0-9][0-9][0-9]";
+
 Json pre_tokenizer_of(Cut cut) {
   switch (cut) {
     case Cut::gpt2:
@@ -183,16 +198,24 @@ Json pre_tokenizer_of(Cut cut) {
     case Cut::digits:
       return in_order({{{"type", "Digits"}, {"individual_digits", true}}, in_bytes(true)});
     case Cut::llama3:
+    case Cut::cl100k:
       return in_order({by_pattern(kLlama3Pattern), in_bytes(false)});
     case Cut::qwen2:
       return in_order({by_pattern(kQwen2Pattern), in_bytes(false)});
     case Cut::tekken:
       return in_order({by_pattern(kTekkenPattern), in_bytes(false)});
+    case Cut::o200k:
+      return in_order({by_pattern(kO200kPattern), in_bytes(false)});
+    case Cut::falcon:
+      return in_order({by_pattern(R"([\p{P}\$\+<=>\^~\|`]+)"), by_pattern(kGpt2Pattern), by_pattern(kThreeDigits),
+                       in_bytes(false)});
+    case Cut::bloom:
+      return in_order({by_pattern(kBloomPattern), in_bytes(false)});
     case Cut::usual:
       break;
   }
   return in_order({by_pattern(R"([\p{P}\$\+<=>\^~\|]+)"), by_pattern(kGpt2Pattern), by_pattern(R"(\p{N}+)"),
-                   by_pattern("[0-9][0-9][0-9]"), in_bytes(false)});
+                   by_pattern(kThreeDigits), in_bytes(false)});
 }
 
 // `options` makes what tokenizer.json has as "model", but for the vocabulary, when it is to be saved.
@@ -220,7 +243,7 @@ std::shared_ptr<const Tokenizer> byte_level_bpe(const GgufKeys& keys, std::vecto
   };
   const auto begin = ends_with("bos", "add_bos_token", is_llama3 || is_roberta);
   const auto end = ends_with("eos", "add_eos_token", is_roberta);
-  const bool ignores = is_llama3 || cut == Cut::tekken;
+  const bool ignores = ignores_merges(cut);
   const MergePlace place{keys.file().source() + ": " + std::string(kMergesKey), std::string(kTokensKey)};
   return pipeline_of(
       keys, make_bpe(pieces_of(keys, keys.texts(kTokensKey)), merges, ignores, place),
@@ -369,18 +392,21 @@ std::string gguf_pre_tokenizer(const Json& json, const std::string& source) {
   const auto refuse = [&](const char* part, const std::string& what) { refuse_tokenizer(source, part, what); };
   const Json own = json.value("pre_tokenizer", Json());
   const Json steps = plain_steps(own);
-  const auto found = std::ranges::find_if(
-      kPreTokenizers, [&](const PreTokenizerName& known) { return plain_steps(pre_tokenizer_of(known.cut)) == steps; });
-  if (found == kPreTokenizers.end()) refuse("pre_tokenizer", "that of GPT-2, StarCoder, Llama 3, Qwen 2 or Tekken");
+  const bool ignores = json.at("model").value("ignore_merges", false);
+  const auto is_own = [&](const PreTokenizerName& known) { return plain_steps(pre_tokenizer_of(known.cut)) == steps; };
+  auto found = std::ranges::find_if(kPreTokenizers, [&](const PreTokenizerName& known) {
+    return ignores_merges(known.cut) == ignores && is_own(known);
+  });
+  if (found == kPreTokenizers.end()) found = std::ranges::find_if(kPreTokenizers, is_own);
+  if (found == kPreTokenizers.end()) {
+    refuse("pre_tokenizer", "that of GPT-2, StarCoder, Llama 3, Qwen 2, Tekken or GPT-4o");
+  }
   if (adds_space(own)) refuse("pre_tokenizer.add_prefix_space", "false");
   const Json normalizer = json.value("normalizer", Json());
   const std::string form = normalizer.is_object() ? normalizer.value("type", "") : "none";
   const std::string wanted = found->cut == Cut::qwen2 ? "NFC" : "none";
   if (form != wanted) refuse("normalizer", wanted + " beside this pre_tokenizer");
-  const bool ignores = found->cut == Cut::llama3 || found->cut == Cut::tekken;
-  if (json.at("model").value("ignore_merges", false) != ignores) {
-    refuse("model.ignore_merges", ignores ? "true" : "false");
-  }
+  if (ignores_merges(found->cut) != ignores) refuse("model.ignore_merges", ignores ? "false" : "true");
   return std::string(found->name);
 }
 
