@@ -132,6 +132,25 @@ TEST(ConvertFamilies, NameTensorsThatLlamaCppMisses) {
   EXPECT_THAT(refusal_of("qwen3", R"(, "attention_bias": true)"), HasSubstr("cannot have blk.0.attn_output.bias"));
 }
 
+// Rows of a tensor that holds q, k and v, or gate and up, are read in their blocks.
+TEST(ConvertFamilies, KeepTheBlocksOfJoinedMaps) {
+  for (const char* type : {"phi3", "gpt_neox", "falcon"}) {
+    const PublishedFolder folder(type, R"(, "hidden_size": 32, "intermediate_size": 64, "head_dim": 16,
+                                            "num_key_value_heads": 1, "rotary_pct": 1.0)");
+    const TemporaryDirectory out;
+    static_cast<void>(convert_model(folder.path(), out / "m.gguf", {.type = "q8_0"}));
+    const Parameters blocks = Model::open(out / "m.gguf", QuantisedWeights::as_stored).parameters();
+    const Parameters numbers = Model::open(out / "m.gguf").parameters();
+    ASSERT_EQ(blocks.size(), numbers.size());
+    for (std::size_t n = 0; n < blocks.size(); ++n) {
+      const QuantisedTensor* own = blocks[n].value.quantised();
+      EXPECT_EQ(own != nullptr, blocks[n].value.rank() == 2) << type << " " << blocks[n].name;
+      if (own == nullptr) continue;
+      EXPECT_EQ(own->dequantised().to_vector(), numbers[n].value.value().to_vector()) << type << " " << blocks[n].name;
+    }
+  }
+}
+
 TEST(ConvertFamilies, SayTheirOptionsInTheWordsOfTheFormat) {
   const TemporaryDirectory out;
   const auto metadata_of = [&](const std::string& type, const std::string& words) {

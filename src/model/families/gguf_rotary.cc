@@ -133,7 +133,9 @@ Json longrope_of(const files::GgufKeys& keys, std::int64_t width) {
   // It is left out where it is what `transformers` takes by itself: an f32 has not all of its digits.
   const double factor = static_cast<double>(longest) / static_cast<double>(original);
   const double usual = factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(static_cast<double>(original)));
-  const double own = keys.number(key_of(keys, "rope.scaling.attn_factor"), 1);
+  const std::string magnitude = key_of(keys, "rope.scaling.attn_factor");
+  const double own = keys.number(magnitude, 1);
+  if (!(own > 0 && std::isfinite(own))) keys.refuse(magnitude, "a number above 0");
   if (std::fabs(own / usual - 1) > 1e-6) rope["attention_factor"] = own;
   return rope;
 }
