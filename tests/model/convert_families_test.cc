@@ -181,6 +181,7 @@ TEST(ConvertFamilies, SayTheirOptionsInTheWordsOfTheFormat) {
   EXPECT_EQ(phi3.find("blk.0.attn_qkv.weight")->shape, (std::vector<std::int64_t>{24, 8}));
   EXPECT_EQ(phi3.find("blk.0.ffn_up.weight")->shape, (std::vector<std::int64_t>{24, 8}));
   EXPECT_EQ(whole(phi3, "phi3.rope.scaling.original_context_length"), 4);
+  EXPECT_EQ(whole(phi3, "phi3.attention.sliding_window"), 0);
   const Gguf neox = metadata_of("gpt_neox", R"(, "rotary_pct": 0.5)");
   EXPECT_EQ(whole(neox, "gptneox.rope.dimension_count"), 2);
   EXPECT_TRUE(std::get<bool>(neox.metadata().at("gptneox.use_parallel_residual").value));

@@ -89,6 +89,8 @@ void add_rotary(WordsOf& words, const LayerChoices& choices, std::int64_t width)
 }
 
 void add_windows(WordsOf& words, std::string_view architecture, const std::vector<std::int64_t>& windows) {
+  // llama.cpp asks Phi 3 for one: 0 is none.
+  if (windows.empty() && architecture == "phi3") words.whole("attention.sliding_window", 0);
   if (windows.empty()) return;
   words.whole("attention.sliding_window", std::ranges::max(windows));
   if (architecture == "gemma2" || architecture == "phi3") return;
