@@ -132,15 +132,17 @@ TEST(GgufModel, HasTheScalingsThatRotaryPositionsHave) {
               HasSubstr("m.gguf: rope_freqs.weight: expected the factors of Llama 3's rotary scaling, got others"));
   EXPECT_THAT(fault_of(with_tensors(words_of_llama().text("llama.rope.scaling.type", "longrope"), model)),
               HasSubstr("llama.rope.scaling.type: expected none, linear or yarn, got \"longrope\""));
-  const auto longer = [&](const GgufBytes& words) {
+  const auto longer = [&](const GgufBytes& words, float magnitude = 1.5F) {
     GgufBytes both = words;
-    both.u32("llama.rope.scaling.original_context_length", 16).f32("llama.rope.scaling.attn_factor", 1.5F);
+    both.u32("llama.rope.scaling.original_context_length", 16).f32("llama.rope.scaling.attn_factor", magnitude);
     return both.tensor({"rope_factors_long.weight", kF32, {2}, gguf_number(1.1F) + gguf_number(3.F)});
   };
   GgufBytes longrope = longer(words_of_llama());
   longrope.tensor({"rope_factors_short.weight", kF32, {2}, gguf_number(1.F) + gguf_number(1.2F)});
   EXPECT_EQ(scaling(longrope), "longrope 16 1.5 1.5 1 1.2 1.1 3");
-  EXPECT_THAT(fault_of(with_tensors(longrope.f32("llama.rope.scaling.attn_factor", 0), model)),
+  GgufBytes without_magnitude = longer(words_of_llama(), 0);
+  without_magnitude.tensor({"rope_factors_short.weight", kF32, {2}, gguf_number(1.F) + gguf_number(1.2F)});
+  EXPECT_THAT(fault_of(with_tensors(without_magnitude, model)),
               HasSubstr("llama.rope.scaling.attn_factor: expected a number above 0, got 0"));
   EXPECT_THAT(fault_of(with_tensors(longer(words_of_llama()), model)),
               HasSubstr("m.gguf: rope_factors_short.weight: expected 2 factors, got no such tensor"));
