@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "qkv/error.h"
-#include "qkv/text/read_tokenizer.h"
+#include "qkv/files.h"
 
 namespace qkv::cli {
 namespace {

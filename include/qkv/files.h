@@ -16,6 +16,11 @@ namespace qkv {
 /// Every byte of a file (or of a pipe, to its end). Throws Error naming the path and the system's reason.
 [[nodiscard]] std::vector<std::byte> read_file(const std::string& path);
 
+/// The text that these bytes are, without the mark of UTF-8 at its beginning. Throws Error naming `source` for bytes
+/// that are not UTF-8: by their kind where it is known (a PNG picture, UTF-16), else by the first byte that is wrong,
+/// its line, and the encoding that has it; and for bytes of which more than a quarter are zero.
+[[nodiscard]] std::string_view require_utf8(std::string_view bytes, const std::string& source);
+
 /// Writes beside `path` under a temporary name, then renames: a reader sees the old file or the new one, never a part.
 /// A symbolic link stays and its target is replaced; an existing file's permissions are kept; a device or a pipe
 /// (/dev/stdout) is written to as it is. Throws Error naming the path and the system's reason; nothing is left behind

@@ -1,7 +1,5 @@
 #include "qkv/captions.h"
 
-#include <utf8.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -23,11 +21,6 @@ constexpr const char* kList = "metadata.jsonl";
   throw FileError(where, "expected " + expected + ", got " + got);
 }
 
-std::string text_of(const fs::path& path) {
-  const std::vector<std::byte> bytes = read_file(path.string());
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 std::string trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n\f\v";
   const std::size_t begin = text.find_first_not_of(kSpace);
@@ -36,12 +29,6 @@ std::string trimmed(std::string_view text) {
 }
 
 CaptionedPicture picture_of(const fs::path& file, std::string_view text, std::string source) {
-  constexpr std::string_view kByteOrder = "\xEF\xBB\xBF";  // as some editors begin a file
-  if (text.starts_with(kByteOrder)) text.remove_prefix(kByteOrder.size());
-  const auto fault = utf8::find_invalid(text.begin(), text.end());
-  if (fault != text.end()) {
-    fail_captions(source, "a caption in UTF-8", "another byte at " + std::to_string(fault - text.begin()));
-  }
   CaptionedPicture picture{.file = file.string(), .caption = trimmed(text), .source = std::move(source)};
   if (picture.caption.empty()) fail_captions(picture.source, "a caption", "none");
   return picture;
@@ -74,7 +61,7 @@ std::vector<CaptionedPicture> beside_each(const std::set<fs::path>& pictures) {
     if (!files::is_there(caption.string())) {
       fail_captions(picture.string(), "its caption in " + caption.string(), "no such file");
     }
-    all.push_back(picture_of(picture, text_of(caption), caption.string()));
+    all.push_back(picture_of(picture, files::read_text(caption.string()), caption.string()));
   }
   return all;
 }
@@ -100,7 +87,7 @@ CaptionedPicture listed(const fs::path& directory, const std::string& line, cons
 }
 
 std::vector<CaptionedPicture> from_list(const fs::path& directory, const fs::path& list) {
-  const std::string text = text_of(list);
+  const std::string text = files::read_text(list.string());
   std::vector<CaptionedPicture> all;
   std::size_t number = 0;
   for (std::size_t begin = 0; begin < text.size();) {

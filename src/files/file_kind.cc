@@ -14,9 +14,11 @@ namespace {
 struct FileKind {
   std::string_view begin;
   std::string_view name;
+  std::string_view then = "";  // what stands from byte `at` on
+  std::size_t at = 0;
 };
 
-constexpr std::array<FileKind, 15> kKinds = {{
+constexpr std::array<FileKind, 23> kKinds = {{
     {"\x89PNG", "a PNG picture"},
     {"\xFF\xD8\xFF", "a JPEG picture"},
     {"GIF8", "a GIF picture"},
@@ -33,10 +35,16 @@ constexpr std::array<FileKind, 15> kKinds = {{
      "ELF",
      "a program"},
     {"SQLite format 3", "a database of SQLite"},
-    {"RIFF", "a RIFF file, as WAV and WebP are"},
+    {"RIFF", "a WAV sound", "WAVE", 8},
+    {"RIFF", "a WebP picture", "WEBP", 8},
+    {"RIFF", "a RIFF file"},
+    {"fLaC", "a FLAC sound"},
+    {"OggS", "an Ogg sound"},
+    {"ID3", "an MP3 sound"},
+    {"\xFF\xFB", "an MP3 sound"},
+    {"", "an MP4 file, as M4A sounds are", "ftyp", 4},
+    {"BM", "a BMP picture", std::string_view("\0\0\0\0", 4), 6},
 }};
-
-constexpr std::size_t kRead = 1024;  // bytes: the first element of XML stands behind a prologue
 
 constexpr std::string_view kPage = "a page of the web (HTML), which a server may send in place of a file";
 
@@ -46,7 +54,7 @@ std::string_view kind_of_tags(std::string_view bytes) {
   if (bytes.starts_with("\xEF\xBB\xBF")) bytes.remove_prefix(3);
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || bytes[first] != '<') return "";
-  const std::string text = core::small_letters(std::string(bytes.substr(first, kRead)));
+  const std::string text = core::small_letters(std::string(bytes.substr(first, kBeginning)));
   if (text.starts_with("<svg") || text.starts_with("<!doctype svg")) return "an SVG picture";
   if (text.starts_with("<!doctype") || text.starts_with("<html")) return kPage;
   if (!text.starts_with("<?xml")) return "";
@@ -54,14 +62,21 @@ std::string_view kind_of_tags(std::string_view bytes) {
   return text.find("<svg") != std::string::npos ? "an SVG picture" : "an XML file";
 }
 
+// The length of a header, of which the upper bytes are zero, and its brace.
+bool is_safetensors(std::string_view bytes) {
+  using namespace std::string_view_literals;
+  constexpr std::size_t kLength = 8;
+  return bytes.size() > kLength && bytes[kLength] == '{' && bytes.substr(kLength / 2).starts_with("\0\0\0\0"sv);
+}
+
 }  // namespace
 
 std::string_view beginning_of(std::span<const std::byte> bytes) noexcept {
-  return {reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), kRead)};
+  return {reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), kBeginning)};
 }
 
 std::string beginning_of(const std::string& path) {
-  std::string begin(kRead, '\0');
+  std::string begin(kBeginning, '\0');
   std::ifstream file(path, std::ios::binary);
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   begin.resize(static_cast<std::size_t>(file.gcount()));
@@ -69,7 +84,10 @@ std::string beginning_of(const std::string& path) {
 }
 
 std::string_view kind_of(std::string_view bytes) {
-  const auto found = std::ranges::find_if(kKinds, [&](const FileKind& kind) { return bytes.starts_with(kind.begin); });
+  if (is_safetensors(bytes)) return "a safetensors file";
+  const auto found = std::ranges::find_if(kKinds, [&](const FileKind& kind) {
+    return bytes.starts_with(kind.begin) && bytes.size() > kind.at && bytes.substr(kind.at).starts_with(kind.then);
+  });
   if (found != kKinds.end()) return found->name;
   return kind_of_tags(bytes);
 }

@@ -6,6 +6,7 @@
 #include "files/descriptor.h"
 #include "files/file_kind.h"
 #include "files/mapped_file.h"
+#include "files/reading.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
 
@@ -47,11 +48,18 @@ Safetensors read_safetensors(const std::string& path) {
   return {std::move(bytes), path};
 }
 
-std::string read_text(const std::string& path) {
+std::string read_bytes(const std::string& path) {
   const std::vector<std::byte> bytes = read_file(path);
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   require_fetched(text, path);
   return text;
+}
+
+std::string read_text(const std::string& path) {
+  std::string bytes = read_bytes(path);
+  const std::string_view text = require_utf8(bytes, shown_path(path));
+  if (text.size() < bytes.size()) bytes.erase(0, bytes.size() - text.size());
+  return bytes;
 }
 
 }  // namespace qkv::files

@@ -29,6 +29,8 @@ inline constexpr std::string_view kAnotherFile = "another file";
 [[nodiscard]] Safetensors read_safetensors(const std::string& path);
 
 /// The bytes of a file. Throws Error as read_file() and require_fetched().
+[[nodiscard]] std::string read_bytes(const std::string& path);
+/// The text of a file. Throws as read_bytes() and require_utf8().
 [[nodiscard]] std::string read_text(const std::string& path);
 
 }  // namespace qkv::files

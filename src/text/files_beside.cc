@@ -9,7 +9,6 @@
 
 #include "files/place.h"
 #include "qkv/error.h"
-#include "qkv/files.h"
 #include "text/tokenizer_class.h"
 
 namespace qkv::text {
@@ -20,13 +19,8 @@ namespace fs = std::filesystem;
 constexpr const char* kDecoder = "added_tokens_decoder";
 constexpr std::array<const char*, 2> kLists = {"additional_special_tokens", "extra_special_tokens"};
 
-std::string content_of_file(const fs::path& path) {
-  const std::vector<std::byte> bytes = read_file(path.string());
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 Json object_in(const fs::path& path) {
-  Json value = parse_json(content_of_file(path), path.string());
+  Json value = parse_json(files::read_text(path.string()), path.string());
   if (!value.is_object()) JsonField(value, path.string()).fail("an object");
   return value;
 }
@@ -228,7 +222,7 @@ FilesBeside read_files_beside(const fs::path& file, std::vector<std::string>* ca
   files.any = true;
   const Json config = [&]() -> Json {
     try {
-      return parse_json(content_of_file(folder / "config.json"), "config.json");
+      return parse_json(files::read_text((folder / "config.json").string()), "config.json");
     } catch (const Error&) {
       return nullptr;  // whoever reads the model says what is wrong with it
     }

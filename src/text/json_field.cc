@@ -6,9 +6,10 @@
 
 #include "core/listed.h"
 #include "core/nearest_word.h"
+#include "files/file_kind.h"
 #include "files/json_text.h"
 #include "qkv/error.h"
-#include "qkv/text/read_tokenizer.h"
+#include "qkv/files.h"
 #include "text/characters.h"
 
 namespace qkv::text {
@@ -135,6 +136,7 @@ void require_shallow(std::string_view text, const std::string& source) {
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& source) {
+  files::refuse_other_kind(text, source, "a JSON file");
   const std::string_view utf8 = require_utf8(text, source);
   require_shallow(utf8, source);
   return files::parse_json(utf8, source);

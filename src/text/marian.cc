@@ -179,7 +179,7 @@ std::shared_ptr<const Tokenizer> read_marian(const std::filesystem::path& file, 
                     "expected false, one vocabulary for both languages, got true");
   }
   const std::string vocabulary = (file.parent_path() / "vocab.json").string();
-  MarianParts parts{.model = files::read_text(file.string()), .pieces = {}, .tokens = {}};
+  MarianParts parts{.model = files::read_bytes(file.string()), .pieces = {}, .tokens = {}};
   parts.pieces = pieces_by_number(parse_json(files::read_text(vocabulary), vocabulary), vocabulary);
   if (const auto token = files.token("eos_token")) parts.tokens.end = *token;
   if (const auto token = files.token("unk_token")) parts.tokens.unknown = *token;

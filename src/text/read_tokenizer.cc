@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/listed.h"
+#include "files/file_kind.h"
 #include "files/place.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
@@ -32,6 +33,13 @@ constexpr std::array<const char*, 7> kNames = {
 
 std::string text_of(const fs::path& path) { return files::read_text(path.string()); }
 
+// The bytes of a file that is not of another known kind.
+std::string content_of(const fs::path& path, std::string_view wanted) {
+  std::string content = files::read_bytes(path.string());
+  files::refuse_other_kind(content, path.string(), wanted);
+  return content;
+}
+
 // add_bos_token and add_eos_token beside a tokenizer.json, whose own template counts.
 void name_other_ends(const text::FilesBeside& files, const Tokenizer& tokenizer) {
   for (const auto& [word, name] : {std::pair("add_bos_token", "bos_token"), {"add_eos_token", "eos_token"}}) {
@@ -47,7 +55,8 @@ void name_other_ends(const text::FilesBeside& files, const Tokenizer& tokenizer)
 }
 
 std::shared_ptr<const Tokenizer> read_tokenizer_json(const fs::path& path, const text::FilesBeside& files) {
-  std::string content = text_of(path);
+  std::string content =
+      content_of(path, "a file of a tokenizer (tokenizer.json, vocab.txt, vocab.json, .model, .spm, .gguf)");
   text::Json json = text::parse_json(content, path.string());
   if (text::follow_files_beside(json, files)) content = json.dump();
   auto tokenizer = text::pipeline_of(json, std::move(content), path.string());
@@ -86,7 +95,7 @@ std::shared_ptr<const Tokenizer> read_one_file(const fs::path& path, std::vector
   }
   if (path.extension() == ".model") {
     text::require_known_class(files, text::OlderFile::sentence_piece, path.string());
-    return text::read_sentence_piece(text_of(path), files, path.string());
+    return text::read_sentence_piece(content_of(path, "a model of SentencePiece"), files, path.string());
   }
   if (path.extension() == ".spm") return text::read_marian(path, files);
   if (path.filename() == "vocab.json") {

@@ -10,7 +10,7 @@
 
 #include "core/dtype_named.h"
 #include "core/nearest_word.h"
-#include "qkv/files.h"
+#include "files/place.h"
 #include "qkv/text/read_tokenizer.h"
 #include "qkv/train/picture_task.h"
 #include "qkv/train/task_model.h"
@@ -67,9 +67,7 @@ bool takes_data(std::string_view task) { return task == "text" || task == "pictu
 
 std::unique_ptr<const Task> task_of(const TrainSettings& settings) {
   if (settings.task == "text") {
-    const std::vector<std::byte> bytes = read_file(settings.data);
-    const std::string_view text =
-        require_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, settings.data);
+    const std::string text = files::read_text(settings.data);
     if (settings.from) return training::text_task_for(training::starting_model(settings), text, settings);
     return make_text_task(text, settings.data,
                           {.seed = settings.seed,

@@ -73,7 +73,10 @@ TEST(Captions, AreMissed) {
   write(directory, {{"a.txt", " \n"}});
   EXPECT_EQ(refusal(directory), "DIR/a.txt: expected a caption, got none");
   write(directory, {{"a.txt", "a \xFFox"}});
-  EXPECT_EQ(refusal(directory), "DIR/a.txt: expected a caption in UTF-8, got another byte at 2");
+  EXPECT_EQ(
+      refusal(directory),
+      "DIR/a.txt, line 1: expected a text in UTF-8, got the byte 0xFF at byte 2 (counted from 0), as Latin-1 has it: "
+      "save it as UTF-8 (iconv -f ISO-8859-1 -t UTF-8)");
   EXPECT_EQ(error_message<Error>([&] { static_cast<void>(read_captions(directory / "attic")); }),
             "cannot read " + directory / "attic" + ": No such file or directory");
 }

@@ -66,6 +66,13 @@ const std::vector<Kind>& kinds() {
        "an SVG picture"},
       {"\xEF\xBB\xBF<?xml version=\"1.0\"?><feed>", "an XML file"},
       {"%PDF-1.7", "a PDF document"},
+      {std::string("RIFF\x24\0\0\0WAVEfmt ", 16), "a WAV sound"},
+      {std::string("RIFF\x24\0\0\0WEBPVP8 ", 16), "a WebP picture"},
+      {std::string("\0\0\0\x20"
+                   "ftypM4A ",
+                   12),
+       "an MP4 file"},
+      {std::string("\x30\0\0\0\0\0\0\0{\"w\"", 12), "a safetensors file", "a safetensors file"},
   };
   return kKinds;
 }

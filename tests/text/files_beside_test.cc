@@ -261,23 +261,5 @@ TEST(Bounds, OfWhatATokenizerJsonSays) {
               HasSubstr("tokenizer: expected stages that make at most 1048832 bytes"));
 }
 
-TEST(RequireUtf8, NamesOtherEncodings) {
-  const auto says = [](std::string_view bytes) {
-    return error_message<Error>([&] { static_cast<void>(require_utf8(bytes, "a.txt")); });
-  };
-  using namespace std::string_view_literals;
-  EXPECT_EQ(says("\xFF\xFE"
-                 "a\0b\0"sv),
-            "a.txt: expected a text in UTF-8, got UTF-16; save it as UTF-8");
-  EXPECT_EQ(says("\xFE\xFF\0a"sv), "a.txt: expected a text in UTF-8, got UTF-16; save it as UTF-8");
-  EXPECT_EQ(says("\xFF\xFE\0\0a\0\0\0"sv), "a.txt: expected a text in UTF-8, got UTF-32; save it as UTF-8");
-  EXPECT_EQ(says("a\0b\0c\0"sv), "a.txt: expected a text in UTF-8, got 3 zero bytes among 6, as UTF-16 has them");
-  EXPECT_EQ(require_utf8("\xEF\xBB\xBF"
-                         "a",
-                         "a.txt"),
-            "a");
-  EXPECT_EQ(require_utf8("one zero \0 stays"sv, "a.txt"), "one zero \0 stays"sv);
-}
-
 }  // namespace
 }  // namespace qkv::files_beside_test

@@ -36,8 +36,4 @@ namespace qkv {
 /// The tokenizer of the content of a tokenizer.json. `source` names it in errors.
 [[nodiscard]] std::shared_ptr<const Tokenizer> parse_tokenizer_json(std::string_view json, const std::string& source);
 
-/// The text of a file without the mark of UTF-8 at its begin. Throws Error naming `source` for UTF-16 and UTF-32: bytes
-/// that begin with their mark, or of which more than a quarter are zero.
-[[nodiscard]] std::string_view require_utf8(std::string_view bytes, const std::string& source);
-
 }  // namespace qkv

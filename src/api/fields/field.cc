@@ -21,6 +21,7 @@
 #include "core/number_range.h"
 #include "core/number_text.h"
 #include "core/shortened.h"
+#include "files/file_kind.h"
 #include "files/json_keys.h"
 #include "files/json_text.h"
 #include "qkv/api/field_forms.h"
@@ -182,6 +183,16 @@ Json object_in(std::string_view json, std::span<const FieldInfo> fields, const f
   return object;
 }
 
+// Paths alone may have any bytes. Bytes that no JSON and no str has come from a terminal of another encoding.
+void require_utf8_in(const FieldInfo& field, const std::string& place, std::string_view text) {
+  const bool is_words = field.form.find("TEXT") != std::string::npos || field.form == "TOKEN" ||
+                        field.form == "LETTERS" || (field.is_text && field.form != "FILE");
+  if (!is_words) return;
+  if (const std::string other = files::other_than_utf8(text); !other.empty()) {
+    api_detail::refuse(place, "a text in UTF-8", other);
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(FieldType type) noexcept {
@@ -309,6 +320,7 @@ FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_v
       const std::string& text = (*texts)[n];
       const std::string place = texts->size() > 1 ? fmt::format("{}[{}]", field.name, n) : field.name;
       if (text.empty()) api_detail::refuse(place, "a value", "\"\"");
+      require_utf8_in(field, place, text);
       require_word(field, text);
     }
     require_each_once(field, *texts);
@@ -319,6 +331,7 @@ FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_v
       api_detail::refuse(field.name, "a value", "\"\"");
     }
     if (!field.ending.empty()) require_ending(field, *text);
+    require_utf8_in(field, field.name, *text);
     require_word(field, *text);
   }
   return value;

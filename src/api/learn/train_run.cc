@@ -7,6 +7,7 @@
 #include "api/studio/question_watch.h"
 #include "core/nearest_word.h"
 #include "core/watched.h"
+#include "files/place.h"
 #include "qkv/api/train.h"
 #include "qkv/files.h"
 #include "qkv/model/box.h"
@@ -83,8 +84,7 @@ TokenizerRun tokenizer_run(const TrainRun& run) {
 }
 
 TrainTokenizerReply trained_tokenizer(const TokenizerRun& run) {
-  const std::vector<std::byte> bytes = read_file(run.data);
-  const std::string_view text = require_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, run.data);
+  const std::string text = files::read_text(run.data);
   if (text.empty()) refuse("data", "a text with tokens", run.data + ", which is empty");
   require_writable(run.out);
   if (is_same_place(run.data, run.out)) {
@@ -94,7 +94,7 @@ TrainTokenizerReply trained_tokenizer(const TokenizerRun& run) {
   write_file(run.out, json);
   const auto tokenizer = parse_tokenizer_json(json, run.out);
   return {.pieces = static_cast<std::int64_t>(tokenizer->size()),
-          .bytes = static_cast<std::int64_t>(bytes.size()),
+          .bytes = static_cast<std::int64_t>(text.size()),
           .tokens = static_cast<std::int64_t>(tokenizer->encode(text).ids.size()),
           .out = run.out};
 }

@@ -8,12 +8,12 @@
 #include "api/models/shown.h"
 #include "api/roles/analyzed_texts.h"
 #include "api/studio/question_watch.h"
+#include "files/place.h"
 #include "qkv/api/explain.h"
 #include "qkv/api/models.h"
 #include "qkv/api/refusal.h"
 #include "qkv/api/roles.h"
 #include "qkv/api/syntax.h"
-#include "qkv/files.h"
 
 namespace qkv {
 namespace {
@@ -46,8 +46,7 @@ std::vector<ParsedSentence> analyzed_trees(const AnalyzeRequest& request) {
   if (request.count) {
     api_detail::refuse("count", "`syntax` english beside it: a file is read whole", request.syntax);
   }
-  const std::vector<std::byte> bytes = read_file(request.syntax);
-  return parse_conllu({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, request.syntax);
+  return parse_conllu(files::read_text(request.syntax), request.syntax);
 }
 
 }  // namespace

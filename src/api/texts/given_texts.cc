@@ -8,9 +8,8 @@
 
 #include "api/fields/refuse.h"
 #include "core/number_text.h"
+#include "files/place.h"
 #include "files/reading.h"
-#include "qkv/files.h"
-#include "qkv/text/read_tokenizer.h"
 
 namespace qkv {
 namespace {
@@ -59,9 +58,8 @@ Texts parted(std::string_view whole, std::string_view separator, Texts texts) {
 }
 
 Texts read_texts(const FileOfTexts& file, EmptyLines empty) {
-  const std::vector<std::byte> bytes = read_file(file.path);
+  const std::string whole = files::read_text(file.path);
   Texts texts{.texts = {}, .file = files::shown_path(file.path)};
-  const std::string_view whole = require_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, texts.file);
   if (!file.is_whole && file.separator) return parted(whole, *file.separator, std::move(texts));
   if (!file.is_whole) return lines_in(whole, std::move(texts), empty);
   texts.texts.emplace_back(whole);

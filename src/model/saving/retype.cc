@@ -95,7 +95,7 @@ void copy_files(const std::string& folder, const std::vector<std::string>& shard
       done.cautions.push_back(name.string() + ": not copied, as it is not a shard of the model");
     }
     if (use != FileUse::copied) continue;
-    const std::string text = files::read_text(entry.path().string());
+    const std::string text = files::read_bytes(entry.path().string());
     write_file(out.add(name.string()),
                name == "config.json" ? with_dtype(text, entry.path().string(), options.type) : text);
   }
