@@ -7,7 +7,7 @@ namespace qkv::cli {
 
 /// What footers say of MODEL.
 inline constexpr std::string_view kModelIs =
-    "MODEL is one of the box, a model file of your own, or a folder as models are\npublished. ";
+    "MODEL is one of the box, a file of qkv's or GGUF, or a folder as models are\npublished. ";
 
 void add_analyze(Commands& commands);
 void add_attend(Commands& commands);

@@ -92,7 +92,7 @@ Fields<Asked<ExplainFlags>> fields_of_explain() {
   FieldInfo& all = own.info("all");  // what a text leaves out of a model
   all.meaning =
       "Of a model, in text alone, since its JSON has every step: the heads that show a pattern, too; `full`: every "
-      "head and step. Beside `query` or `why` every step";
+      "head and step. Where `query` or `why` is asked: every step as well";
   std::erase(all.excludes, "model");
   all.needs_one = {"model", "query", "why"};
   own.add(&ExplainFlags::prints, {.name = "print",

@@ -21,7 +21,7 @@ void add_help(Commands& commands) {
   fields.add(&HelpFlags::describes,
              {.name = "describe", .meaning = "Print all commands with their options, as Markdown"});
   fields.add(&HelpFlags::own, {.name = "own",
-                               .meaning = "Of each the options alone that are no fields of its question",
+                               .meaning = "Leave out the options that are fields of the command's question",
                                .needs = {"describe"}});
   commands.add({.name = "help",
                 .summary = "How to use qkv, or one of its commands",

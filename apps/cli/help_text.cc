@@ -1,8 +1,11 @@
 #include "help_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -51,15 +54,73 @@ std::string names_of(const Command& command, const FieldInfo& field) {
   return names + (field.alone ? "[=" + field.form + "]" : " " + field.form);
 }
 
-std::string option_row(const Command& command, const FieldInfo& field) {
+// What an option may stand with: "needs --x; not beside --y or --z".
+std::string company_in_help(const Command& command, const FieldInfo& field) {
   constexpr std::size_t kMostNamed = 6;
+  return company_of(command.infos(), field, [&](std::string_view name) { return command.option_of(name); }, kMostNamed);
+}
+
+constexpr std::string_view kNotBeside = "not beside ";
+
+std::vector<std::string> split_by(const std::string& text, std::string_view separator) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = end + separator.size();
+  }
+  return parts;
+}
+
+// Of "not beside --x, --y or --z" these; none of a part that says a reason, or how many there are.
+std::vector<std::string> excluded_in(const std::string& part) {
+  if (!part.starts_with(kNotBeside) || part.find(':') != std::string::npos || part.ends_with("says so")) return {};
+  std::string names = part.substr(kNotBeside.size());
+  if (const std::size_t last = names.rfind(" or "); last != std::string::npos) names.replace(last, 4, ", ");
+  return split_by(names, ", ");
+}
+
+std::string not_beside(const std::vector<std::string>& names) {
+  if (names.size() == 1) return std::string(kNotBeside) + names.front();
+  return fmt::format("{}{} or {}", kNotBeside, fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
+// What none of the options of a group stands beside, where there are enough of them to say it once.
+std::vector<std::string> common_exclusion(const Command& command, std::span<const FieldInfo* const> fields) {
+  constexpr std::size_t kFew = 3;
+  if (fields.size() < kFew) return {};
+  std::optional<std::vector<std::string>> common;
+  for (const FieldInfo* field : fields) {
+    std::vector<std::string> own;
+    for (const std::string& part : split_by(company_in_help(command, *field), "; ")) {
+      std::ranges::copy(excluded_in(part), std::back_inserter(own));
+    }
+    if (!common) common = own;
+    std::erase_if(*common, [&](const std::string& name) { return std::ranges::find(own, name) == own.end(); });
+  }
+  return *common;
+}
+
+// Without what its group says.
+std::string company_but(const std::string& company, const std::vector<std::string>& said) {
+  std::vector<std::string> kept;
+  for (const std::string& part : split_by(company, "; ")) {
+    std::vector<std::string> names = excluded_in(part);
+    const bool is_exclusion = !names.empty();
+    std::erase_if(names, [&](const std::string& name) { return std::ranges::find(said, name) != said.end(); });
+    if (!is_exclusion) kept.push_back(part);
+    if (is_exclusion && !names.empty()) kept.push_back(not_beside(names));
+  }
+  return fmt::format("{}", fmt::join(kept, "; "));
+}
+
+std::string option_row(const Command& command, const FieldInfo& field, const std::vector<std::string>& said = {}) {
   std::string right = command.in_options(field.meaning) + bounds_in_help(field);
   if (field.is_text) right += "; - is standard input";
   if (is_list(field) && !command.is_place(field)) right += "; may be given again";
   const std::string value = field.fallback.empty() ? command.in_options(field.otherwise) : field.fallback;
   if (!value.empty()) right += " [" + value + "]";
-  const auto shown = [&](std::string_view name) { return command.option_of(name); };
-  const std::string company = company_of(command.infos(), field, shown, kMostNamed);
+  const std::string company = company_but(company_in_help(command, field), said);
   if (!company.empty()) right += " (" + company + ")";
   return row(names_of(command, field), right, option_column());
 }
@@ -84,17 +145,21 @@ std::string places(const Command& command) {
 
 // The options by their groups, in the order in which the first of each stands.
 std::string options(const Command& command) {
-  std::vector<std::pair<std::string, std::string>> groups = {
-      {kOptions, row("-h, --help", "Print this", option_column())}};
+  std::vector<std::pair<std::string, std::vector<const FieldInfo*>>> groups = {{kOptions, {}}};
   for (const FieldInfo& field : command.infos()) {
     if (command.is_place(field)) continue;
     const std::string& group = field.group.empty() ? kOptions : field.group;
     auto found = std::ranges::find(groups, group, [](const auto& one) { return one.first; });
-    if (found == groups.end()) found = groups.insert(groups.end(), {group, ""});
-    found->second += option_row(command, field);
+    if (found == groups.end()) found = groups.insert(groups.end(), {group, {}});
+    found->second.push_back(&field);
   }
   std::string text;
-  for (const auto& [group, rows] : groups) text += "\n" + wrapped_text(group + ":") + rows;
+  for (const auto& [group, fields] : groups) {
+    const std::vector<std::string> said = common_exclusion(command, fields);
+    text += "\n" + wrapped_text(group + (said.empty() ? "" : " (" + not_beside(said) + ")") + ":");
+    if (group == kOptions) text += row("-h, --help", "Print this", option_column());
+    for (const FieldInfo* field : fields) text += option_row(command, *field, said);
+  }
   return text;
 }
 

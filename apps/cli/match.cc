@@ -25,8 +25,8 @@ struct MatchFlags : MatchRequest {
   std::string out;
 };
 
-// The words first, then what --caption says.
-void sort_words(MatchFlags& flags) {
+// The words first, whose number is returned, then what --caption says.
+std::size_t sort_words(MatchFlags& flags) {
   std::vector<std::string> captions;
   for (const std::string& word : flags.words) (is_picture(word) ? flags.images : captions).push_back(word);
   flags.captions.insert(flags.captions.begin(), captions.begin(), captions.end());
@@ -34,14 +34,15 @@ void sort_words(MatchFlags& flags) {
   if (flags.captions.empty() && flags.file.path.empty()) {
     misuse("images", "a caption or more, here, as --caption or in --file", "none");
   }
+  return captions.size();
 }
 
 void run_match(Asked<MatchFlags>& asked, const Given& /*all*/) {
   const Manner& how = asked.how;
   asked.maps = asked.maps || how.wants_files();
   if (!how.page.empty()) studio::require_pages();
-  sort_words(asked);
-  const MatchFound found = found_match(asked, how.saying());
+  const std::size_t among_images = sort_words(asked);
+  const MatchFound found = found_match(asked, how.saying(), among_images);
   const std::string page = how.page.empty() ? "" : studio::match_page(asked, found);
   if (!asked.out.empty()) write_tensor(asked.out, vectors_of(found.match));
   give(

@@ -38,7 +38,7 @@ else:
     def ask(question, /, **fields):
         """What a command answers as JSON, as objects of Python: dicts and lists, with NumPy arrays for tensors.
 
-        `question` is a command, "cost" or "bench positions", or what only a page of the studio asks: "heads".
+        `question` is a command, "cost" or "bench_positions", or what only a page of the studio asks: "heads".
         `fields` are those that docs/api.md lists for it, "kv_heads" for --kv-heads. What is a word of Python has
         another name, too: `from` is `first` of cost and task and `start` of train, or **{"from": 200}; an error has
         the one that was given.

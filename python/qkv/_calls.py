@@ -258,9 +258,15 @@ def _expected_one(type: ast.expr) -> str:
     if name == "Literal":
         return " or ".join(ast.unparse(one) for one in _parts(type))
     if name in ("Sequence", "list"):
-        of = {"int": "whole numbers", "float": "numbers", "str": "texts"}
-        return f"a list of {of.get(_name(_parts(type)[0]) if _parts(type) else '', 'values')}"
+        return f"a list of {_kind_of_items(_parts(type)[0]) if _parts(type) else 'values'}"
     return WORDS.get(name, name)
+
+
+def _kind_of_items(type: ast.expr) -> str:
+    if _name(type) == "tuple":
+        parts = _parts(type)
+        return "pairs" if len(parts) == 2 else f"tuples of {len(parts)}"
+    return {"int": "whole numbers", "float": "numbers", "str": "texts"}.get(_name(type), "values")
 
 
 def _got(parameter: Parameter, value: Any) -> str:
@@ -269,7 +275,8 @@ def _got(parameter: Parameter, value: Any) -> str:
         if _name(type) in ("Sequence", "list") and _is_list(value) and _parts(type):
             for n, one in enumerate(value):
                 if not _fits(_parts(type)[0], one):
-                    return f"{said(one)} at {n}"
+                    of = f" of {len(one)}" if isinstance(one, tuple) and said(one) == "tuple" else ""
+                    return f"{said(one)}{of} at {n}"
     return said(value)
 
 

@@ -91,6 +91,18 @@ auto expression_of(std::string_view function, std::string_view argument, std::st
   }
 }
 
+// What a part of a mask or bias says of its own argument is said of `argument`; of an array that is all of it.
+template <class Body>
+auto said_of_term(std::string_view function, std::string_view argument, std::string_view of_array, const Body& body) {
+  try {
+    return body();
+  } catch (const InvalidArgument& error) {
+    const bool is_itself = error.function() == of_array || error.argument() == argument;
+    const std::string name = std::string(argument) + (is_itself ? "" : ": " + error.argument());
+    throw InvalidArgument(function, name, error.expected(), error.got());
+  }
+}
+
 }  // namespace
 
 Mask mask_of(std::string_view function, nb::handle mask, const MaskShape* shape) {
@@ -100,7 +112,9 @@ Mask mask_of(std::string_view function, nb::handle mask, const MaskShape* shape)
     const std::string text = utf8_of(mask, {function, "mask"});
     return expression_of(function, "mask", "Mask", [&] { return parse_mask(text); });
   }
-  if (is_array(mask)) return dense(tensor_of(mask, {function, "mask"}));
+  if (is_array(mask)) {
+    return said_of_term(function, "mask", "dense", [&] { return dense(tensor_of(mask, {function, "mask"})); });
+  }
   if (PyCallable_Check(mask.ptr()) == 0) refuse_type(function, "mask", "a Mask, a text, an array or a function", mask);
   return dense(tensor_of(evaluated("mask", function, mask, shape), {function, "mask"}));
 }
@@ -112,7 +126,10 @@ Bias bias_of(std::string_view function, nb::handle bias, const MaskShape* shape)
     const std::string text = utf8_of(bias, {function, "bias"});
     return expression_of(function, "bias", "Bias", [&] { return parse_bias(text); });
   }
-  if (is_array(bias)) return said_as("Bias", [&] { return dense_bias(tensor_of(bias, {function, "bias"})); });
+  if (is_array(bias)) {
+    return said_of_term(function, "bias", "dense_bias",
+                        [&] { return dense_bias(tensor_of(bias, {function, "bias"})); });
+  }
   if (PyCallable_Check(bias.ptr()) == 0) refuse_type(function, "bias", "a Bias, a text, an array or a function", bias);
   return dense_bias(tensor_of(evaluated("bias", function, bias, shape), {function, "bias"}));
 }
@@ -129,6 +146,10 @@ AttentionOptions options_of(std::string_view function, const OptionArguments& ar
   const MaskShape* known = options.ragged ? nullptr : &whole;  // each document has a shape of its own
   options.mask = mask_of(function, arguments.mask, known);
   options.bias = bias_of(function, arguments.bias, known);
+  if (known != nullptr) {
+    said_of_term(function, "mask", "dense", [&] { options.mask.validate(whole); });
+    said_of_term(function, "bias", "dense_bias", [&] { options.bias.validate(whole); });
+  }
   options.scale = arguments.scale;
   options.softcap = arguments.softcap;
   options.dropout = dropout_of(function, arguments.dropout);

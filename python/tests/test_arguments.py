@@ -192,3 +192,52 @@ def test_an_error_whose_text_is_no_utf8_is_told():
     with pytest.raises(TypeError) as caught:
         qkv.Mask.from_function(rule, 4, 4)
     assert str(caught.value) == HALF
+
+
+SEEN = numpy.ones((4, 9), bool)
+ADDED = numpy.ones((4, 9), numpy.float32)
+WIDE = r"expected a shape that broadcasts to \[1, 2, 4, 4\], got \[4, 9\]$"
+
+
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        ("attention", lambda **terms: qkv.attention(X, X, X, **terms)),
+        ("attention_backward", lambda **terms: qkv.attention_backward(X, X, X, X, X, LSE, **terms)),
+        ("attention_stage", lambda **terms: qkv.attention_stage("weights", X, X, **terms)),
+        ("Probe", lambda **terms: qkv.Probe(X, X, **terms)),
+        ("GradientProbe", lambda **terms: qkv.GradientProbe(X, X, X, X, X, LSE, **terms)),
+    ],
+)
+def test_masks_and_biases_are_called_by_the_argument(function, call):
+    with pytest.raises(ValueError, match=f"^{function}: mask: {WIDE}"):
+        call(mask=SEEN)
+    with pytest.raises(ValueError, match=f"^{function}: mask: {WIDE}"):
+        call(mask=qkv.Mask.dense(SEEN))
+    with pytest.raises(ValueError, match=f"^{function}: bias: {WIDE}"):
+        call(bias=ADDED)
+    with pytest.raises(ValueError, match=f"^{function}: bias: expected dtype f64, f32, f16 or bf16, got i32$"):
+        call(bias=numpy.ones((4, 4), numpy.int32))
+    with pytest.raises(ValueError, match=f"^{function}: mask: lengths: expected "):
+        call(mask=qkv.Mask.keys([1, 2, 3]))
+
+
+def test_texts_of_a_trace_are_its_own():
+    with pytest.raises(ValueError, match='^trace: text: expected a value, got ""$'):
+        MODEL.trace("")
+    with pytest.raises(ValueError, match="^trace: text: expected a text of at most 32 tokens"):
+        MODEL.trace("a" * 100)
+    with pytest.raises(ValueError, match="^trace: text: expected a piece of the vocabulary"):
+        MODEL.trace("Ä")
+
+
+def test_parts_to_merge_are_pairs():
+    with pytest.raises(TypeError, match="^merge_attention: parts: expected a list of pairs, got tuple of 1 at 0$"):
+        qkv.merge_attention([(X,)])
+
+
+def test_questions_have_one_name():
+    with pytest.raises(
+        ValueError, match=r"^ask: question: expected one of .*, bench_variants, .*; did you mean bench_variants\?"
+    ):
+        qkv.ask("bench variants")

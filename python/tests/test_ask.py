@@ -85,7 +85,7 @@ def test_a_reply_is_that_of_the_command(question, example):
     reply = without_times(in_json(qkv.ask(question, **request)))
     if question == "embed":
         assert in_floats(reply) == in_floats(expected)
-    if question == "bench variants":  # a program of its own knows what its heap holds
+    if question == "bench_variants":  # a program of its own knows what its heap holds
         assert all(one.pop("bytes") >= 0 for one in expected["results"])
     assert reply == without_times(expected)
 
@@ -258,7 +258,7 @@ def require_served(ask, question, request, expected):
     """What the server answers is what the command prints."""
     name = next(one["name"] for one in TOLD if one["command"] == question)
     reply = in_json(with_arrays(ask(name, request)))
-    if question == "bench variants":
+    if question == "bench_variants":
         assert all(one.pop("bytes", 0) >= 0 for one in expected["results"])
     assert near(without_times(reply), without_times(expected)), (reply, expected)
 

@@ -9,6 +9,7 @@
 
 #include "cache/kv_round.h"
 #include "cache/kv_store.h"
+#include "core/counted.h"
 
 namespace qkv {
 namespace {
@@ -156,10 +157,10 @@ void KvCache::require_room(std::int64_t first, std::int64_t count, std::int64_t 
     const std::int64_t most = capacity(b);
     const std::int64_t length = sequences_[static_cast<std::size_t>(b)].length;
     if (tokens <= most - length) continue;
-    throw InvalidArgument(
-        "KvCache::append", "k",
-        fmt::format("at most {} tokens for sequence {}, which holds {} of {}", most - length, b, length, most),
-        std::to_string(tokens));
+    throw InvalidArgument("KvCache::append", "k",
+                          fmt::format("at most {} for sequence {}, which holds {} of {}",
+                                      core::counted(most - length, "token"), b, length, most),
+                          std::to_string(tokens));
   }
   if (kind_ == Kind::contiguous || pages_wanted(first, count, tokens) <= store_->free_pages()) return;
   throw InvalidArgument("KvCache::append", "k",

@@ -73,6 +73,12 @@ void DrawnModel::resolve_widths() {
   require_width("d_model", options_.d_model);
   require_width("heads", options_.heads);
   if (!options_.d_k && options_.d_model % options_.heads != 0) {
+    const ExplainOptions usual;
+    if (options_.heads == usual.heads && options_.d_model != usual.d_model) {
+      throw InvalidArgument("explain", "d_model",
+                            fmt::format("a multiple of `heads`, {} (or a `d_k` of your own)", options_.heads),
+                            fmt::format("{}", options_.d_model));
+    }
     throw InvalidArgument("explain", "heads",
                           fmt::format("a divisor of `d_model` = {} (or a `d_k` of your own)", options_.d_model),
                           fmt::format("{}", options_.heads));

@@ -225,7 +225,20 @@ void keep_steps(Explanation& explanation, std::string_view selector) {
 }
 
 void keep_whys(Explanation& explanation, std::string_view selector) {
-  if (selector != "all") keep_selected(explanation.whys, "why", selector);
+  if (selector == "all") return;
+  const std::vector<std::string> there = ids_of(explanation.whys);
+  const auto has = [&](std::string_view id) { return std::ranges::find(there, id) != there.end(); };
+  for (const std::string_view part : parts_of(selector)) {
+    if (has(part)) continue;
+    const bool is_drawn = has("transpose");
+    const char* const needs = !is_drawn           ? ""
+                              : part == "epsilon" ? ", which needs `block`"
+                              : part == "packing" ? ", which needs `text`"
+                                                  : "";
+    throw InvalidArgument("explain", "why", fmt::format("all alone, or one or several of {}", fmt::join(there, ", ")),
+                          fmt::format("\"{}\"{}", part, needs));
+  }
+  keep_selected(explanation.whys, "why", selector);
 }
 
 }  // namespace qkv

@@ -1,6 +1,7 @@
 // The pass that starts at a reader's own Q, K and V.
 #include <fmt/format.h>
 
+#include "core/counted.h"
 #include "explain/drawn_model.h"
 #include "explain/room.h"
 #include "explain/target.h"
@@ -53,9 +54,7 @@ std::vector<std::string> names_from(const SideNames& names, std::int64_t count) 
   if (given.empty() && text.empty()) return row_names(letter, count);
   std::vector<std::string> words = given.empty() ? split_words(argument, text) : given;
   if (static_cast<std::int64_t>(words.size()) == count) return words;
-  const auto counted = [](auto number, std::string_view noun) {
-    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
-  };
+  using core::counted;
   throw InvalidArgument("explain", argument,
                         fmt::format("{} to name the {} of {}", counted(count, "word"), counted(count, "row"), tensors),
                         counted(words.size(), "word"));

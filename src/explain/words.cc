@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/counted.h"
 #include "qkv/error.h"
 #include "qkv/explain.h"
 
@@ -66,7 +67,7 @@ std::vector<std::string> split_words(std::string_view argument, std::string_view
     throw InvalidArgument(
         "explain", argument,
         fmt::format("at most {} words, because every step's T × T matrix is kept to be shown", kExplainTokens),
-        fmt::format("{} words", words.size()));
+        core::counted(words.size(), "word"));
   }
   return words;
 }

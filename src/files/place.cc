@@ -41,6 +41,8 @@ std::string_view other_than_safetensors(std::span<const std::byte> bytes, const 
   return kind.empty() ? kAnotherFile : kind;
 }
 
+std::string expected_weights() { return "expected a file of safetensors or GGUF, or a folder with config.json, got "; }
+
 Safetensors read_safetensors(const std::string& path) {
   SharedBytes bytes = map_file(path);
   const std::string_view other = other_than_safetensors(bytes.bytes, path);

@@ -25,6 +25,9 @@ inline constexpr std::string_view kAnotherFile = "another file";
 /// may be of safetensors. Throws as require_fetched().
 [[nodiscard]] std::string_view other_than_safetensors(std::span<const std::byte> bytes, const std::string& path);
 
+/// "expected …, got " of a file that holds no model's weights.
+[[nodiscard]] std::string expected_weights();
+
 /// The safetensors file at a path, opened once. Throws Error for a file of another kind, as above.
 [[nodiscard]] Safetensors read_safetensors(const std::string& path);
 

@@ -15,6 +15,8 @@ bool is_writer(const TextModel& trained) {
 // The examples of a sum do not hold its last token, nor need a model have a vector for its place.
 bool write_answer(const TextModel& trained, std::optional<std::int64_t> most, Example& example) {
   bool is_open = false;
+  const std::optional<std::int64_t> asked = most;
+  const std::int64_t read = std::ssize(example.tokens);
   // A text of the reader's own goes on for ever.
   const bool ends =
       trained.has_examples() || trained.reads_source() || trained.traits().reads_images || trained.traits().reads_sound;
@@ -29,6 +31,13 @@ bool write_answer(const TextModel& trained, std::optional<std::int64_t> most, Ex
   }
   // Nothing is written by no pass: one over a sound or a source would take as long as that over all.
   if (*most > 0) trained.answer(example, {.most = *most});
+  const std::optional<std::int64_t> positions = trained.positions();
+  if (asked && positions && read <= *positions && std::ssize(example.tokens) > *positions) {
+    throw InvalidArgument("write_answer", "answer",
+                          fmt::format("at most {}, since there are {} learned positions, of which the text takes {}",
+                                      *positions - read, *positions, read),
+                          fmt::format("{}", *asked));
+  }
   return is_open;
 }
 

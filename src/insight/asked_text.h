@@ -16,7 +16,8 @@ namespace qkv::insight {
 [[nodiscard]] bool is_writer(const TextModel& trained);
 
 /// Lets the model write as many tokens after those of the example as `most` or the task wants. True if the task asks
-/// for one more, which is said at the last place: the last token of a sum.
+/// for one more, which is said at the last place: the last token of a sum. Throws InvalidArgument naming `answer` if
+/// the text with these is longer than the model's learned positions.
 bool write_answer(const TextModel& trained, std::optional<std::int64_t> most, Example& example);
 
 /// Lets an encoder-decoder write up to `most` tokens, the likeliest, after those of each example, many together.

@@ -145,7 +145,7 @@ class Asked {
     const TextQuestion& of = question_.of;
     answer_ = insight::answer_to(trained_, of, read_, row(before_));
     if (of.against) {
-      against_ = insight::token_named(trained_, "against", *of.against);
+      against_ = insight::contrast_named(trained_, *of.against, answer_);
     } else if (is_contrasted()) {
       const std::int32_t said = insight::likeliest(trained_, row(of_other()));
       if (said != answer_) against_ = said;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/counted.h"
 #include "core/listed.h"
 #include "insight/report_text.h"
 #include "qkv/insight/change.h"
@@ -101,19 +102,19 @@ std::string change_table(const TextChange& change, const ChangeQuestion& questio
 
 std::string change_table(const LossChange& change, const ChangeQuestion& question, const std::string& model) {
   std::string text = heading_of(question, model);
-  if (change.pair) return text + pair_text(*change.pair, fmt::format("{} pairs; mean cosine", change.texts));
+  if (change.pair) return text + pair_text(*change.pair, core::counted(change.texts, "pair") + "; mean cosine");
   if (change.vector_cosine) {
-    return text + fmt::format("\n{} texts; cosine of before and after, mean:\nvectors {:.4f}, last states {:.4f}\n",
-                              change.texts, *change.vector_cosine, *change.state_cosine);
+    return text + fmt::format("\n{}; cosine of before and after, mean:\nvectors {:.4f}, last states {:.4f}\n",
+                              core::counted(change.texts, "text"), *change.vector_cosine, *change.state_cosine);
   }
-  text +=
-      fmt::format("\n{} texts, {} tokens asked for, {} of them scored\n\n", change.texts, change.asked, change.scored);
+  text += fmt::format("\n{}, {} asked for, {} of them scored\n\n", core::counted(change.texts, "text"),
+                      core::counted(change.asked, "token"), change.scored);
   text += fmt::format("{:<12} {:>9} {:>9} {:>9}\n", "", "before", "after", "change");
   text += fmt::format("{:<12} {:>9.4f} {:>9.4f} {:>+9.4f}  nats a token\n", "mean loss", change.loss_before,
                       change.loss_after, change.loss_after - change.loss_before);
   text += fmt::format("{:<12} {:>8.2f}% {:>8.2f}% {:>+8.2f}%\n", "accuracy", 100 * change.accuracy_before,
                       100 * change.accuracy_after, 100 * (change.accuracy_after - change.accuracy_before));
-  return text + fmt::format("{} of {} texts have a larger loss\n", change.worse, change.texts);
+  return text + fmt::format("{} of {} with a larger loss\n", change.worse, core::counted(change.texts, "text"));
 }
 
 std::string sweep_table(const Sweep& sweep) {

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "core/counted.h"
 #include "core/number_text.h"
 #include "qkv/insight/syntax.h"
 
@@ -66,7 +67,7 @@ class Sentence {
     const auto words = static_cast<std::int64_t>(sentence_.words.size());
     for (const Dependency& word : sentence_.dependencies) {
       if (word.head && *word.head >= words) {
-        at.fail("heads among " + std::to_string(words) + " words above", std::to_string(*word.head + 1));
+        at.fail("heads among " + core::counted(words, "word") + " above", std::to_string(*word.head + 1));
       }
     }
     all.push_back(std::move(sentence_));

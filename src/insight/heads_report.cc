@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/counted.h"
 #include "core/listed.h"
 #include "insight/classes.h"
 #include "qkv/insight/report.h"
@@ -54,9 +55,9 @@ std::string classes_line(const SiteHeads& site) {
 
 std::string importance_line(const HeadAnalysis& analysis) {
   if (!analysis.loss) return fmt::format("No importance: {}.\n", analysis.no_importance);
-  const std::string gaps = analysis.masked > 0 ? fmt::format(" with {} tokens masked", analysis.masked) : "";
-  return fmt::format("Loss {:.4f} nats over {} texts{}; removal is its rise without the head.\n", *analysis.loss,
-                     analysis.importance_texts, gaps);
+  const std::string gaps = analysis.masked > 0 ? " with " + core::counted(analysis.masked, "token") + " masked" : "";
+  return fmt::format("Loss {:.4f} nats over {}{}; removal is its rise without the head.\n", *analysis.loss,
+                     core::counted(analysis.importance_texts, "text"), gaps);
 }
 
 std::string patterns_table(const HeadAnalysis& analysis) {
@@ -75,12 +76,12 @@ std::string field(const std::optional<double>& value) { return value ? fmt::form
 }  // namespace
 
 std::string heads_table(const HeadAnalysis& analysis, const std::string& model, const std::string& texts) {
-  std::string text =
-      fmt::format("Heads of {} over {} ({} tokens)\n{}", model, texts, analysis.tokens, importance_line(analysis));
+  std::string text = fmt::format("Heads of {} over {} ({})\n{}", model, texts, core::counted(analysis.tokens, "token"),
+                                 importance_line(analysis));
   text += patterns_table(analysis);
   for (const SiteHeads& site : analysis.sites) {
-    text += fmt::format("\n{}: {} layers of {} heads\n{}\n\n", name_of(site.site), site.layers, site.heads,
-                        classes_line(site));
+    text += fmt::format("\n{}: {} of {}\n{}\n\n", name_of(site.site), core::counted(site.layers, "layer"),
+                        core::counted(site.heads, "head"), classes_line(site));
     text += statistics_table(site) + shares_table(site);
   }
   return text;

@@ -113,7 +113,7 @@ LensReport lens_report(const TextModel& trained, const TextQuestion& question) {
   LensReport report{.lens = lens_of(trained, at), .keys = at.read.tokens};
   std::optional<std::int32_t> against;
   if (question.against) {
-    against = insight::token_named(trained, "against", *question.against);
+    against = insight::contrast_named(trained, *question.against, at.answer);
     report.against = insight::shown_token_of(trained, *against);
   }
   if (!at.has_parts) return report;

@@ -101,8 +101,4 @@ double correlation_of_ranks(std::span<const double> left, std::span<const double
   return left_square > 0 && right_square > 0 ? product / std::sqrt(left_square * right_square) : 0;
 }
 
-double rank_correlation(std::span<const double> a, std::span<const double> b) {
-  return correlation_of_ranks(ranks_of(a), ranks_of(b));
-}
-
 }  // namespace qkv::insight

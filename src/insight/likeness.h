@@ -14,11 +14,8 @@ namespace qkv::insight {
 /// The place of each among all by size, from 0, the mean for equals; NaN comes last.
 [[nodiscard]] std::vector<double> ranks_of(std::span<const double> values);
 
-/// Pearson's correlation of two lists of ranks of one length; 0 where one of them is constant.
+/// Pearson's correlation of two lists of ranks of one length, which is Spearman's of what they are ranks of; 0 where
+/// one of them is constant.
 [[nodiscard]] double correlation_of_ranks(std::span<const double> left, std::span<const double> right);
-
-/// Spearman's correlation of two lists of one length: Pearson's of their ranks, the mean rank for equals; 0 where one
-/// of them is constant.
-[[nodiscard]] double rank_correlation(std::span<const double> a, std::span<const double> b);
 
 }  // namespace qkv::insight

@@ -84,6 +84,13 @@ std::int32_t token_named(const TextModel& trained, const char* argument, const s
                   fmt::format("\"{}\", which is {}{}", text, ids.size(), parts.empty() ? "" : ": " + parts));
 }
 
+std::int32_t contrast_named(const TextModel& trained, const std::string& text, std::int32_t answer) {
+  const std::int32_t token = token_named(trained, "against", text);
+  if (token != answer) return token;
+  refuse_question("against", "a token other than the answer, with which it is contrasted",
+                  fmt::format("\"{}\", which is the answer", text));
+}
+
 std::int32_t answer_to(const TextModel& trained, const TextQuestion& question, const ReadText& read,
                        const std::vector<double>& scores) {
   if (question.token) return token_named(trained, "token", *question.token);

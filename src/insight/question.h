@@ -31,6 +31,8 @@ struct ReadText {
 
 /// The one token that the reader's text is. Throws InvalidArgument of `argument`.
 [[nodiscard]] std::int32_t token_named(const TextModel& trained, const char* argument, const std::string& text);
+/// The same of `against`. Throws InvalidArgument naming it for the answer itself.
+[[nodiscard]] std::int32_t contrast_named(const TextModel& trained, const std::string& text, std::int32_t answer);
 
 /// The token that is looked at, of the scores at its place: the reader's, the expected one, or the likeliest. Throws as
 /// token_named().

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/counted.h"
 #include "qkv/insight/syntax.h"
 
 namespace qkv {
@@ -28,8 +29,8 @@ std::string offset_of(const RelationAccuracy& relation) {
 }  // namespace
 
 std::string syntax_table(const SyntaxAnalysis& analysis, const std::string& model, std::int64_t fewest) {
-  std::string text =
-      fmt::format("Grammar in the heads of {}: {} sentences, {} words\n\n", model, analysis.sentences, analysis.words);
+  std::string text = fmt::format("Grammar in the heads of {}: {}, {}\n\n", model,
+                                 core::counted(analysis.sentences, "sentence"), core::counted(analysis.words, "word"));
   const auto is_shown = [fewest](const RelationAccuracy& relation) { return relation.pairs >= fewest; };
   if (std::ranges::none_of(analysis.relations, is_shown)) {
     return text + fmt::format("No relation has {} pairs or more; CSV and JSON have all {}.\n", fewest,

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "core/counted.h"
 #include "core/said_of.h"
 #include "insight/asked_text.h"
 #include "insight/outcome.h"
@@ -205,23 +206,19 @@ HeadTexts own_texts(const TextModel& trained, std::vector<Example> examples, std
   return collected(trained, std::move(all), std::move(described));
 }
 
-std::string counted_texts(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 HeadTexts head_texts(const TextModel& trained, std::span<const std::string> texts) {
   if (texts.empty()) throw InvalidArgument(kHeadTexts, "texts", "one or more", "none");
   if (trained.traits().reads_images && !trained.traits().is_pair) {
     throw InvalidArgument(kHeadTexts, "texts", "none of a model that reads images",
-                          std::string(name_of(trained.kind())) + " and " + counted_texts(texts.size(), "text"));
+                          std::string(name_of(trained.kind())) + " and " + core::counted(texts.size(), "text"));
   }
   std::vector<Example> examples;
   for (std::size_t n = 0; n < texts.size(); ++n) {
     examples.push_back(trained.example_of(texts[n], {kHeadTexts, fmt::format("texts[{}]", n)}));
   }
-  return own_texts(trained, std::move(examples), counted_texts(texts.size(), "text"));
+  return own_texts(trained, std::move(examples), core::counted(texts.size(), "text"));
 }
 
 HeadTexts head_texts(const TextModel& trained, std::span<const Shown> shown, std::string_view field) {
@@ -234,7 +231,7 @@ HeadTexts head_texts(const TextModel& trained, std::span<const Shown> shown, std
   }
   const Shown& first = shown.front();
   const char* const what = first.sound ? "sound" : first.picture.empty() ? "conversation" : "picture";
-  return own_texts(trained, std::move(examples), counted_texts(shown.size(), what));
+  return own_texts(trained, std::move(examples), core::counted(shown.size(), what));
 }
 
 HeadTexts head_texts(const TextModel& trained, std::int64_t count) {
@@ -251,7 +248,7 @@ HeadTexts head_texts(const TextModel& trained, std::int64_t count) {
   }
   HeadTexts texts =
       collected(trained, std::move(all),
-                counted_texts(static_cast<std::size_t>(most), "held-out example") + " of " + trained.task_name());
+                core::counted(static_cast<std::size_t>(most), "held-out example") + " of " + trained.task_name());
   texts.patterns = std::move(patterns);
   return texts;
 }

@@ -81,7 +81,11 @@ std::vector<Encoding> encodings_of(const Model& model, const Tokenizer& tokenize
       shorten(encoding, *options.length, options.cut_at);
       if (options.cut) options.cut(n, tokens);
     }
-    if (encoding.ids.empty()) throw InvalidArgument(kEmbed, text_number(n), "a token or more", "none");
+    if (encoding.ids.empty()) {
+      const bool is_empty = texts[n].empty();
+      throw InvalidArgument(kEmbed, text_number(n), is_empty ? "a value" : "a token or more",
+                            is_empty ? "\"\"" : "none");
+    }
     encoding.ids = model.padded(std::move(encoding.ids), text_number(n));
     encoding.types.resize(encoding.ids.size());
   }

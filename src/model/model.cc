@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "core/counted.h"
 #include "core/found.h"
 #include "core/listed.h"
 #include "model/kinds/captioner.h"
@@ -120,7 +121,7 @@ std::vector<std::int32_t> Model::padded(std::vector<std::int32_t> tokens, std::s
       },
       network_);
   if (std::ssize(tokens) > length) {
-    throw InvalidArgument("Model::padded", called, "at most " + std::to_string(length) + " tokens",
+    throw InvalidArgument("Model::padded", called, "at most " + core::counted(length, "token"),
                           std::to_string(tokens.size()));
   }
   tokens.resize(static_cast<std::size_t>(length), static_cast<std::int32_t>(*tokenizers_.padding));

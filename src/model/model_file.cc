@@ -38,7 +38,7 @@ void require_safetensors(std::span<const std::byte> bytes, const std::string& pa
   const std::string_view other = files::other_than_safetensors(bytes, path);
   if (other.empty()) return;
   const std::string hint = other == files::kAnotherFile ? folder_hint(path) : "";
-  throw FileError(path, "expected a safetensors file, got " + std::string(other) + hint);
+  throw FileError(path, files::expected_weights() + std::string(other) + hint);
 }
 
 std::shared_ptr<const Tokenizer> tokenizer_in(const Words& words) {

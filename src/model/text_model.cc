@@ -6,7 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "core/counted.h"
 #include "core/number_text.h"
+#include "core/plain_number.h"
 #include "core/said_of.h"
 #include "files/place.h"
 #include "model/batch_form.h"
@@ -51,7 +53,7 @@ std::optional<std::int64_t> most_tokens(const TextModel& model) {
 
 [[noreturn]] void refuse_length(std::int64_t most, const std::string& got) {
   throw InvalidArgument(kTextModel, "text",
-                        "a text of at most " + std::to_string(most) + " tokens, for which there are learned positions",
+                        "a text of at most " + core::counted(most, "token") + ", for which there are learned positions",
                         got);
 }
 
@@ -62,6 +64,12 @@ std::vector<std::string> names_apart(std::vector<std::string> names) {
     while (!seen.insert(names[n]).second) names[n] += " " + std::to_string(n);
   }
   return names;
+}
+
+// As every face says it of an empty text.
+[[noreturn]] void refuse_empty(std::string_view text) {
+  if (text.empty()) throw InvalidArgument(kTextModel, "text", "a value", "\"\"");
+  throw InvalidArgument(kTextModel, "text", "a token or more", "none");
 }
 
 void blank(Example& example) {
@@ -145,7 +153,7 @@ Example TextModel::example_of(std::string_view text) const {
   const std::optional<std::int32_t> begin = tokens.find("<s>");
   if (reads_source()) {
     example.source = source_tokenizer().encode(text).ids;
-    if (example.source.empty()) throw InvalidArgument(kTextModel, "text", "a token or more", "none");
+    if (example.source.empty()) refuse_empty(text);
     const auto end = source_tokenizer().find("</s>");
     if (has_task() && end && example.source.back() != *end) example.source.push_back(*end);
   } else {
@@ -157,7 +165,7 @@ Example TextModel::example_of(std::string_view text) const {
   if (has_task() && !start && begin && (example.tokens.empty() || example.tokens.front() != *begin)) {
     example.tokens.insert(example.tokens.begin(), *begin);
   }
-  if (example.tokens.empty()) throw InvalidArgument(kTextModel, "text", "a token or more", "none");
+  if (example.tokens.empty()) refuse_empty(text);
   example.tokens = model_.padded(std::move(example.tokens), "text");
   require_places(example);
   blank(example);
@@ -170,7 +178,7 @@ void TextModel::require_places(const Example& example) const {
   const bool has_encoder = traits().reads_source;
   const std::int64_t added = has_encoder && has_task() && source_tokenizer().find("</s>") ? 1 : 0;
   const std::int64_t tokens = std::ssize(example.source) + (has_encoder ? 0 : std::ssize(example.tokens)) - added;
-  if (tokens > *most) refuse_length(*most, std::to_string(tokens) + " tokens");
+  if (tokens > *most) refuse_length(*most, core::counted(tokens, "token"));
 }
 
 Tensor TextModel::image_of(const TensorView& picture) const {
@@ -211,8 +219,9 @@ Tensor TextModel::sound_of(const Sound& sound) const {
   const LogMelOptions options = log_mel_options();
   const Sound own = resampled(sound, options.rate);
   if (own.samples.size() > options.samples()) {
-    throw InvalidArgument(kTextModel, "sound", "at most " + std::to_string(options.seconds) + " s",
-                          std::to_string(own.samples.size()) + " samples at " + std::to_string(own.rate) + " hertz");
+    throw InvalidArgument(
+        kTextModel, "sound", "at most " + std::to_string(options.seconds) + " s",
+        core::plain_number(static_cast<double>(own.samples.size()) / static_cast<double>(own.rate)) + " s");
   }
   return log_mel(own.samples, options);
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/counted.h"
 #include "core/found.h"
 #include "core/listed.h"
 #include "nn/tracing.h"
@@ -210,8 +211,8 @@ Tensor TokenInput::rows_of(const TensorView& ids, const Tensor& positions) const
   if (const std::int64_t length = length_of(rows) - (has_row ? 1 : 0); length > options_.length) {
     throw InvalidArgument(
         model_, "ids",
-        "a text of at most " + std::to_string(options_.length) + " tokens, for which there are learned positions",
-        std::to_string(length) + " tokens");
+        "a text of at most " + core::counted(options_.length, "token") + ", for which there are learned positions",
+        core::counted(length, "token"));
   }
   return rows;
 }

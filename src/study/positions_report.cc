@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/counted.h"
 #include "qkv/study/positions.h"
 #include "qkv/train/task.h"
 
@@ -30,9 +31,10 @@ std::string unit_of(const PositionSetup& setup) {
 std::string positions_table(const PositionSetup& setup, const std::vector<PositionResult>& results) {
   std::string text =
       fmt::format("Which positions generalise: {}, trained at {} {}\n", setup.task, setup.train_length, unit_of(setup));
-  text +=
-      fmt::format("{} blocks of {} heads, width {}; {} steps of {} examples,\nlearning rate {:g}, seed {}\n\n",
-                  setup.layers, setup.heads, setup.d_model, setup.steps, setup.batch, setup.learning_rate, setup.seed);
+  text += fmt::format("{} of {}, width {}; {} of {},\nlearning rate {:g}, seed {}\n\n",
+                      core::counted(setup.layers, "block"), core::counted(setup.heads, "head"), setup.d_model,
+                      core::counted(setup.steps, "step"), core::counted(setup.batch, "example"), setup.learning_rate,
+                      setup.seed);
   text += fmt::format("{:<10}  {:<8}  {:>10}  ", "positions", "they are", "parameters");
   for (const std::int64_t length : setup.test_lengths) text += fmt::format("  {:>7}", length);
   text += '\n';

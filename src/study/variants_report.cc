@@ -4,18 +4,15 @@
 #include <cmath>
 #include <limits>
 
+#include "core/counted.h"
 #include "qkv/study/variants.h"
 
 namespace qkv {
 namespace {
 
-std::string plural(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string described(const VariantSetup& setup) {
-  return fmt::format("{} of width {}, {}, f32, {}", plural(setup.heads, "head"), setup.head_dim,
-                     setup.causal ? "causal" : "not causal", plural(setup.threads, "thread"));
+  return fmt::format("{} of width {}, {}, f32, {}", core::counted(setup.heads, "head"), setup.head_dim,
+                     setup.causal ? "causal" : "not causal", core::counted(setup.threads, "thread"));
 }
 
 std::string share(const std::optional<double>& value) { return value ? fmt::format("{:.1f} %", *value * 100) : "-"; }
@@ -94,7 +91,7 @@ std::string variants_table(const VariantSetup& setup, const std::vector<VariantC
                     "rms, max: the error against exact attention in f64, over {} rows of each head;\n"
                     "rms is relative to the rows' own root mean square, so that zeros have 1.\n"
                     "pairs: share of T x T that counts. tiles: share of 64 x 64 tiles computed.\n",
-                    plural(setup.repeats, "run"), kSampledRows);
+                    core::counted(setup.repeats, "run"), kSampledRows);
 }
 
 std::vector<VariantChart> variants_charts(const VariantSetup& setup, const std::vector<VariantCost>& costs) {

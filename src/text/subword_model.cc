@@ -81,9 +81,8 @@ class WordPiece final : public SubwordModel {
 }  // namespace
 
 void fail_unknown(std::string_view model, std::string_view piece) {
-  throw Error(std::string(model) +
-              ": expected pieces of the vocabulary, which has no token for what is unknown, got \"" +
-              std::string(piece) + "\"");
+  throw InvalidArgument(model, "text", "pieces of the vocabulary, which has no token for what is unknown",
+                        "\"" + std::string(piece) + "\"");
 }
 
 SubwordModelPtr read_word_level(const JsonField& field) {

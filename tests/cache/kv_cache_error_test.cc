@@ -64,7 +64,7 @@ TEST(KvCacheErrors, OfTokensBeyondTheCapacity) {
   KvCache cache({.format = {.D = 1}, .B = 2, .capacity = 4});
   cache.append(1, ones({1, 3, 1}), ones({1, 3, 1}));
   EXPECT_EQ(error_message([&] { cache.append(ones({2, 1, 2, 1}), ones({2, 1, 2, 1})); }),
-            "KvCache::append: k: expected at most 1 tokens for sequence 1, which holds 3 of 4, got 2");
+            "KvCache::append: k: expected at most 1 token for sequence 1, which holds 3 of 4, got 2");
   EXPECT_THAT(cache.lengths(), ElementsAre(0, 3));
   EXPECT_THAT(cache.view().buffers().k.to_vector(), ElementsAre(0, 0, 0, 0, 1, 1, 1, 0));
 }

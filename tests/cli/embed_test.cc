@@ -38,7 +38,7 @@ TEST(EmbedCommand, SaysWhichLineItCannotRead) {
   const std::string file = directory / "texts.txt";
   write_file(file, std::string("the cat\n\nthe dog sleeps\n"));
   EXPECT_EQ(run_qkv({"embed", "english", "--file", file}).err,
-            "qkv embed: --file: " + file + ", line 2: expected a token or more, got none\n");
+            "qkv embed: --file: " + file + ", line 2: expected a value, got \"\"\n");
 }
 
 TEST(EmbedCommand, WritesAsManyDigitsAsAFloatHas) {

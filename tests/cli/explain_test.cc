@@ -509,7 +509,7 @@ TEST(ExplainModel, FollowsAModelToItsAnswer) {
   EXPECT_THAT(with({"--query", "<find>", "--step", "answer"}).out, HasSubstr("The answer at 2 “<find>”"));
   const std::string why = with({"--why"}).out;
   EXPECT_THAT(why, AllOf(HasSubstr("head  mean of q·k  Var(q·k)  after scaling"), Not(HasSubstr("The answer at"))));
-  EXPECT_THAT(with({"--why=epsilon"}).err, HasSubstr("expected one or several of variance, no-scale"));
+  EXPECT_THAT(with({"--why=epsilon"}).err, HasSubstr("expected all alone, or one or several of variance, no-scale"));
   EXPECT_EQ(with({"--block=post-norm"}).err,
             "qkv explain: --block: expected no kind beside --model, whose blocks are as it was trained, got "
             "\"post-norm\"\n");

@@ -52,7 +52,7 @@ TEST(GenerateCommand, WritesAnObjectForEachLineOfAFile) {
   EXPECT_EQ(second["tokens"].size(), 8U);
   write_file(file, "abxkcdef\n\nqwertyui\n");
   EXPECT_EQ(run_qkv({"generate", "reverse", "--file", file}).err,
-            "qkv generate: --file: " + file + ", line 2: expected a token or more, got none\n");
+            "qkv generate: --file: " + file + ", line 2: expected a value, got \"\"\n");
 }
 
 TEST(GenerateCommand, ReadsQuantisedWeightsAsTheyAreInTheirFile) {
@@ -68,8 +68,8 @@ TEST(GenerateCommand, ReadsQuantisedWeightsAsTheyAreInTheirFile) {
   const Outcome by_blocks = generate({"--json"});
   ASSERT_EQ(by_blocks.code, 0) << by_blocks.err;
   EXPECT_EQ(Json::parse(by_blocks.out)["weights"], words);
-  EXPECT_EQ(Json::parse(by_blocks.out)["notes"], Json::array({words + "; `dtype` f32 takes the numbers of both"}));
-  EXPECT_THAT(generate({}).err, HasSubstr("qkv generate: " + words + "; --dtype f32 takes the numbers of both"));
+  EXPECT_EQ(Json::parse(by_blocks.out)["notes"], Json::array({words + "; `dtype` f32 computes with both as f32"}));
+  EXPECT_THAT(generate({}).err, HasSubstr("qkv generate: " + words + "; --dtype f32 computes with both as f32"));
   const Outcome by_numbers = generate({"--json", "--dtype", "f32"});
   EXPECT_FALSE(Json::parse(by_numbers.out).contains("weights"));
   EXPECT_THAT(by_numbers.err, testing::Not(HasSubstr("as in the file")));

@@ -11,6 +11,8 @@
 #include "core/sanitizer.h"
 #include "files/temporary_directory.h"
 #include "qkv/files.h"
+#include "qkv/png.h"
+#include "qkv/tensor.h"
 
 namespace qkv::naming_test {
 namespace {
@@ -184,6 +186,69 @@ TEST(Naming, RefusesAnEmptyTextWhereverItComesFrom) {
   expect_said({
       {{"embed", "english", "--line", "the cats", "--line", ""}, "--line: expected a value, got \"\"\n"},
       {{"match", "a.png", ""}, "IMAGE CAPTION: expected a value, got \"\"\n"},
+  });
+}
+
+TEST(Naming, BlamesWhatWasGiven) {
+  const TemporaryDirectory directory;
+  const std::string vocabulary = directory / "c.txt";
+  const std::string captions = directory / "captions.txt";
+  write_file(vocabulary, std::string_view("abc\n"));
+  write_file(captions, std::string_view("left a red circle\nhello\n"));
+  write_file(directory / "q.npy", std::string_view("\x93NUMPY\x01"));
+  const std::string picture = directory / "a.png";
+  write_file(picture, encode_png(Tensor(DType::u8, {48, 48, 3})));
+  const std::string piece = "\"hello\": expected a piece of the vocabulary, such as \"yellow\", got \"hello\"\n";
+  const std::string forms = ": expected a file of safetensors or GGUF, or a folder with config.json, got ";
+  expect_said({
+      {{"explain", "--model", "induction", "abcabc", "--answer", "100"},
+       "--answer: expected at most 26, since there are 32 learned positions, of which the text takes 6, got 100\n"},
+      {{"explain", "a b c", "--d-model", "7"},
+       "--d-model: expected a multiple of --heads, 2 (or a --d-k of your own), got 7\n"},
+      {{"explain", "a b c", "--heads", "3"}, "--heads: expected a divisor of --d-model = 8"},
+      {{"cost", "gpt3", "--d-model", "7"},
+       "--d-model: expected a multiple of 96, the heads of gpt3, or --d-k beside it, got 7\n"},
+      {{"tokens", vocabulary, "hi"},
+       "TEXT: expected pieces of the vocabulary, which has no token for what is unknown, got \"hi\"\n"},
+      {{"match", picture, "hello"}, "IMAGE CAPTION: " + piece},
+      {{"match", picture, "--caption", "hello"}, "--caption: " + piece},
+      {{"match", picture, "left a red circle", "--caption", "hello"}, "--caption: " + piece},
+      {{"match", picture, "--file", captions}, "--file: " + captions + ", line 2: expected a piece of the vocabulary"},
+      {{"explain", "a b", "--why", "all,order"},
+       "--why: expected all alone, or one or several of variance, saturation, no-scale, order,"},
+      {{"explain", "a b", "--why", "epsilon"}, "--why: expected all alone, or one or several of variance"},
+      {{"generate", vocabulary, "hi"}, "MODEL: " + vocabulary + forms + "another file\n"},
+      {{"generate", directory / "q.npy", "hi"}, "MODEL: " + directory / "q.npy" + forms + "a .npy file\n"},
+      {{"info", vocabulary}, "FILE: " + vocabulary + forms + "another file\n"},
+      {{"tokens", picture, "hi"},
+       "TOKENIZER: " + picture +
+           ": expected a file of a tokenizer (tokenizer.json, vocab.txt, vocab.json, .model, .spm, .gguf), got a PNG "
+           "picture\n"},
+      {{"generate", "gpt", ""}, "TEXT: expected a value, got \"\"\n"},
+  });
+  EXPECT_THAT(run_qkv({"explain", "a b", "--why", "epsilon"}).err,
+              EndsWith(", got \"epsilon\", which needs --block\n"));
+}
+
+TEST(Naming, RefusesWhatStandsTwice) {
+  expect_said({
+      {{"change", "gpt", "a b", "--remove", "0.0", "--remove", "0.0"},
+       "--remove: expected each change once, got \"remove 0.0\" twice\n"},
+      {{"change", "gpt", "a b", "--change", "remove 0.0", "--remove", "0.0"},
+       "--remove: expected each change once, got \"remove 0.0\" twice\n"},
+      {{"change", "gpt", "a b", "--change", "remove 0.0; remove 0.0"},
+       "--change: expected each change once, got \"remove 0.0\" twice\n"},
+      {{"generate", "gpt", "a", "--stop", ".", "--stop", "."}, "--stop: expected each of them once, got \".\" twice\n"},
+      {{"embed", "gpt", "a", "--pooling", "mean", "--pooling", "mean"},
+       "--pooling: expected each of them once, got \"mean\" twice\n"},
+      {{"embed", "gpt", "a", "--pooling", "mean,mean"},
+       "--pooling: expected each of them once, got \"mean,mean\" twice\n"},
+      {{"lens", "gpt", "a", "--token", " c", "--against", " c"},
+       "--against: expected a token other than the answer, with which it is contrasted, got \" c\", which is the "
+       "answer\n"},
+      {{"change", "gpt", "a", "--remove", "0.0", "--token", " c", "--against", " c"},
+       "--against: expected a token other than the answer, with which it is contrasted, got \" c\", which is the "
+       "answer\n"},
   });
 }
 

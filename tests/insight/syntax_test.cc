@@ -49,7 +49,7 @@ TEST(ConllU, NamesTheLineThatIsWrong) {
   EXPECT_THAT(complaint("1\ta\n"), HasSubstr("line 1: expected 10 columns of CoNLL-U with tabs between them"));
   EXPECT_THAT(complaint("2\ta\t_\t_\t_\t_\t0\troot\t_\t_\n"), HasSubstr("line 1: expected word 1, got \"2\""));
   EXPECT_THAT(complaint("1\ta\t_\t_\t_\t_\t1\tdet\t_\t_\n"), HasSubstr("the number of another word, or 0"));
-  EXPECT_THAT(complaint("1\ta\t_\t_\t_\t_\t2\tdet\t_\t_\n"), HasSubstr("heads among 1 words above, got \"2\""));
+  EXPECT_THAT(complaint("1\ta\t_\t_\t_\t_\t2\tdet\t_\t_\n"), HasSubstr("heads among 1 word above, got \"2\""));
 }
 
 TEST(EnglishTrees, HaveAWordForEachDependency) {

@@ -435,7 +435,10 @@ TEST(Folder, NamesTheFolderThatIsMeant) {
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(Model::open(cache / "snapshots")); }),
               HasSubstr("got one without: give " + snapshot));
   EXPECT_EQ(error_message<Error>([&] { static_cast<void>(Model::open(snapshot + "/config.json")); }),
-            snapshot + "/config.json: expected a safetensors file, got another file: give its folder, " + snapshot);
+            snapshot +
+                "/config.json: expected a file of safetensors or GGUF, or a folder with config.json, got another file: "
+                "give its folder, " +
+                snapshot);
 }
 
 TEST(Folder, NamesPathsThatCannotBeRead) {

@@ -127,7 +127,7 @@ TEST(Model, RefusesAFileThatIsNone) {
   EXPECT_THAT(message({}, words), HasSubstr(path + ": make_tokenizer: kind: expected one of letters, "));
   write_file(path, std::string_view("# a text, not a model"));
   EXPECT_EQ(error_message<Error>([&] { static_cast<void>(Model::open(path)); }),
-            path + ": expected a safetensors file, got another file");
+            path + ": expected a file of safetensors or GGUF, or a folder with config.json, got another file");
 }
 
 }  // namespace

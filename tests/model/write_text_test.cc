@@ -248,7 +248,7 @@ TEST(WriteTexts, RefuseWhatHasNoMeaning) {
   EXPECT_EQ(message(boxed("addition"), {"12345678+12345678="}, {}),
             "write_texts: prompts[0]: expected a text of at most 14 tokens, for which there are learned positions, got "
             "18 tokens");
-  EXPECT_EQ(message(of_bytes(), {"a", ""}, {}), "write_texts: prompts[1]: expected a token or more, got none");
+  EXPECT_EQ(message(of_bytes(), {"a", ""}, {}), "write_texts: prompts[1]: expected a value, got \"\"");
   EXPECT_EQ(message(of_bytes(), {"a"}, {.draw = {.most = 2'000'000'000}}),
             "write_texts: most: expected from 0 to 1048576, got 2000000000");
   EXPECT_EQ(message(of_bytes(), {"a"}, {.draw = {.beams = 2000}}),

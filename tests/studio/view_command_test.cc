@@ -217,10 +217,12 @@ TEST(ViewCommandChecks, WhatItIsGivenBeforeItServes) {
   EXPECT_THAT(refusal({folder.path()}, 1), HasSubstr("expected a folder with config.json, got one without"));
   const std::string script = folder / "script.sh";
   std::ofstream(script) << "#!/bin/sh\necho no weights\n";
-  EXPECT_THAT(refusal({script}, 1), HasSubstr("MODEL: " + script + ": expected a safetensors file, got another file"));
+  EXPECT_THAT(refusal({script}, 1),
+              HasSubstr("MODEL: " + script +
+                        ": expected a file of safetensors or GGUF, or a folder with config.json, got another file"));
   const Outcome exported = run_qkv({"view", "--export", folder / "page.html", script});
   EXPECT_EQ(exported.code, 1);
-  EXPECT_THAT(exported.err, HasSubstr("MODEL: " + script + ": expected a safetensors file"));
+  EXPECT_THAT(exported.err, HasSubstr("MODEL: " + script + ": expected a file of safetensors or GGUF"));
   const std::string page = folder / "page.html";
   EXPECT_THAT(refusal({"translation", "--text", "xyzzy", "--export", page}),
               HasSubstr("--text: expected a piece of the vocabulary, got \"xyzzy\""));

@@ -167,7 +167,7 @@ TEST(TrainedModel, RefusesAFileOfAnotherKind) {
   for (const char* content : {"# a text, not a model", "short", ""}) {
     write_file(directory / "notes.txt", std::string_view(content));
     EXPECT_EQ(error_message<Error>([&] { static_cast<void>(TrainedModel::read(directory / "notes.txt")); }),
-              directory / "notes.txt" + ": expected a safetensors file, got " +
+              directory / "notes.txt" + ": expected a file of safetensors or GGUF, or a folder with config.json, got " +
                   (*content == 0 ? "an empty file" : "another file"));
   }
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(TrainedModel::read(directory / "none")); }),
@@ -181,7 +181,7 @@ TEST(TrainedModel, RefusesWhatItDoesNotKnow) {
   const TrainedModel trained = TrainedModel::read(directory / "copy.safetensors");
   EXPECT_THAT(error_message([&] { static_cast<void>(trained.example_of("ab9")); }), HasSubstr("got \"9\""));
   EXPECT_THAT(error_message([&] { static_cast<void>(trained.example_of("")); }),
-              HasSubstr("text: expected a token or more, got none"));
+              HasSubstr("text: expected a value, got \"\""));
   const std::string nameless = directory / "nameless.safetensors";
   Generator generator(1);
   const auto model = make_task_model({.layers = 1, .d_model = 16, .heads = 2}, *task, generator);

@@ -1,6 +1,7 @@
 // Which caption belongs to which picture: `qkv match`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -47,8 +48,10 @@ struct MatchFound {
 };
 
 /// Reads the pictures and opens the model. Throws InvalidArgument naming `images` or `captions` where there are none,
-/// the file of a picture, or a caption; Error for a file that cannot be read.
-[[nodiscard]] MatchFound found_match(const MatchRequest& request, const Saying& saying = {});
+/// the file of a picture, or a caption; Error for a file that cannot be read. Errors call the first `among_images`
+/// captions `images`, beside which they were given.
+[[nodiscard]] MatchFound found_match(const MatchRequest& request, const Saying& saying = {},
+                                     std::size_t among_images = 0);
 /// The same of pictures that are here, u8 [H, W, 3], of which the request has the names. An error names images[n].
 [[nodiscard]] MatchFound found_match(const MatchRequest& request, std::vector<Tensor> pictures,
                                      const Saying& saying = {});

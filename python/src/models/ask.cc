@@ -40,9 +40,11 @@ Studio& studio() {
   return one;
 }
 
-// A command's question is called as the command is: "bench positions".
+// A command's question is called as the command is: "bench_positions" of `qkv bench positions`.
 std::string python_name_of(const Question& question) {
-  return question.command.empty() ? question.name : question.command;
+  std::string name = question.command.empty() ? question.name : question.command;
+  std::ranges::replace(name, ' ', '_');
+  return name;
 }
 
 const std::vector<AskedQuestion>& all_questions() {

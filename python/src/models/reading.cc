@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "../said_as.h"
 #include "fields.h"
 #include "qkv/api/explain.h"
 #include "qkv/explain/model.h"
@@ -36,11 +37,15 @@ Example of_ids(std::string_view function, const TextModel& model, nb::handle ids
   return example;
 }
 
+Example of_text(std::string_view function, const TextModel& model, const std::string& text) {
+  return said_as(function, [&] { return model.example_of(text); });
+}
+
 // Without a text a captioner writes its caption, and of two towers the picture stands alone.
 Example of_image(std::string_view function, const TextModel& model, const ReadArguments& given) {
   const Tensor picture = tensor_of(given.image, {function, "image"});
   if (given.text) {
-    Example example = model.example_of(*given.text);
+    Example example = of_text(function, model, *given.text);
     example.image = model.image_of(picture);
     return example;
   }
@@ -73,7 +78,7 @@ Example example_of(std::string_view function, const TextModel& model, const Read
   if (given.answer && !given.text) throw InvalidArgument(function, "answer", "a text before it", "none");
   if (given.example) return held_out(function, model, *given.example);
   if (!given.text) return of_ids(function, model, given.ids);
-  Example example = model.example_of(*given.text);
+  Example example = of_text(function, model, *given.text);
   if (given.answer) model.answer(example, {.most = *given.answer});
   return example;
 }

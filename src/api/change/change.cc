@@ -1,5 +1,7 @@
 #include "qkv/api/change.h"
 
+#include <fmt/format.h>
+
 #include <span>
 #include <utility>
 
@@ -20,17 +22,19 @@ using api_detail::refuse;
 std::vector<Intervention> interventions_of(const ChangeRequest& request) {
   std::vector<Intervention> all;
   const auto add = [&](const char* kind, const std::vector<std::string>& texts) {
-    for (const std::string& text : texts) all.push_back(parse_intervention(kind + text));
+    for (const std::string& text : texts) {
+      api_detail::add_change(kind, parse_intervention(fmt::format("{} {}", kind, text)), all);
+    }
   };
   for (const std::string& text : request.changes) {
-    for (Intervention& one : api_detail::changes_in(text)) all.push_back(std::move(one));
+    for (Intervention& one : api_detail::changes_in(text)) api_detail::add_change("changes", std::move(one), all);
   }
-  add("patch ", request.patches);
-  add("set ", request.numbers);
-  add("remove ", request.removed);
-  add("cut ", request.cuts);
-  add("pattern ", request.patterns);
-  if (request.freezes) all.emplace_back(FrozenNorms{});
+  add("patch", request.patches);
+  add("set", request.numbers);
+  add("remove", request.removed);
+  add("cut", request.cuts);
+  add("pattern", request.patterns);
+  if (request.freezes) api_detail::add_change("freeze_norms", FrozenNorms{}, all);
   return all;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/replies/lines.h"
+#include "core/counted.h"
 #include "qkv/api/check_models.h"
 #include "qkv/picture/terminal.h"
 
@@ -53,7 +54,7 @@ std::string check_models_as_text(const CheckModelsFigures& figures, int width) {
     return api_detail::prose(std::string(letter) + "  " + name + (weights.empty() ? "" : ": " + weights), width);
   };
   std::string text = named("A", figures.a, figures.weights_a) + named("B", figures.b, figures.weights_b);
-  text += fmt::format("{} tokens, {} of them predicted\n\n", figures.tokens, figures.predicted);
+  text += fmt::format("{}, {} of them predicted\n\n", core::counted(figures.tokens, "token"), figures.predicted);
   text += fmt::format("  {:<12} mean {:.4g} nats, worst {:.4g}\n", "KL(A || B)", figures.divergence,
                       figures.worst_divergence);
   text += fmt::format("  {:<12} the same at {} of the places\n", "top-1", share_as_text(figures.agreement));

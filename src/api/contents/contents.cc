@@ -132,8 +132,7 @@ void read_one_file(Contents& contents) {
   files::SharedBytes bytes = files::map_file(contents.path);
   if (families::is_gguf(bytes.bytes)) return read_gguf(contents, Gguf::read(std::move(bytes), contents.path));
   if (const std::string_view other = files::other_than_safetensors(bytes.bytes, contents.path); !other.empty()) {
-    throw FileError(contents.path,
-                    "expected a file of safetensors or GGUF, or a folder with config.json, got " + std::string(other));
+    throw FileError(contents.path, files::expected_weights() + std::string(other));
   }
   read_safetensors(contents, {std::move(bytes), contents.path});
 }

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "api/replies/lines.h"
+#include "core/counted.h"
 #include "qkv/api/convert.h"
 #include "qkv/picture/terminal.h"
 
@@ -45,7 +46,7 @@ std::string convert_as_text(const ConvertFigures& figures, int width) {
                         api_detail::size_text(total.bytes), worst);
   }
   for (const auto& [why, count] : kept) {
-    text += api_detail::prose(fmt::format("{} tensor{} in {}", count, count == 1 ? "" : "s", why), width, 2);
+    text += api_detail::prose(fmt::format("{} in {}", core::counted(count, "tensor"), why), width, 2);
   }
   return text;
 }

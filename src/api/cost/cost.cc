@@ -8,6 +8,7 @@
 #include "api/fields/refuse.h"
 #include "api/fields/shared_fields.h"
 #include "api/replies/lines.h"
+#include "core/counted.h"
 #include "core/dtype_named.h"
 #include "qkv/picture/terminal.h"
 
@@ -29,14 +30,14 @@ void override_with(const std::optional<Value>& given, Target& target) {
 }
 
 std::string heading(const CostConfig& c, int width) {
-  std::string text = fmt::format("{}: {} layer{}", c.name, c.layers, c.layers == 1 ? "" : "s");
-  if (c.decoder_layers > 0) text += fmt::format(" + {} decoder layers", c.decoder_layers);
-  text += fmt::format(", d_model {}, {} heads", c.d_model, c.heads);
-  if (*c.kv_heads != c.heads) text += fmt::format(" over {} kv heads", *c.kv_heads);
+  std::string text = fmt::format("{}: {}", c.name, core::counted(c.layers, "layer"));
+  if (c.decoder_layers > 0) text += " + " + core::counted(c.decoder_layers, "decoder layer");
+  text += fmt::format(", d_model {}, {}", c.d_model, core::counted(c.heads, "head"));
+  if (*c.kv_heads != c.heads) text += " over " + core::counted(*c.kv_heads, "kv head");
   text += fmt::format(", d_k {}, d_v {}, d_ff {}{}", *c.d_k, *c.d_v, *c.d_ff, c.gated_ffn ? " gated" : "");
   if (c.vocab > 0) text += fmt::format(", vocabulary {}", c.vocab);
-  return prose(text, width) + fmt::format("{} tokens, batch {}, {}, {}\n", c.tokens, c.batch, name_of(c.dtype),
-                                          c.causal ? "causal" : "every token sees every token");
+  return prose(text, width) + fmt::format("{}, batch {}, {}, {}\n", core::counted(c.tokens, "token"), c.batch,
+                                          name_of(c.dtype), c.causal ? "causal" : "every token sees every token");
 }
 
 // The arithmetic stands beside its figure in a wide terminal, and below it in one of 80 columns.
@@ -92,6 +93,11 @@ CostConfig cost_config(const CostRequest& request) {
   override_with(request.tile, config.tile);
   override_with(request.gated, config.gated_ffn);
   override_with(request.causal, config.causal);
+  if (request.d_model && !request.heads && !config.d_k && config.d_model % config.heads != 0) {
+    refuse("d_model",
+           fmt::format("a multiple of {}, the heads of {}, or `d_k` beside it", config.heads, request.preset),
+           std::to_string(config.d_model));
+  }
   if (request.preset.empty() && config.vocab > 0) config.output_head = OutputHead::tied;
   config.dtype = dtype_named(request.dtype);
   return config;

@@ -262,7 +262,7 @@ void add_parts(Fields<ExplainRequest>& fields) {
   using R = ExplainRequest;
   fields.add(&R::all, {.name = "all",
                        .form = "full",
-                       .meaning = "Beside `query` or `why` every step, too",
+                       .meaning = "Show every step as well as what `query` or `why` asks for",
                        .words = {"full"},
                        .alone = "known"});
   fields.add(&R::steps, {.name = "step", .form = "STEPS", .meaning = "Only these: 7, 5-8, softmax, 3,softmax"});

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "api/replies/lines.h"
+#include "core/counted.h"
 #include "qkv/api/refusal.h"
 
 namespace qkv {
@@ -90,8 +91,9 @@ FetchFigures answer(const FetchRequest& request, const FetchWatch& watch) {
 std::string as_text(const FetchFigures& figures) {
   if (!figures.folder) return listed(figures);
   const std::string there = *figures.was_there > 0 ? fmt::format(", {} were there", *figures.was_there) : "";
-  return fmt::format("{}: {} files of {} at {:.12}{}; {} came\n", *figures.folder, figures.files.size(), figures.name,
-                     figures.revision, there, api_detail::size_text(*figures.received));
+  return fmt::format("{}: {} of {} at {:.12}{}; {} came\n", *figures.folder,
+                     core::counted(figures.files.size(), "file"), figures.name, figures.revision, there,
+                     api_detail::size_text(*figures.received));
 }
 
 }  // namespace qkv

@@ -49,7 +49,7 @@ constexpr Shared kShared[] = {
     {"steps", "N", "Steps of training"},
     {"length", "N", "How long examples get, in the task's unit", "the task's"},
     // A model that reads something, and a place in it.
-    {"model", "MODEL", "A model of the box, a file of qkv's, or a folder of others", "", "induction"},
+    {"model", "MODEL", "A model of the box, a file of qkv's or GGUF, or a folder of others", "", "induction"},
     {"text", "TEXT", "What it reads", "", "abcxyzab"},
     {"second", "TEXT", "A second text beside it, for an encoder that reads pairs", "", "The dog ran"},
     {"file", "FILE", "What it reads, from a file", "", "text.txt"},

@@ -1,5 +1,10 @@
 #include "api/heads/changes.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "api/fields/refuse.h"
+
 namespace qkv::api_detail {
 
 std::vector<std::string> parts_of(std::string_view text, char separator) {
@@ -19,9 +24,17 @@ std::vector<std::string> parts_of(std::string_view text, char separator) {
 std::vector<Intervention> changes_in(const std::string& text) {
   std::vector<Intervention> changes;
   for (const std::string& one : parts_of(text, ';')) {
-    changes.push_back(parse_intervention(one));
+    add_change("changes", parse_intervention(one), changes);
   }
   return changes;
+}
+
+void add_change(const char* field, Intervention one, std::vector<Intervention>& all) {
+  const std::string words = to_string(one);
+  if (std::ranges::find(all, words, [](const Intervention& other) { return to_string(other); }) != all.end()) {
+    refuse(field, "each change once", "\"" + words + "\" twice");
+  }
+  all.push_back(std::move(one));
 }
 
 std::vector<std::string> kinds_of_change() {

@@ -15,6 +15,9 @@ namespace qkv::api_detail {
 /// Throws InvalidArgument naming `changes`.
 [[nodiscard]] std::vector<Intervention> changes_in(const std::string& text);
 
+/// Throws InvalidArgument naming `field` for a change that is there already.
+void add_change(const char* field, Intervention one, std::vector<Intervention>& all);
+
 /// The library's arguments of which `changes` is made.
 [[nodiscard]] std::vector<std::string> kinds_of_change();
 

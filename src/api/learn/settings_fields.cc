@@ -42,7 +42,8 @@ void add_model(Fields<TrainSettings>& fields) {
     fields.add(place, {.name = name, .form = form, .meaning = meaning, .group = "The model", .otherwise = otherwise});
   };
   add(&S::tokenizer, "tokenizer", "PATH", "Tokens of this file or model folder", "characters");
-  add(&S::from, "from", "MODEL", "Go on from this model of the box, file or folder, with its tokenizer", "");
+  add(&S::from, "from", "MODEL",
+      "Go on from this model of the box, file, GGUF file (its weights as f32) or folder, with its tokenizer", "");
   fields.add(
       &S::model,
       {.name = "model", .form = "NAME", .meaning = "Which kind", .group = "The model", .words = trained_kind_names()});

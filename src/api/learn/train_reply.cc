@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/counted.h"
 #include "qkv/api/saying.h"
 #include "qkv/api/train.h"
 
@@ -78,13 +79,13 @@ TrainReply train_reply(const TrainReport& report) {
 
 std::string as_text(const TrainTokenizerReply& reply, const TokenizerRun& run) {
   const double each = reply.tokens == 0 ? 0 : static_cast<double>(reply.bytes) / static_cast<double>(reply.tokens);
-  return fmt::format("{} pieces, written to {}\n{} bytes of {} are {} tokens: {:.2f} bytes a token\n", reply.pieces,
-                     run.out, reply.bytes, run.data, reply.tokens, each);
+  return fmt::format("{}, written to {}\n{} of {} are {}: {:.2f} bytes a token\n", core::counted(reply.pieces, "piece"),
+                     run.out, core::counted(reply.bytes, "byte"), run.data, core::counted(reply.tokens, "token"), each);
 }
 
 std::string as_text(const TrainReport& report, const TrainPlace& place) {
-  std::string text = fmt::format("{}: {} steps in {}, {} parameters\n", report.settings.task, report.steps,
-                                 duration_text(report.seconds), report.parameters);
+  std::string text = fmt::format("{}: {} in {}, {} parameters\n", report.settings.task,
+                                 core::counted(report.steps, "step"), duration_text(report.seconds), report.parameters);
   const std::string goal = report.goal ? fmt::format(" (goal {:g} %)", 100 * *report.goal) : "";
   const double loss = report.accuracy.loss();
   const std::string perplexity = report.sample ? fmt::format(", perplexity {:.2f}", std::exp(loss)) : "";

@@ -37,27 +37,41 @@ const Fields<MatchRequest>& match_fields() {
 
 namespace {
 
-MatchQuestion match_question(const MatchRequest& request, std::vector<Tensor> pictures) {
-  MatchQuestion question{.title = "match: " + request.model,
-                         .pictures = std::move(pictures),
-                         .names = request.images,
-                         .captions = request.captions,
-                         .maps = request.maps};
-  if (!request.file.path.empty()) {
-    const std::vector<std::string> lines = texts_of(request.file, EmptyLines::left_out).texts;
-    question.captions.insert(question.captions.end(), lines.begin(), lines.end());
+// A question, and what errors call its pictures and captions.
+struct PlacedMatch {
+  MatchQuestion question;
+  std::vector<std::string> images, captions;
+};
+
+PlacedMatch placed_match(const MatchRequest& request, std::size_t among_images) {
+  PlacedMatch placed{.question = {.title = "match: " + request.model,
+                                  .pictures = {},
+                                  .names = request.images,
+                                  .captions = request.captions,
+                                  .maps = request.maps},
+                     .images = {},
+                     .captions = {}};
+  for (const std::string& caption : request.captions) {
+    const char* const field = placed.captions.size() < among_images ? "images" : "captions";
+    placed.captions.push_back(fmt::format("{}: \"{}\"", field, caption));
   }
-  return question;
+  if (request.file.path.empty()) return placed;
+  const Texts lines = texts_of(request.file, EmptyLines::left_out);
+  for (std::size_t n = 0; n < lines.texts.size(); ++n) {
+    placed.question.captions.push_back(lines.texts[n]);
+    placed.captions.push_back(lines.place_of(fmt::format("texts[{}]", n)).value_or("file"));
+  }
+  return placed;
 }
 
-// `places` are what errors call the pictures.
-MatchFound found(MatchQuestion question, const std::vector<std::string>& places, const OpenedModel& model) {
+MatchFound found(PlacedMatch placed, const OpenedModel& model) {
+  const MatchQuestion& question = placed.question;
   const auto place_of = [&](const std::string& argument) -> std::optional<std::string> {
-    for (std::size_t n = 0; n < places.size(); ++n) {
-      if (argument == fmt::format("pictures[{}]", n)) return places[n];
+    for (std::size_t n = 0; n < placed.images.size(); ++n) {
+      if (argument == fmt::format("pictures[{}]", n)) return placed.images[n];
     }
-    for (std::size_t n = 0; n < question.captions.size(); ++n) {
-      if (argument == fmt::format("texts[{}]", n)) return "captions: \"" + question.captions[n] + "\"";
+    for (std::size_t n = 0; n < placed.captions.size(); ++n) {
+      if (argument == fmt::format("texts[{}]", n)) return placed.captions[n];
     }
     return std::nullopt;
   };
@@ -67,28 +81,28 @@ MatchFound found(MatchQuestion question, const std::vector<std::string>& places,
       api_detail::of_places(place_of, [&] { return match_pairs(*model, question.pictures, question.captions); });
   found.explanation = explain_match(*model, question, found.match);
   found.loss = model->model().parts().towers->options().loss;
-  found.question = std::move(question);
+  found.question = std::move(placed.question);
   return found;
 }
 
 }  // namespace
 
-MatchFound found_match(const MatchRequest& request, const Saying& saying) {
+MatchFound found_match(const MatchRequest& request, const Saying& saying, std::size_t among_images) {
   match_fields().require_company(request);
-  MatchQuestion question = match_question(request, {});
-  std::vector<std::string> places;
-  for (const std::string& image : question.names) {
-    question.pictures.push_back(decode_png(read_file(image), image));
-    places.push_back("images: " + image);
+  PlacedMatch placed = placed_match(request, among_images);
+  for (const std::string& image : request.images) {
+    placed.question.pictures.push_back(decode_png(read_file(image), image));
+    placed.images.push_back("images: " + image);
   }
-  return found(std::move(question), places, open_model(request.model, saying));
+  return found(std::move(placed), open_model(request.model, saying));
 }
 
 MatchFound found_match(const MatchRequest& request, std::vector<Tensor> pictures, const Saying& saying) {
   match_fields().require_company(request);
-  std::vector<std::string> places;
-  for (std::size_t n = 0; n < pictures.size(); ++n) places.push_back(fmt::format("images[{}]", n));
-  return found(match_question(request, std::move(pictures)), places, open_model(request.model, saying));
+  PlacedMatch placed = placed_match(request, 0);
+  for (std::size_t n = 0; n < pictures.size(); ++n) placed.images.push_back(fmt::format("images[{}]", n));
+  placed.question.pictures = std::move(pictures);
+  return found(std::move(placed), open_model(request.model, saying));
 }
 
 Tensor vectors_of(const PairMatch& match) {

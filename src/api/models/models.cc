@@ -9,6 +9,7 @@
 #include "api/fields/refuse.h"
 #include "api/learn/model_examples.h"
 #include "api/models/pass_bounds.h"
+#include "core/counted.h"
 #include "qkv/api/models.h"
 #include "qkv/train/english_trees.h"
 #include "qkv/train/trained_model.h"
@@ -134,7 +135,7 @@ HeadTexts texts_to_look_at(const TextModel& trained, std::int64_t count) {
   std::vector<std::string> sentences;
   for (ParsedSentence& sentence : english_trees(count)) sentences.push_back(std::move(sentence.text));
   HeadTexts texts = head_texts(trained, sentences);
-  texts.described = fmt::format("{} sentence{} of the task english", count, count == 1 ? "" : "s");
+  texts.described = core::counted(count, "sentence") + " of the task english";
   return texts;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/probe/probe_parts.h"
+#include "core/counted.h"
 #include "core/listed.h"
 #include "qkv/api/probe.h"
 
@@ -85,7 +86,7 @@ std::vector<std::string> api_detail::numbers_from_to(std::int64_t begin, std::in
 std::string api_detail::mean_title(const ProbeReply& reply) {
   const std::size_t count = reply.heads.size();
   if (static_cast<std::int64_t>(count) == reply.shape.H) {
-    return fmt::format("mean of {} head{}", count, count == 1 ? "" : "s");
+    return "mean of " + core::counted(count, "head");
   }
   constexpr std::size_t kListed = 8;
   const std::string names = core::listed(reply.heads, kListed, [](const auto& head) { return std::to_string(head.h); });

@@ -10,6 +10,7 @@
 #include "api/fields/refuse.h"
 #include "api/models/pass_bounds.h"
 #include "api/models/seen_and_heard.h"
+#include "api/texts/each_once.h"
 #include "core/dtype_named.h"
 #include "qkv/api/texts.h"
 #include "qkv/model/box.h"
@@ -134,6 +135,7 @@ Texts prompts_of(const GenerateRequest& request) {
 }  // namespace
 
 WriteOptions write_options(const WriteRequest& request, const Model& model) {
+  api_detail::require_each_once<std::string>("stop", request.stops, request.stops);
   WriteOptions options{.draw = request.draw, .stops = request.stops};
   options.draw.dtype = core::dtype_named(request.dtype).value_or(DType::f32);  // "file" is f32 as well
   options.draw.cache_dtype = core::dtype_named(request.cache_type.value_or(""));
@@ -154,7 +156,7 @@ Writing writing_of(const GenerateRequest& request, const Given& given) {
   if (request.chat) writing.options.draw = chat_draw(writing.options.draw, given, path);
   add_what_authors_ask(request, path, writing);
   if (!writing.weights.empty()) {
-    writing.notes.push_back(writing.weights + "; `dtype` f32 takes the numbers of both");
+    writing.notes.push_back(writing.weights + "; `dtype` f32 computes with both as f32");
   }
   if (const std::vector<std::string> words = unheeded_in_generation(path); !words.empty()) {
     writing.cautions.push_back(

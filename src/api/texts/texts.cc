@@ -9,6 +9,7 @@
 #include "api/fields/refuse.h"
 #include "api/fields/shared_fields.h"
 #include "api/models/pass_bounds.h"
+#include "api/texts/each_once.h"
 #include "core/dtype_named.h"
 #include "qkv/api/explain.h"
 #include "qkv/api/models.h"
@@ -30,6 +31,12 @@ EmbedOptions embed_options(const EmbedRequest& request, const std::string& path)
   if (!request.pooling.empty()) {
     const std::string names = fmt::format("{}", fmt::join(request.pooling, ","));
     options.pooling = poolings_named(names);
+    // One text may hold several.
+    if (options.pooling.size() == request.pooling.size()) {
+      api_detail::require_each_once<Pooling>("pooling", request.pooling, options.pooling);
+    } else {
+      api_detail::require_each_once<Pooling>("pooling", std::vector(options.pooling.size(), names), options.pooling);
+    }
   }
   if (request.normalise && !*request.normalise) {
     std::erase_if(options.steps, [](const VectorStep& step) { return step.normalises; });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/counted.h"
 #include "qkv/api/tokens.h"
 #include "qkv/picture/terminal.h"
 
@@ -42,7 +43,7 @@ std::string text_of(const TokensRequest& request, const TokensFigures& figures) 
     const auto [bytes, part] = place_of(request, figures, n);
     table += fmt::format("{:>5}  {:>7}  {}  {:<12}  {}\n", n, figures.ids[n], padded(pieces[n], width), bytes, part);
   }
-  return table + fmt::format("{} tokens\n", pieces.size());
+  return table + core::counted(pieces.size(), "token") + "\n";
 }
 
 std::string text_of(const TokensRequest& /*request*/, const TokensText& text) { return text.text + "\n"; }
@@ -50,7 +51,7 @@ std::string text_of(const TokensRequest& /*request*/, const TokensText& text) { 
 std::string text_of(const TokensRequest& /*request*/, const VocabularyFigures& figures) {
   std::string text;
   for (const auto& [id, piece] : figures.pieces) text += fmt::format("{:>7}  {}\n", id, one_line(piece));
-  return text + fmt::format("{} of {} pieces\n", figures.pieces.size(), figures.size);
+  return text + fmt::format("{} of {}\n", figures.pieces.size(), core::counted(figures.size, "piece"));
 }
 
 // Of a file, whose texts the request does not have, in lines.

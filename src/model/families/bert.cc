@@ -2,30 +2,21 @@
 #include <algorithm>
 #include <array>
 
+#include "model/families/bert_names.h"
 #include "model/families/bert_options.h"
 #include "model/families/family.h"
+#include "model/families/joined_names.h"
 
 namespace qkv::families {
 namespace {
 
-constexpr WeightName kBertNames[] = {
-    {.ours = "embedding", .theirs = "embeddings.word_embeddings"},
-    {.ours = "positions", .theirs = "embeddings.position_embeddings"},
-    {.ours = "types", .theirs = "embeddings.token_type_embeddings"},
-    {.ours = "ln_embedding", .theirs = "embeddings.LayerNorm"},
-    {.ours = "blocks.#.attn.q", .theirs = "encoder.layer.#.attention.self.query"},
-    {.ours = "blocks.#.attn.k", .theirs = "encoder.layer.#.attention.self.key"},
-    {.ours = "blocks.#.attn.v", .theirs = "encoder.layer.#.attention.self.value"},
-    {.ours = "blocks.#.attn.out", .theirs = "encoder.layer.#.attention.output.dense"},
-    {.ours = "blocks.#.ln1", .theirs = "encoder.layer.#.attention.output.LayerNorm"},
-    {.ours = "blocks.#.ffn.up", .theirs = "encoder.layer.#.intermediate.dense"},
-    {.ours = "blocks.#.ffn.down", .theirs = "encoder.layer.#.output.dense"},
-    {.ours = "blocks.#.ln2", .theirs = "encoder.layer.#.output.LayerNorm"},
+constexpr WeightName kBertHead[] = {
     {.ours = "head.dense", .theirs = "cls.predictions.transform.dense", .in_head = true},
     {.ours = "head.ln", .theirs = "cls.predictions.transform.LayerNorm", .in_head = true},
     {.ours = "head", .theirs = "cls.predictions.decoder", .otherwise = "cls.predictions", .in_head = true},
     {.ours = "output", .theirs = "cls.predictions.decoder", .in_head = true},
 };
+constexpr auto kBertNames = joined_names(kBertBody, kBertHead);
 // The vector of the first token for a task of pairs, counted numbers, and the table once more.
 constexpr std::string_view kBertUnused[] = {"*pooler.*",
                                             "*position_ids",

@@ -1,31 +1,22 @@
 // ELECTRA (Clark et al. 2020), ALBERT (Lan et al. 2020), MPNet (Song et al. 2020) and NomicBERT (Nussbaum et al. 2024):
 // BERTs with narrower tables, one layer for all, buckets of distances, or rotary positions and gates.
+#include "model/families/bert_names.h"
 #include "model/families/bert_options.h"
 #include "model/families/family.h"
+#include "model/families/joined_names.h"
 #include "model/families/llama_options.h"
 
 namespace qkv::families {
 namespace {
 
-constexpr WeightName kElectraNames[] = {
-    {.ours = "embedding", .theirs = "embeddings.word_embeddings"},
-    {.ours = "positions", .theirs = "embeddings.position_embeddings"},
-    {.ours = "types", .theirs = "embeddings.token_type_embeddings"},
-    {.ours = "ln_embedding", .theirs = "embeddings.LayerNorm"},
+constexpr WeightName kElectraRest[] = {
     {.ours = "embedding_map", .theirs = "embeddings_project"},
-    {.ours = "blocks.#.attn.q", .theirs = "encoder.layer.#.attention.self.query"},
-    {.ours = "blocks.#.attn.k", .theirs = "encoder.layer.#.attention.self.key"},
-    {.ours = "blocks.#.attn.v", .theirs = "encoder.layer.#.attention.self.value"},
-    {.ours = "blocks.#.attn.out", .theirs = "encoder.layer.#.attention.output.dense"},
-    {.ours = "blocks.#.ln1", .theirs = "encoder.layer.#.attention.output.LayerNorm"},
-    {.ours = "blocks.#.ffn.up", .theirs = "encoder.layer.#.intermediate.dense"},
-    {.ours = "blocks.#.ffn.down", .theirs = "encoder.layer.#.output.dense"},
-    {.ours = "blocks.#.ln2", .theirs = "encoder.layer.#.output.LayerNorm"},
     {.ours = "head.dense", .theirs = "generator_predictions.dense", .in_head = true},
     {.ours = "head.ln", .theirs = "generator_predictions.LayerNorm", .in_head = true},
     {.ours = "head", .theirs = "generator_lm_head", .in_head = true},
     {.ours = "output", .theirs = "generator_lm_head", .in_head = true},
 };
+constexpr auto kElectraNames = joined_names(kBertBody, kElectraRest);
 constexpr std::string_view kElectraUnused[] = {"*position_ids", "*token_type_ids", "generator_lm_head.weight"};
 
 constexpr WeightName kAlbertNames[] = {

@@ -306,7 +306,9 @@ TEST(Quantised, IsHeldAgainstTheWeightInF32) {
 TEST(Quantised, HasNoRowsOfNothing) {
   const Weight weight(BlockType::q8_0, 20, 64);
   Tensor out(DType::f32, {0, 20});
-  multiply_quantised("linear", out, Tensor(DType::f32, {0, 64}).view(), weight.view);
+  EXPECT_NO_THROW(multiply_quantised("linear", out, Tensor(DType::f32, {0, 64}).view(), weight.view));
+  EXPECT_EQ(error_message([&] { multiply_quantised("linear", out, Tensor(DType::f32, {0, 63}).view(), weight.view); }),
+            "linear: x: expected [M, 64], got [0, 63]");
 }
 
 TEST(Quantised, RefusesWhatDoesNotFit) {
