@@ -228,15 +228,12 @@ void keep_whys(Explanation& explanation, std::string_view selector) {
   if (selector == "all") return;
   const std::vector<std::string> there = ids_of(explanation.whys);
   const auto has = [&](std::string_view id) { return std::ranges::find(there, id) != there.end(); };
+  std::string known = fmt::format("{}", fmt::join(there, ", "));
+  const bool is_drawn = has("transpose");
+  if (is_drawn && !has("epsilon")) known += ", beside `block` epsilon";
   for (const std::string_view part : parts_of(selector)) {
     if (has(part)) continue;
-    const bool is_drawn = has("transpose");
-    const char* const needs = !is_drawn           ? ""
-                              : part == "epsilon" ? ", which needs `block`"
-                              : part == "packing" ? ", which needs `text`"
-                                                  : "";
-    throw InvalidArgument("explain", "why", fmt::format("all alone, or one or several of {}", fmt::join(there, ", ")),
-                          fmt::format("\"{}\"{}", part, needs));
+    throw InvalidArgument("explain", "why", "all alone, or one or several of " + known, fmt::format("\"{}\"", part));
   }
   keep_selected(explanation.whys, "why", selector);
 }

@@ -227,7 +227,7 @@ TEST(Naming, BlamesWhatWasGiven) {
       {{"generate", "gpt", ""}, "TEXT: expected a value, got \"\"\n"},
   });
   EXPECT_THAT(run_qkv({"explain", "a b", "--why", "epsilon"}).err,
-              EndsWith(", got \"epsilon\", which needs --block\n"));
+              EndsWith(", transpose, packing, beside --block epsilon, got \"epsilon\"\n"));
 }
 
 TEST(Naming, RefusesWhatStandsTwice) {

@@ -64,6 +64,9 @@ std::string fields_of_place(std::string_view place, std::span<const FieldInfo> f
 // The field that the library calls otherwise; one that was given, if there is one.
 std::string field_of_argument(const std::string& argument, std::span<const FieldInfo> fields,
                               const FieldValues& values) {
+  if (const std::size_t colon = argument.find(": "); colon != std::string::npos) {  // "images: \"a cat\""
+    return field_of_argument(argument.substr(0, colon), fields, values) + argument.substr(colon);
+  }
   const std::size_t bracket = argument.ends_with(']') ? argument.find('[') : std::string::npos;
   const std::string name = argument.substr(0, bracket);
   const bool is_given = std::ranges::any_of(values, [&](const auto& one) { return fields[one.first].name == name; });
