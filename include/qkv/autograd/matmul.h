@@ -13,8 +13,9 @@ namespace qkv {
 
 /// x [..., Din] W^T + bias: weight [Dout, Din], bias [Dout] -> [..., Dout] in the dtype of x. Weight and bias have one
 /// dtype: that of x, or f32 where x is bf16 or f16 (mixed precision), or bf16 or f16 where x is f32 (parameters stored
-/// small); beside a weight of bf16 or f16 the bias may be f32, as files of GGUF have it. The weight is then converted for
-/// the product, in memory from the pool. Sums are in f32; the gradients of weight and bias have their dtype. Throws InvalidArgument naming x, weight or bias.
+/// small); beside a weight of bf16 or f16 the bias may be f32, as files of GGUF have it. The weight is then converted
+/// for the product, in memory from the pool. Sums are in f32; the gradients of weight and bias have their dtype. Throws
+/// InvalidArgument naming x, weight or bias.
 ///
 /// A quantised weight is multiplied in its blocks, by x in 8 bits (docs/decisions/0019-quantised-products.md), with x
 /// and bias of f32, bf16 or f16. It is a constant; the gradient of x is that of the product with x as it is.

@@ -35,8 +35,8 @@ const GgufFamily& gguf_family_for(const std::string& model_type, const std::stri
       names.push_back(type);
     }
   }
-  throw FileError(source, "model_type: expected one that is written as GGUF, " + core::joined(names) +
-                              ", got " + model_type);
+  throw FileError(source,
+                  "model_type: expected one that is written as GGUF, " + core::joined(names) + ", got " + model_type);
 }
 
 const GgufFamily& gguf_family_of(const files::GgufKeys& keys) {
