@@ -86,8 +86,12 @@ TEST(ChangeCommand, RefusesWhatHasNoMeaning) {
     EXPECT_EQ(outcome.code, 2);
     return outcome.err;
   };
-  EXPECT_THAT(refusal({}), HasSubstr("TEXT, --example, --file, --line, --examples: expected one of them, got none"));
-  EXPECT_THAT(refusal({"abc", "--example", "1"}), HasSubstr("TEXT, --example: expected one of them, got both"));
+  EXPECT_THAT(
+      refusal({}),
+      HasSubstr(
+          "MODEL: expected TEXT, --example, --picture, --sound, --user, --messages, --file, --line or --examples"));
+  EXPECT_THAT(refusal({"abc", "--example", "1"}),
+              HasSubstr("--example: expected it without TEXT (a model reads one of them), got both"));
   EXPECT_THAT(refusal({"abc", "--remove", "x"}), HasSubstr("--remove: expected LAYER.HEAD"));
   EXPECT_THAT(refusal({"abc", "--remove", "2.0"}), HasSubstr("--remove: expected a layer from 0 to 1, got 2"));
   EXPECT_THAT(refusal({"abc", "--patch", "blocks.1"}), HasSubstr("--from-text: expected another text"));

@@ -51,8 +51,8 @@ TEST_F(ImageCommand, RefusesWhatReadsTexts) {
   EXPECT_EQ(run_qkv({"embed", folder_.path(), "a"}).err,
             "qkv embed: MODEL: expected an encoder, a decoder or two towers, got one of kind image-encoder\n");
   EXPECT_EQ(run_qkv({"analyze", folder_.path()}).err,
-            "qkv analyze: MODEL: expected a model that reads texts, or has examples of its own, got one of kind "
-            "image-encoder without\n");
+            "qkv analyze: MODEL: expected a model that reads texts, or has examples of its own, or pictures beside "
+            "it, got one of kind image-encoder without\n");
 }
 
 }  // namespace
