@@ -167,13 +167,13 @@ TEST_F(MatchCommand, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(run_qkv({"match", picture_, near_, "--model", "shapes"}).err,
             "qkv match: --model: expected a two-tower model, got one of kind captioner\n");
   EXPECT_EQ(run_qkv({"match", picture_, "a pink cat"}).err,
-            "qkv match: --caption: \"a pink cat\": expected a piece of the vocabulary, got \"pink\"\n");
+            "qkv match: IMAGE CAPTION: \"a pink cat\": expected a piece of the vocabulary, got \"pink\"\n");
   EXPECT_EQ(run_qkv({"match", picture_, near_, "--json", "--html", "-"}).err,
             "qkv match: --json: expected it without --html - (standard output holds one of them), got both\n");
   const tests::TowerFolder clip("clip");
   const std::string words = "a a a a a a a a a a";
   EXPECT_THAT(run_qkv({"match", picture_, words, "--model", clip.path()}).err,
-              HasSubstr("qkv match: --caption: \"" + words + "\": expected "));
+              HasSubstr("qkv match: IMAGE CAPTION: \"" + words + "\": expected "));
   clip.put("preprocessor_config.json", "{");
   EXPECT_THAT(run_qkv({"match", picture_, "a circle", "--model", clip.path()}).err,
               HasSubstr("preprocessor_config.json: expected JSON, got other text"));

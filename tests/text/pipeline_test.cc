@@ -92,7 +92,7 @@ TEST(Unigram, TakesThePathWithTheHighestScore) {
   EXPECT_THAT(parts_of(*tokenizer, "abcdacdxx"), ElementsAre("abcd", "a", "cd", "xx"));
   model["unk_id"] = nullptr;
   EXPECT_THAT(error_message<Error>([&] { static_cast<void>(with_model(model)->encode("x")); }),
-              HasSubstr("Unigram: expected pieces of the vocabulary"));
+              HasSubstr("Unigram: text: expected pieces of the vocabulary"));
 }
 
 TEST(AddedTokens, AreReadWholeWithTheirSpaces) {
