@@ -21,7 +21,7 @@ from qkv import _models
 
 COMMAND = pathlib.Path(qkv.__file__).parent / "bin" / "qkv"
 TOLD = json.loads(subprocess.run([COMMAND, "view", "--describe"], check=True, capture_output=True).stdout)["questions"]
-COMMANDS = [one["command"] for one in TOLD if one["command"]]
+COMMANDS = [one["command"].replace(" ", "_") for one in TOLD if one["command"]]
 ASKED = [(name, example) for name, _, examples in _models.questions() for example in examples]
 OF_COMMANDS = [one for one in ASKED if one[0] in COMMANDS and one[0] != "view"]
 OF_PAGES = [one for one in ASKED if one[0] not in COMMANDS]
@@ -52,7 +52,7 @@ def printed_words(question, request):
     for place in PLACES.get(question, []):
         given = request.pop(place, [])
         placed += given if isinstance(given, list) else [given]
-    words = [*question.split(), *([] if question in ("embed", "view") else ["--json"])]
+    words = [*question.replace("bench_", "bench ").split(), *([] if question in ("embed", "view") else ["--json"])]
     for name, value in request.items():
         option = "--" + OPTIONS_OF.get((question, name), OPTIONS.get(name, name)).replace("_", "-")
         if isinstance(value, bool):
