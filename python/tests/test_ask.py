@@ -42,7 +42,7 @@ IN_LINES = {"generate", "embed"}
 WITHOUT = {"help": "what it says is of the command itself"}
 # Commands whose question a server does not answer for its readers.
 REFUSED = {
-    "bench bottleneck": "write them", "convert": "writes a model", "fetch": "the network", "view": "writes a page",
+    "bench_bottleneck": "write them", "convert": "writes a model", "fetch": "the network", "view": "writes a page",
 }  # fmt: skip
 
 

@@ -127,7 +127,8 @@ TYPES = {(command, option): told for command, option, told in options()}
 def type_of(question, field):
     """What the command says of a field's type and bounds; None where it has no such option."""
     name = OPTIONS_OF.get((question, field), NAMES.get(field, field))
-    return TYPES.get((question, "--" + name.replace("_", "-"))) or TYPES.get((question, name.upper().replace("_", " ")))
+    command = question.replace("bench_", "bench ")
+    return TYPES.get((command, "--" + name.replace("_", "-"))) or TYPES.get((command, name.upper().replace("_", " ")))
 
 
 def wrong_value(field, told):
