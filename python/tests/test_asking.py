@@ -102,7 +102,7 @@ SHAPED = {("match", "images"), ("match", "captions"), ("generate", "text"), ("ge
 
 def fields_of(question):
     """What is told of each field, by its name in Python."""
-    told = next(one["fields"] for one in TOLD if one["command"] == question)
+    told = next(one["fields"] for one in TOLD if one["command"].replace(" ", "_") == question)
     return {name: field for field, (name, *_) in zip(told, QUESTIONS[question][0], strict=True)}
 
 
