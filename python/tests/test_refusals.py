@@ -175,8 +175,8 @@ def said_by_command(question, request):
 
 def without_face(text, question):
     """The message with fields instead of options and places, and without the faces' own quotes around words."""
-    text = text.removeprefix("qkv ").removeprefix(f"{question}: ")
-    text = text.removeprefix(f"{question.replace('bench_', 'bench ')}: ")
+    command = question.replace("bench_", "bench ")
+    text = re.sub(f"^(qkv )?({question}|{command}): ", "", text)
     text = re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)
     for place in PLACES.get(question, []):
         text = re.sub(rf"\b{place.upper()}\b", place, text)
