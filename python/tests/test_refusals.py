@@ -361,7 +361,7 @@ def test_a_value_of_another_type_is_said_alike():
 
 def test_one_text_is_a_list_of_one():
     for name, field in [("embed", "pooling"), ("bench_positions", "kinds"), ("analyze", "sites")]:
-        base = base_of(name.replace("_", " "), field)
+        base = base_of(name, field)
         page, python = said_of_page(name, base | {field: "x7"}, field)
         assert page == python
         assert page == without_face(error_of_page(name, base | {field: ["x7"]})["message"], "")
