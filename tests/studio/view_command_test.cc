@@ -224,8 +224,9 @@ TEST(ViewCommandChecks, WhatItIsGivenBeforeItServes) {
   EXPECT_EQ(exported.code, 1);
   EXPECT_THAT(exported.err, HasSubstr("MODEL: " + script + ": expected a file of safetensors or GGUF"));
   const std::string page = folder / "page.html";
-  EXPECT_THAT(refusal({"translation", "--text", "xyzzy", "--export", page}),
-              HasSubstr("--text: expected a piece of the vocabulary, got \"xyzzy\""));
+  const Outcome unread = run_qkv({"view", "translation", "--text", "xyzzy", "--export", page});
+  EXPECT_EQ(unread.code, 2);
+  EXPECT_THAT(unread.err, HasSubstr("--text: expected a piece of the vocabulary, got \"xyzzy\""));
   EXPECT_FALSE(std::filesystem::exists(page));
   EXPECT_THAT(refusal({"--file", "/nothing"}, 1), HasSubstr("--file: cannot read /nothing: No such file or directory"));
   EXPECT_THAT(refusal({"--mask", "causal & windw(3)"}), HasSubstr("--mask: column 10: "));

@@ -84,7 +84,7 @@ void add_scores(Fields<BenchRequest>& fields) {
                                     .least = 0,
                                     .most = api_detail::kMostPlaces,
                                     .otherwise = "1, or the only one"});
-  fields.give_examples({{"scale", "0.25"}});
+  fields.give_examples({{"scale", "0.25"}, {"query", "0"}});
 }
 
 void add_gradients(Fields<BenchRequest>& fields) {
