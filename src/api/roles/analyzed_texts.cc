@@ -15,12 +15,12 @@ namespace {
 constexpr auto kKept = PassKeeps::layers_and_scores;
 
 // Of a model that reads no texts errors name the field for what it reads.
-void require_reader(std::string_view field, bool reads, const TextModel& trained) {
-  if (!reads) refuse(field, "a model that reads them", "one of kind " + std::string(name_of(trained.kind())));
+void require_reader(std::string_view field, const char* kind, bool reads, const TextModel& trained) {
+  if (!reads) refuse(field, fmt::format("{} beside it", kind), fmt::format("one of kind {}", name_of(trained.kind())));
 }
 
 HeadTexts of_pictures(const AnalyzeRequest& request, const TextModel& trained) {
-  require_reader("pictures", trained.traits().sees, trained);
+  require_reader("pictures", "a model that reads images alone", trained.traits().sees, trained);
   std::vector<Shown> shown;
   for (const std::string& picture : request.pictures) {
     shown.push_back({.picture = picture_in("pictures", picture)});
@@ -29,7 +29,7 @@ HeadTexts of_pictures(const AnalyzeRequest& request, const TextModel& trained) {
 }
 
 HeadTexts of_sounds(const AnalyzeRequest& request, const TextModel& trained) {
-  require_reader("sounds", trained.traits().reads_sound, trained);
+  require_reader("sounds", "a model that reads sound", trained.traits().reads_sound, trained);
   const LogMelOptions form = trained.log_mel_options();
   require_pass_of("sounds", trained, form.frames() / 2, kKept);
   std::vector<Shown> shown;
