@@ -275,7 +275,7 @@ def _got(parameter: Parameter, value: Any) -> str:
         if _name(type) in ("Sequence", "list") and _is_list(value) and _parts(type):
             for n, one in enumerate(value):
                 if not _fits(_parts(type)[0], one):
-                    of = f" of {len(one)}" if isinstance(one, tuple) and said(one) == "tuple" else ""
+                    of = f" of {len(one)}" if said(one) == "tuple" else ""
                     return f"{said(one)}{of} at {n}"
     return said(value)
 

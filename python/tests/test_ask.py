@@ -33,7 +33,8 @@ PLACES = {
     "check": ["a", "b"], "convert": ["model", "out"], "fetch": ["name"], "info": ["file"], "view": ["model"],
 }  # fmt: skip
 OPTIONS = {
-    "captions": "caption", "changes": "change", "sites": "site", "first": "from", "start": "from",
+    "captions": "caption", "changes": "change", "sites": "site", "pictures": "picture", "sounds": "sound",
+    "first": "from", "start": "from",
 }  # fmt: skip
 OPTIONS_OF = {(name, "texts"): "line" for name in ("analyze", "change", "embed", "generate")}
 JOINED = {"kinds", "results", "sites"}  # by commas
@@ -271,9 +272,9 @@ def test_a_reply_over_http_is_that_of_the_command(question, example, server):
 
 def test_a_server_says_which_command_writes(server):
     for question, what in REFUSED.items():
-        name = next(one["name"] for one in TOLD if one["command"].replace(" ", "_") == question)
-        said = json.loads(server(name, {})[4])["message"]
-        assert what in said and said.endswith(f"`qkv {question}` does"), said
+        told = next(one for one in TOLD if one["command"].replace(" ", "_") == question)
+        said = json.loads(server(told["name"], {})[4])["message"]
+        assert what in said and said.endswith(f"`qkv {told['command']}` does"), said
 
 
 @pytest.mark.parametrize(("question", "example"), OF_PAGES)
@@ -286,7 +287,8 @@ def test_each_command_has_a_question_or_none():
     listed = subprocess.run([COMMAND, "help", "--describe"], check=True, capture_output=True, text=True).stdout
     commands = {line[9:].strip("`") for line in listed.splitlines() if line.startswith("### `qkv ")}
     assert len(commands) > 20
-    assert sorted([*COMMANDS, *WITHOUT]) == sorted(commands)
+    asked = [one["command"] for one in TOLD if one["command"]]
+    assert sorted([*asked, *WITHOUT]) == sorted(commands)
     assert {name for name, *_ in _models.questions()} >= set(COMMANDS)
     fields = {name: {field for field, *_ in fields} for name, fields, _ in _models.questions()}
     assert all(set(json.loads(example)) <= fields[name] for name, example in ASKED)
@@ -402,7 +404,8 @@ def test_functions_tell_the_fields_of_their_questions():
     from qkv import insight
 
     parameters = inspect.signature(insight.heads).parameters
-    assert list(parameters) == ["model", "texts", "count", "sites", "importance", "seed"]
+    own = ["model", "texts", "count", "pictures", "sounds", "chat", "system", "sites", "importance", "seed"]
+    assert list(parameters) == own
     assert parameters["count"].default == 64 and parameters["importance"].default == 16
     assert "importance          Measure the loss without each head" in inspect.getdoc(insight.heads)
     generate = inspect.signature(qkv.Model.generate).parameters

@@ -121,14 +121,15 @@ def in_python(fields, name):
     return next(one for one, field in fields.items() if field["name"] == name)
 
 
-def put(request, fields, need):
-    """Adds a field, "optimizer" or "optimizer=sgd", and what it needs itself."""
+def put(request, fields, need, known):
+    """Adds a field, "optimizer" or "optimizer=sgd", and what it needs itself: of several, the first that is known."""
     name, _, value = need.partition("=")
     name = in_python(fields, name)
     request[name] = value or request.get(name) or value_of(fields[name])
-    for other in [*fields[name].get("needs", []), *fields[name].get("needs_one", [])[:1]]:
+    one_of = [other for other in fields[name].get("needs_one", []) if other.partition("=")[0] in known]
+    for other in [*fields[name].get("needs", []), *one_of[:1]]:
         if in_python(fields, other.partition("=")[0]) not in request or "=" in other:
-            put(request, fields, other)
+            put(request, fields, other, known)
 
 
 def forbidden_pairs():
@@ -143,8 +144,8 @@ def forbidden_pairs():
                 if other.partition("=")[0] not in known:
                     continue
                 request = dict(base)
-                put(request, fields, field["name"])
-                put(request, fields, other)
+                put(request, fields, field["name"], known)
+                put(request, fields, other, known)
                 yield function, f"{name} beside {other}", request
             if {"needs", "needs_one"} & field.keys() and name not in base:
                 yield function, f"{name} alone", {**base, name: value_of(field)}

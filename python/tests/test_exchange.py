@@ -143,7 +143,7 @@ ARGUMENTS = {
     "attention: k": lambda x, far: qkv.attention(x, far, x),
     "attention: v": lambda x, far: qkv.attention(x, x, far),
     "attention: mask": lambda x, far: qkv.attention(x, x, x, mask=far),
-    "Bias: bias": lambda x, far: qkv.attention(x, x, x, bias=far),
+    "attention: bias": lambda x, far: qkv.attention(x, x, x, bias=far),
     "attention: sinks": lambda x, far: qkv.attention(x, x, x, sinks=far),
     "attention: ragged": lambda x, far: qkv.attention(x, x, x, ragged=(far, far)),
     "attention_backward: d_out": lambda x, far: qkv.attention_backward(far, x, x, x, x, x[..., 0]),

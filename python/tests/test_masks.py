@@ -65,7 +65,7 @@ def test_masks_and_biases_combine_with_arrays():
     alibi = qkv.Bias.alibi()
     for total in (alibi + added, added + alibi):
         assert numpy.array_equal(total.array(6, 8), alibi.array(6, 8) + added)
-    with pytest.raises(ValueError, match="visible: expected dtype b8 or u8, got f64"):
+    with pytest.raises(ValueError, match="Mask: mask: expected dtype b8 or u8, got f64"):
         mask & added
 
 

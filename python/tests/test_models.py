@@ -8,6 +8,7 @@ import pathlib
 import signal
 import subprocess
 import threading
+import wave
 import weakref
 
 import matplotlib.image
@@ -256,6 +257,29 @@ def test_a_picture_may_be_bytes_or_an_array(tmp_path):
         assert qkv.ask("probe", model="shapes", picture=picture, stats=True)["means"] == of_file["means"]
     with pytest.raises(ValueError, match="picture: expected a file|picture: expected numbers"):
         qkv.ask("probe", model="shapes", picture=[[1, 2]], stats=True)
+    lens = str(insight.lens("shapes", picture=file))
+    for picture in (file.read_bytes(), pixels, pixels.tolist()):
+        assert str(insight.lens("shapes", picture=picture)) == lens
+
+
+def test_bytes_are_read_as_what_the_field_is_of(tmp_path):
+    with wave.open(str(tmp_path / "s.wav"), "wb") as file:
+        file.setparams((1, 2, 16000, 0, "NONE", ""))
+        file.writeframes(bytes(3200))
+    for given in (tmp_path / "s.wav", (tmp_path / "s.wav").read_bytes(), np.zeros(1600, np.float32)):
+        with pytest.raises(ValueError, match="^lens: sound: expected .*: this model reads no sound, got a sound$"):
+            qkv.ask("lens", model="shapes", sound=given)
+    for field, kind in [("picture", "image/png: expected a PNG file"), ("sound", "audio/wav: expected a WAV file")]:
+        for given in (b"", b"neither"):
+            with pytest.raises(qkv.Error, match=f"^lens: {field}: data:{kind}"):
+                qkv.ask("lens", model="shapes", **{field: given})
+            with pytest.raises(qkv.Error, match=f"^change: {field}: data:{kind}"):
+                insight.change("shapes", changes="remove 0.0", **{field: given})
+    for field in ("text", "user", "head"):
+        with pytest.raises(TypeError, match=f"^probe: {field}: expected .*, got b'no text'$"):
+            qkv.ask("probe", model="shapes", **{field: b"no text"})
+    with pytest.raises(TypeError, match="^analyze: pictures: expected a list of texts, got b'no text' at 0$"):
+        qkv.ask("analyze", model="shapes", pictures=[b"no text"])
 
 
 def test_a_conversation_is_answered(tmp_path):

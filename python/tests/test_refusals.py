@@ -42,11 +42,14 @@ TEXTS = {
 FREE = {
     "text": "what is read", "texts": "what is read", "second": "what is read", "context": "what is read",
     "from_text": "what is read", "pair": "what is read", "captions": "what is read", "system": "what is read",
-    "user": "what is read", "sound": "of a model that reads it; the box has none", "language": "such a model's own",
+    "user": "what is read", "language": "of a model that reads sound; the box has none",
+    "pictures": "of a model that reads images alone; the box has none",
+    "sounds": "of a model that reads sound; the box has none",
     "messages": "what is read", "prompt": "what is read", "prompt_name": "a folder's own", "stop": "what is written",
     "separator": "any line", "search": "any text", "title": "any text", "revision": "the hub's", "hub": "the hub's",
     "name": "the hub's", "worked": "beside nothing else", "model": "read: see READ",
-    "picture": "read: see READ", "file": "read: see READ", "start": "train's from, as task's first",
+    "picture": "read: see READ", "sound": "read: see READ", "file": "read: see READ",
+    "start": "train's from, as task's first",
     "patch": "names of a model's values, beside another text",
     "out": "written, where the command can", "export": "written, where the command can",
 }  # fmt: skip
@@ -60,6 +63,9 @@ READ = {
     ("check", "a"): {"b": "b.npy"}, ("check", "b"): {"a": "a.npy"}, ("check", "file"): {"a": "gpt", "b": "gpt"},
     ("probe", "model"): {"text": "ab", "row": 0},
     ("probe", "picture"): {"model": "shapes", "row": 0}, ("explain", "picture"): {"model": "shapes"},
+    ("change", "picture"): {"model": "shapes", "remove": ["0.0"]}, ("lens", "picture"): {"model": "shapes"},
+    ("probe", "sound"): {"model": "gpt", "row": 0}, ("explain", "sound"): {"model": "gpt"},
+    ("change", "sound"): {"model": "gpt", "remove": ["0.0"]}, ("lens", "sound"): {"model": "gpt"},
     ("explain", "model"): {"text": "ab"},
     ("explain", "npz"): {}, ("analyze", "model"): {},
     ("analyze", "syntax"): {"model": "english"}, ("change", "model"): {"text": "ab", "remove": ["0.0"]},
@@ -81,7 +87,17 @@ MEANINGLESS = [
     ("top_p", "generate", {"model": "sort", "text": "hellob", "top_p": 0.5}),
     ("min_p", "generate", {"model": "sort", "text": "hellob", "min_p": 0.5}),
     ("model", "generate", {"model": "gpt", "user": "hello", "chat": True}),
+    ("sound", "generate", {"model": "gpt", "sound": "picture.npy"}),
     ("sites", "analyze", {"model": "induction", "sites": ["cross"]}),
+    ("pictures", "analyze", {"model": "shapes", "pictures": ["picture.npy"]}),
+    ("sounds", "analyze", {"model": "induction", "sounds": ["picture.npy", "picture.npy"]}),
+    ("pictures", "analyze", {"model": "shapes", "pictures": ["picture.npy"], "sounds": ["picture.npy"]}),
+    ("pictures", "analyze", {"model": "shapes", "pictures": ["picture.npy"], "chat": True}),
+    ("sound", "lens", {"model": "shapes", "picture": "picture.npy", "sound": "picture.npy"}),
+    ("picture", "change", {"model": "shapes", "text": "a", "picture": "picture.npy", "remove": ["0.0"]}),
+    ("chat", "explain", {"model": "gpt", "sound": "picture.npy", "user": "a", "chat": True}),
+    ("system", "lens", {"model": "gpt", "text": "a", "system": "b"}),
+    ("examples", "change", {"model": "gpt", "examples": 2, "picture": "picture.npy", "remove": ["0.0"]}),
     ("layer", "explain", OF_MODEL | {"layer": 9}), ("head", "explain", OF_MODEL | {"head": "0.9"}),
     ("model", "convert", {"model": "sort", "out": "nowhere.gguf"}),
     ("task", "train", {"task": "nope"}), ("size", "train", {"task": "copy", "size": 300}),
@@ -177,10 +193,13 @@ def without_face(text, question):
     """The message with fields instead of options and places, and without the faces' own quotes around words."""
     command = question.replace("bench_", "bench ")
     text = re.sub(f"^(qkv )?({question}|{command}): ", "", text)
-    text = re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)
+    own = {field for field, *_ in QUESTIONS.get(question, [[]])[0]}
+    fields = {OPTIONS_OF.get((question, field), OPTIONS.get(field, field)): field for field in own}
+    words = re.split(r"--([a-z][a-z-]*)", text)
+    words[1::2] = [fields.get(option, option) for option in (word.replace("-", "_") for word in words[1::2])]
+    text = "".join(words)
     for place in PLACES.get(question, []):
         text = re.sub(rf"\b{place.upper()}\b", place, text)
-    own = {field for field, *_ in QUESTIONS.get(question, [[]])[0]}
     for field, option in NAMES.items():
         if option in own:
             continue
