@@ -73,7 +73,7 @@ class Shown(Finding):
         The page asks anew, with as many texts as it likes. Raises qkv.Error where it cannot ask this.
         """
         if self._fields is None:
-            raise Error("show: the studio's page takes values of another text, not of another example")
+            raise Error("show: the studio's page takes texts as they are, and no values of another example")
         fields = {name: value for name, value in self._fields.items() if name != "model"}
         return _pictures.live_page(_pictures.widgets(True), self._fields["model"], "roles", fields, height, None)
 

@@ -7,7 +7,7 @@ and qkv.Error for a model that cannot be opened.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from qkv import _models
@@ -58,12 +58,19 @@ def _texts(function: str, texts: str | Iterable[str] | None) -> list[str] | None
     return read
 
 
+def _is_of_no_page(given: Mapping[str, object]) -> bool:
+    """The page Roles takes texts as they are."""
+    others = ("from_example", "picture", "sound", "pictures", "sounds", "chat", "system", "user", "messages")
+    return any(given.get(name) is not None and given[name] is not False for name in others)
+
+
 @takes("heads")
 def heads(model: Model | str, texts: Sequence[str] | None = None, **given: Unpack[HeadsFields]) -> Heads:
     """What each head does over texts, as `qkv analyze`: yours, or held-out examples of the model's task."""
     engine, lines = _engine_model("heads", model), _texts("heads", texts)
     report = _models.heads(engine, {"model": engine.name, "texts": lines}, {**given})
-    return Heads(report, {"model": engine.name, "texts": None if lines is None else "\n".join(lines)})
+    fields = {"model": engine.name, "texts": None if lines is None else "\n".join(lines)}
+    return Heads(report, None if _is_of_no_page(given) else fields)
 
 
 @takes("change")
@@ -82,7 +89,7 @@ def change(
     report = _models.change(engine, {"model": engine.name, "text": text, "changes": changes}, {**given})
     names = ("example", "query", "token", "from_text")
     place = {"text": text, **{name: given.get(name) for name in names}}
-    if given.get("from_example") is not None:
+    if _is_of_no_page(given):
         return Change(report, None)
     written = "; ".join(report.data["interventions"])
     return Change(report, {"model": engine.name, **place, "changes": written})

@@ -77,7 +77,10 @@ FUNCTIONS = {
     ),
     "change_texts": (
         "change", change_texts, {"model": "induction", "examples": 4, "changes": ["remove 1.0"]},
-        insight.change_texts, {"text", "example", "file", "sweep", "query", "token", "against"}, {"count": "examples"},
+        insight.change_texts,
+        {"text", "example", "file", "sweep", "query", "token", "against", "picture", "sound", "chat", "system", "user",
+         "messages"},
+        {"count": "examples"},
     ),
     "sweep": (
         "change", sweep, {"model": "induction", "text": "abcxyzab", "sweep": "heads"},

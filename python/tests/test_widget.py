@@ -177,6 +177,14 @@ def test_what_is_found_is_shown(induction):
         changed.save("page.html")
 
 
+def test_what_the_page_cannot_ask_is_not_shown():
+    another = insight.change("induction", None, "patch blocks.1@5", example=1, from_example=0)
+    seen = insight.change("shapes", None, "remove 0.0", picture=numpy.zeros((8, 8, 3), numpy.uint8))
+    for one in (another, seen):
+        with pytest.raises(qkv.Error, match="takes texts as they are"):
+            one.show()
+
+
 def test_masks_are_shown():
     mask = qkv.Mask("causal & window(4)")
     assert mask.show(64, 32, live=True).address == "/patterns/mask?mask=causal+%26+window(4)&tq=64&tk=32"

@@ -90,7 +90,8 @@ void add_insight(nb::module_& module) {
   static const Changes kChange("change", change_fields(), {"model", "text", "changes"},
                                {"examples", "file", "texts", "sweep"});
   static const Changes kTexts("change_texts", change_fields(), {"model", "texts", "examples", "changes"},
-                              {"text", "example", "file", "sweep", "query", "token", "against"},
+                              {"text", "example", "file", "sweep", "query", "token", "against", "picture", "sound",
+                               "chat", "system", "user", "messages"},
                               {{"examples", "count"}});
   static const Changes kSweep("sweep", change_fields(), {"model", "text", "sweep", "changes"},
                               {"examples", "file", "texts", "untouched"}, {{"sweep", "of"}});
