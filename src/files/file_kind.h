@@ -18,7 +18,7 @@ inline constexpr std::size_t kBeginning = 1024;  // bytes: the first element of 
 /// "a PNG picture", "a GGUF file"; empty for bytes of an unknown kind.
 [[nodiscard]] std::string_view kind_of(std::string_view bytes);
 
-/// "the byte 0xE9 at byte 3 (counted from 0), as Latin-1 has it": the first that is no UTF-8; empty for a text of it.
+/// "the byte 0xE9 at byte 3 (counted from 0)": the first that is no UTF-8; empty for a text of it.
 [[nodiscard]] std::string other_than_utf8(std::string_view bytes);
 
 /// For a reader whose format begins in another way. Throws Error "<source>: expected <wanted>, got <kind>" if the kind

@@ -55,19 +55,27 @@ std::string_view one_byte_encoding(std::string_view bytes) {
   return has_upper_controls ? "Windows-1252" : kLatin1;
 }
 
+bool is_cut_at(std::string_view bytes, std::size_t at) {
+  const std::string_view rest = bytes.substr(at);
+  const std::size_t length = length_by_first(rest.front());
+  return rest.size() > 1 && length <= kLongestCharacter && rest.size() < length &&
+         std::ranges::all_of(rest.substr(1), [](unsigned char byte) { return byte >> 6U == 2; });
+}
+
 // What is wrong at a byte of a text.
 std::string fault_at(std::string_view bytes, std::size_t at) {
-  const std::string_view rest = bytes.substr(at);
-  const auto first = static_cast<unsigned char>(rest.front());
-  const std::size_t length = length_by_first(rest.front());
-  const bool is_cut = rest.size() > 1 && length <= kLongestCharacter && rest.size() < length &&
-                      std::ranges::all_of(rest.substr(1), [](unsigned char byte) { return byte >> 6U == 2; });
-  if (is_cut) return fmt::format("one that ends within a character, at byte {} (counted from 0)", at);
-  const std::string got = fmt::format("the byte 0x{:02X} at byte {} (counted from 0)", first, at);
+  if (is_cut_at(bytes, at)) return fmt::format("one that ends within a character, at byte {} (counted from 0)", at);
+  return fmt::format("the byte 0x{:02X} at byte {} (counted from 0)", static_cast<unsigned char>(bytes[at]), at);
+}
+
+// How a file may be mended. One that was UTF-8 up to here, with letters beyond ASCII, is damaged, and no other
+// encoding.
+std::string advice_at(std::string_view bytes, std::size_t at) {
+  const auto is_high = [](unsigned char byte) { return byte >= 0x80; };
+  if (is_cut_at(bytes, at) || std::ranges::any_of(bytes.substr(0, at), is_high)) return "";
   const std::string_view encoding = one_byte_encoding(bytes);
-  if (encoding.empty()) return got;
-  return fmt::format("{}, as {} has it: save it as UTF-8 (iconv -f {} -t UTF-8)", got, encoding,
-                     encoding == kLatin1 ? "ISO-8859-1" : encoding);
+  if (encoding == kLatin1) return ", as Latin-1 has it: save it as UTF-8 (iconv -f ISO-8859-1 -t UTF-8)";
+  return encoding.empty() ? "" : fmt::format(", perhaps of {}: save it as UTF-8", encoding);
 }
 
 void refuse_wide_encoding(std::string_view bytes, const std::string& source) {
@@ -102,7 +110,7 @@ std::string_view require_utf8(std::string_view bytes, const std::string& source)
   if (valid < bytes.size()) {
     const auto line = 1 + std::ranges::count(bytes.substr(0, valid), '\n');
     throw FileError(fmt::format("{}, line {}", source, line),
-                    "expected a text in UTF-8, got " + fault_at(bytes, valid));
+                    "expected a text in UTF-8, got " + fault_at(bytes, valid) + advice_at(bytes, valid));
   }
   if (bytes.starts_with("\xEF\xBB\xBF"sv)) bytes.remove_prefix(3);
   return bytes;

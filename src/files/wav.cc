@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "files/file_kind.h"
 #include "qkv/error.h"
 
 namespace qkv {
@@ -77,6 +78,7 @@ class WavReader {
   void require_riff() const {
     constexpr std::size_t kHead = 12;
     if (bytes_.size() < kHead || word(8) != "WAVE" || word(0) != "RIFF") {
+      files::refuse_other_kind(files::beginning_of(bytes_), std::string(source_), "a WAV file");
       const bool is_known = bytes_.size() >= 4 && (word(0) == "RIFX" || word(0) == "RF64");
       refuse("a WAV file, \"RIFF\", a size and \"WAVE\"",
              bytes_.size() < kHead ? fmt::format("{} bytes", bytes_.size())

@@ -61,12 +61,12 @@ ReadText read_question(const TextModel& trained, const TextQuestion& question) {
 }
 
 std::optional<ReadText> read_other(const TextModel& trained, const ChangeQuestion& question) {
+  if (question.from_text && question.from_example) refuse_question("from_text", "no `from_example` beside it", "both");
   if (!question.from_messages.empty()) {
     return core::said_of(kQuestion, "from_text",
                          [&] { return read_question(trained, {.messages = question.from_messages}); });
   }
   if (!question.from_text && !question.from_example) return std::nullopt;
-  if (question.from_text && question.from_example) refuse_question("from_text", "no `from_example` beside it", "both");
   return core::said_of(kQuestion, question.from_text ? "from_text" : "from_example", [&] {
     return read_question(trained, {.text = question.from_text, .example = question.from_example});
   });

@@ -8,6 +8,7 @@
 #include "insight/text_batch.h"
 #include "nn/resumed.h"
 #include "qkv/autograd/arithmetic.h"
+#include "qkv/model/sound_encoder.h"
 
 namespace qkv::insight {
 namespace {
@@ -63,11 +64,10 @@ std::vector<nn::Resumption> resumptions(const Model& model, const Trace& whole, 
 
 std::int64_t tokens_of(const ModelInput& input) {
   const auto tokens = [](const TensorView& view) { return view.rank() > 1 ? view.dim(0) * view.dim(1) : 0; };
-  // Two frames of a sound become one place; patches of images mostly have sides of 14 or 16 pixels.
-  constexpr std::int64_t kFrames = 2;
+  // Patches of images mostly have sides of 14 or 16 pixels.
   constexpr std::int64_t kPatch = 16;
   const TensorView &sounds = input.sounds, &images = input.images;
-  const std::int64_t places = sounds.rank() == 3 ? sounds.dim(0) * sounds.dim(2) / kFrames : 0;
+  const std::int64_t places = sounds.rank() == 3 ? sounds.dim(0) * sounds.dim(2) / kFramesOfAPlace : 0;
   const std::int64_t patches = images.rank() == 4 ? images.dim(0) * images.dim(2) * images.dim(3) / kPatch / kPatch : 0;
   return std::max({tokens(input.ids), tokens(input.source), places, patches, std::int64_t{1}});
 }

@@ -18,14 +18,13 @@ class ShownReader {
     require_one();
     if (!shown_.messages.empty()) return conversation();
     if (model_.traits().reads_sound) {
-      if (!shown_.sound) refuse("sound", "a sound", what_came());
+      if (!shown_.sound) refuse_what_came();
       return {.example = example_of_sound(model_, *shown_.sound)};
     }
-    if (shown_.sound) refuse("sound", "a text or a picture: this model reads no sound", "a sound");
+    if (shown_.sound) refuse_what_came();
     if (shown_.example) return {.example = example_of_task()};
     if (is_of_picture()) return {.example = of_picture()};
-    if (has_picture()) refuse("picture", "a text: this model reads no images", "a picture");
-    if (!shown_.text) refuse("text", "a text, or an example", "none");
+    if (has_picture() || !shown_.text) refuse_what_came();
     return {.example = model_.example_of(*shown_.text)};
   }
 
@@ -36,7 +35,28 @@ class ShownReader {
 
   [[nodiscard]] bool has_picture() const { return !shown_.picture.empty(); }
   [[nodiscard]] std::string what_came() const {
-    return shown_.text ? "a text" : has_picture() ? "a picture" : shown_.example ? "an example" : "none";
+    return shown_.text      ? "a text"
+           : has_picture()  ? "a picture"
+           : shown_.sound   ? "a sound"
+           : shown_.example ? "an example"
+                            : "none";
+  }
+  [[nodiscard]] std::string_view argument_that_came() const {
+    return shown_.text || (!has_picture() && !shown_.sound && !shown_.example) ? "text"
+           : has_picture()                                                     ? "picture"
+           : shown_.sound                                                      ? "sound"
+                                                                               : "example";
+  }
+  [[nodiscard]] std::string what_it_reads() const {
+    return model_.traits().reads_sound ? "a sound" : reads_pictures() ? "a picture" : "a text";
+  }
+
+  [[noreturn]] void refuse_what_came() const {
+    const char* const why = shown_.sound && !model_.traits().reads_sound ? ": this model reads no sound"
+                            : has_picture() && !reads_pictures()         ? ": this model reads no images"
+                            : model_.has_examples()                      ? ", or an example"
+                                                                         : "";
+    refuse(argument_that_came(), what_it_reads() + why, what_came());
   }
 
   void require_one() const {
@@ -51,20 +71,18 @@ class ShownReader {
 
   [[nodiscard]] Example example_of_task() const {
     if (!model_.has_examples()) {
-      refuse("example", "a text in its place, since this model comes without examples",
+      refuse("example", what_it_reads() + " in its place, since this model comes without examples",
              std::to_string(*shown_.example));
     }
     return model_.examples().example(Split::test, *shown_.example);
   }
 
-  [[nodiscard]] bool is_of_picture() const {
-    const bool reads_images = model_.lengths().image_side > 0;
-    return reads_images && !(model_.traits().is_pair && shown_.text);
-  }
+  [[nodiscard]] bool reads_pictures() const { return model_.lengths().image_side > 0; }
+  [[nodiscard]] bool is_of_picture() const { return reads_pictures() && !(model_.traits().is_pair && shown_.text); }
 
   // A captioner begins to write; else the picture stands alone, unless, of two towers, a caption comes to it.
   [[nodiscard]] Example of_picture() const {
-    if (!has_picture()) refuse("picture", "a picture, or an example", shown_.text ? "a text" : "none");
+    if (!has_picture()) refuse_what_came();
     Example example;
     example.image = model_.image_of(shown_.picture);
     if (model_.traits().is_pair || model_.traits().sees) return example;

@@ -155,7 +155,7 @@ TEST(ProbeModel, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(refused(pattern), HasSubstr("request: stage: expected an example of the model's task, or a text of a "));
   ProbeRequest picture = of_model("shapes", "a");
   picture.row = 0;
-  EXPECT_EQ(refused(picture), "explain_model: picture: expected a picture, or an example, got a text");
+  EXPECT_EQ(refused(picture), "explain_model: text: expected a picture, or an example, got a text");
   picture.text = "";
   picture.picture = "/nowhere.png";
   EXPECT_THAT(error_message<Error>([&] { (void)load_probe_inputs(picture, probe_choice(picture)); }),

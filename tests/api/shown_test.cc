@@ -110,6 +110,13 @@ TEST_F(ShownConversation, IsPatchedFromAnother) {
   const Json change = reply("change", request);
   EXPECT_EQ(change["tokens"].size(), change["from_tokens"].size());
   EXPECT_NE(change["tokens"], change["from_tokens"]);
+  // In place of the last message, wherever that is given.
+  const Json said = {{{"role", "user"}, {"content", "ab"}}};
+  Json last = {{"chat", true}, {"messages", said.dump()}, {"from_text", "cd"}, {"patch", {"blocks.0"}}};
+  EXPECT_EQ(reply("change", last)["from_tokens"], change["from_tokens"]);
+  last["from_example"] = 0;
+  last["model"] = model_;
+  EXPECT_THAT(refusal_of("change", last), HasSubstr("from_text: expected no `from_example` beside it, got both"));
 }
 
 TEST_F(ShownConversation, RefusesWhatHasNoMeaning) {
@@ -195,7 +202,7 @@ TEST_F(ShownSound, RefusesOtherData) {
   EXPECT_THAT(said(Json::parse("[[1, 2]]")), HasSubstr("sound: expected samples [N]"));
   EXPECT_THAT(refusal_of("lens", {{"model", "gpt"}, {"sound", wav_}}), HasSubstr("this model reads no sound"));
   EXPECT_THAT(refusal_of("analyze", {{"model", "gpt"}, {"sounds", {wav_}}}),
-              HasSubstr("sounds: expected a model that reads them, got one of kind decoder"));
+              HasSubstr("sounds: expected a model that reads sound beside it, got one of kind decoder"));
 }
 
 TEST_F(ShownSound, IsBoundedForReaders) {

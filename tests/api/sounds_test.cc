@@ -59,7 +59,7 @@ TEST_F(Sounds, AreWrittenWholeUnlessFewerTokensAreAskedFor) {
   EXPECT_EQ(all["tokens"].size(), std::size_t{3 * kPositions});
   EXPECT_EQ(all["end"], "positions");
   EXPECT_EQ(all["cautions"],
-            Json({"it has positions for 12 tokens, which were written of one piece: more may be said in it"}));
+            Json({"it has positions for 12 tokens, which one piece of the sound took: its end may be missing"}));
 }
 
 TEST_F(Sounds, AreWhatWhoeverAsksIsToldToGive) {

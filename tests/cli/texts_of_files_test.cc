@@ -77,8 +77,8 @@ TEST(TypedTexts, AreInUtf8) {
                              {"lens", "gpt", "a", "--token", "caf\xE9"}}) {
     const Outcome outcome = run_qkv(words);
     EXPECT_EQ(outcome.code, 2) << testing::PrintToString(words);
-    EXPECT_THAT(outcome.err, HasSubstr(": expected a text in UTF-8, got the byte 0xE9 at byte 3 (counted from 0), as "
-                                       "Latin-1 has it"))
+    EXPECT_THAT(outcome.err,
+                testing::EndsWith(": expected a text in UTF-8, got the byte 0xE9 at byte 3 (counted from 0)\n"))
         << testing::PrintToString(words);
   }
 }

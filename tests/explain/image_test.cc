@@ -65,7 +65,7 @@ TEST(ExplainImage, NamesWhatItDoesNotRead) {
     return error_message([&] { static_cast<void>(explain_model(model, question)); });
   };
   const Tensor shown = picture();
-  EXPECT_EQ(said({.title = "m", .text = "a"}), "explain_model: picture: expected a picture, or an example, got a text");
+  EXPECT_EQ(said({.title = "m", .text = "a"}), "explain_model: text: expected a picture, got a text");
   EXPECT_EQ(said({.title = "m", .picture = shown, .captions = {"a"}}),
             "explain_model: captions: expected a two-tower model, got one of kind image-encoder");
   EXPECT_EQ(said({.title = "m", .picture = shown, .answer = 2}),

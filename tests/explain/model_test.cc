@@ -473,7 +473,7 @@ TEST(ExplainedModel, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refused({.picture = Tensor(DType::u8, {1, 1, 3})}),
             "explain_model: picture: expected a text: this model reads no images, got a picture");
   EXPECT_EQ(error_message([] { static_cast<void>(explain_model(boxed("shapes"), {.text = "a"})); }),
-            "explain_model: picture: expected a picture, or an example, got a text");
+            "explain_model: text: expected a picture, or an example, got a text");
 }
 
 // A layer's heads are removed side by side in one pass, as the text is short (insight/removed_heads.h).

@@ -46,8 +46,11 @@ TEST(RequireUtf8, NamesTheFirstWrongByte) {
             "a.txt, line 2: expected a text in UTF-8, got the byte 0xE9 at byte 6 (counted from 0), as Latin-1 has it: "
             "save it as UTF-8 (iconv -f ISO-8859-1 -t UTF-8)");
   EXPECT_EQ(said_of("it\x92s"),
-            "a.txt, line 1: expected a text in UTF-8, got the byte 0x92 at byte 2 (counted from 0), as Windows-1252 "
-            "has it: save it as UTF-8 (iconv -f Windows-1252 -t UTF-8)");
+            "a.txt, line 1: expected a text in UTF-8, got the byte 0x92 at byte 2 (counted from 0), perhaps of "
+            "Windows-1252: save it as UTF-8");
+  // Such a text is damaged, and would be more so as of another encoding.
+  EXPECT_EQ(said_of("na\xC3\xAFve caf\xE9 au lait"),
+            "a.txt, line 1: expected a text in UTF-8, got the byte 0xE9 at byte 10 (counted from 0)");
   EXPECT_EQ(said_of("a\x01\n\n\xC0\x80"),
             "a.txt, line 3: expected a text in UTF-8, got the byte 0xC0 at byte 4 (counted from 0)");
   EXPECT_EQ(

@@ -93,7 +93,7 @@ TEST(ChangeText, ReadsAnExampleOfAModelThatReadsImages) {
   EXPECT_GT(change_text(trained, question).answer->before.probability, 0.5);
   question.of = {.text = "a red square"};
   EXPECT_THAT(error_message([&] { static_cast<void>(change_text(trained, question)); }),
-              HasSubstr("picture: expected a picture, or an example, got a text"));
+              HasSubstr("text: expected a picture, or an example, got a text"));
 }
 
 TEST(ChangeText, GivesTheCosineOfTwoTowers) {

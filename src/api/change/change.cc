@@ -189,9 +189,8 @@ void find_change(const ChangeRequest& request, const TextModel& trained, const S
   constexpr auto kKept = api_detail::PassKeeps::layers_and_scores;
   found.question.of = api_detail::question_shown(trained, request);
   if (request.talk.chat && request.from_text) {
-    ChatRequest other = request.talk;
-    other.user = request.from_text;
-    found.question.from_messages = messages_of(other);
+    found.question.from_messages = found.question.of.messages;
+    found.question.from_messages.back().content = *request.from_text;
   }
   if (request.from_text) api_detail::require_pass("from_text", trained, *request.from_text, kKept);
   look_at_model(request, trained, saying, found.question);

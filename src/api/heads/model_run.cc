@@ -147,8 +147,10 @@ void ModelRun::change(const ShownText& shown) {
       refuse("from_text", "a patch, or a pattern of the other text, among `changes`", "\"" + shown.changes + "\"");
     }
     other = of_field("from_text", [&] {
-      const Shown from = shown_of(*trained_, {.text = shown.from_text, .talk = &shown.talk, .text_field = "from_text"},
-                                  PassKeeps::layers);
+      Shown from = shown_of(*trained_, {.text = shown.from_text, .talk = &shown.talk, .text_field = "from_text"},
+                            PassKeeps::layers);
+      const bool replaces_last = !from.messages.empty() && shown.text.empty() && !shown.talk.user;
+      if (replaces_last) from.messages.erase(from.messages.end() - 2);
       return insight::head_text_of(*trained_, read_shown(*trained_, from, kRequest).example);
     });
   }

@@ -4,6 +4,7 @@
 
 #include "api/fields/refuse.h"
 #include "api/models/seen_and_heard.h"
+#include "qkv/model/sound_encoder.h"
 
 namespace qkv::api_detail {
 namespace {
@@ -46,7 +47,7 @@ Shown shown_of(const TextModel& model, const ShownFields& fields, PassKeeps keep
   if (fields.sound.empty()) return shown;
   const LogMelOptions form = hears ? model.log_mel_options() : LogMelOptions();
   shown.sound = sound_in("sound", std::string(fields.sound), form.rate);
-  if (hears) require_pass_of("sound", model, form.frames() / 2, keeps);
+  if (hears) require_pass_of("sound", model, form.frames() / kFramesOfAPlace, keeps);
   return shown;
 }
 

@@ -8,6 +8,7 @@
 #include "api/models/pass_bounds.h"
 #include "api/models/seen_and_heard.h"
 #include "api/models/shown.h"
+#include "qkv/model/sound_encoder.h"
 
 namespace qkv::api_detail {
 namespace {
@@ -31,7 +32,7 @@ HeadTexts of_pictures(const AnalyzeRequest& request, const TextModel& trained) {
 HeadTexts of_sounds(const AnalyzeRequest& request, const TextModel& trained) {
   require_reader("sounds", "a model that reads sound", trained.traits().reads_sound, trained);
   const LogMelOptions form = trained.log_mel_options();
-  require_pass_of("sounds", trained, form.frames() / 2, kKept);
+  require_pass_of("sounds", trained, form.frames() / kFramesOfAPlace, kKept);
   std::vector<Shown> shown;
   for (const std::string& sound : request.sounds) shown.push_back({.sound = sound_in("sounds", sound, form.rate)});
   return of_field("sounds", [&] { return head_texts(trained, shown, "sounds"); });

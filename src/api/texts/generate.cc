@@ -90,8 +90,9 @@ std::vector<std::string> limits_met(const GenerateRequest& request, const TextMo
     met.push_back(fmt::format("it reads at most {} tokens at once: {}", *model.window(), without));
   }
   if (cut > 0 && !request.sound.empty()) {
-    met.push_back(fmt::format("it has positions for {} tokens, which were written of one piece: more may be said in it",
-                              *model.positions()));
+    met.push_back(
+        fmt::format("it has positions for {} tokens, which one piece of the sound took: its end may be missing",
+                    *model.positions()));
   } else if (cut > 0) {
     const std::string ends = is_one ? "the text ends" : fmt::format("{} of {} texts end", cut, written.size());
     met.push_back(fmt::format("it has positions for {} tokens: {} there", *model.positions(), ends));

@@ -145,7 +145,7 @@ const Fields<TokensRequest>& tokens_fields() {
     fields.info("text").one_of = {"file", "ids", "list", "search", "user", "messages"};
     fields.info("messages").meaning =
         R"(The conversation, in place of a text: JSON, [{"role": "user", "content": "Hello"}, ...])";
-    fields.tell_arguments({{"ids", {"id"}}});
+    fields.tell_arguments({{"ids", {"id"}}, {"tokenizer", {"model"}}});
     fields.give_examples({{"tokenizer", "english"},
                           {"text", "the cats are small"},
                           {"pair", "a dog runs"},

@@ -31,8 +31,7 @@ Section template_step(const ModelRun& model_run) {
   const auto own = std::ranges::count(sources, "template");
   step.text = fmt::format(
       "The model learned conversations in a template, which puts each message between tokens of its own: {} of these "
-      "{} "
-      "tokens. It ends with what stands before the model's answer.",
+      "{} tokens. It ends with what stands before the model's answer.",
       own, sources.size());
   step.shape = fmt::format("[{}]", sources.size());
   Table table{"", {"tokens", "of", "text"}, {}};
