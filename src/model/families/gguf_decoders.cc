@@ -1,10 +1,11 @@
 // Architectures of Llama and what is like it, without experts.
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "model/families/gguf_family.h"
 #include "model/families/gguf_metadata.h"
+#include "model/families/gguf_names.h"
+#include "model/families/joined_names.h"
 
 namespace qkv::families {
 namespace {
@@ -12,48 +13,13 @@ namespace {
 using files::GgufKeys;
 using Json = nlohmann::json;
 
-constexpr WeightName kGgufDecoder[] = {
-    {.ours = "embedding", .theirs = "token_embd"},
-    {.ours = "blocks.#.ln1", .theirs = "blk.#.attn_norm"},
-    {.ours = "blocks.#.attn.q", .theirs = "blk.#.attn_q"},
-    {.ours = "blocks.#.attn.k", .theirs = "blk.#.attn_k"},
-    {.ours = "blocks.#.attn.v", .theirs = "blk.#.attn_v"},
-    {.ours = "blocks.#.attn.q_norm", .theirs = "blk.#.attn_q_norm"},
-    {.ours = "blocks.#.attn.k_norm", .theirs = "blk.#.attn_k_norm"},
-    {.ours = "blocks.#.attn.out", .theirs = "blk.#.attn_output"},
-    {.ours = "blocks.#.attn_norm", .theirs = "blk.#.post_attention_norm"},
-    {.ours = "blocks.#.ln2", .theirs = "blk.#.ffn_norm"},
-    {.ours = "blocks.#.ffn.gate", .theirs = "blk.#.ffn_gate"},
-    {.ours = "blocks.#.ffn.up", .theirs = "blk.#.ffn_up"},
-    {.ours = "blocks.#.ffn.down", .theirs = "blk.#.ffn_down"},
-    {.ours = "blocks.#.ffn_norm", .theirs = "blk.#.post_ffw_norm"},
-    {.ours = "ln_final", .theirs = "output_norm"},
-    {.ours = "output", .theirs = "output"},
-};
-
-// q, k and v are in one, gate and up in another; files of other converters have q, k and v by themselves.
-constexpr WeightName kGgufPhi3[] = {
-    {.ours = "embedding", .theirs = "token_embd"},
-    {.ours = "blocks.#.ln1", .theirs = "blk.#.attn_norm"},
-    {.ours = "blocks.#.attn.q", .theirs = "blk.#.attn_qkv", .part = 0, .fused = Fused::rows},
-    {.ours = "blocks.#.attn.k", .theirs = "blk.#.attn_qkv", .part = 1, .fused = Fused::rows},
-    {.ours = "blocks.#.attn.v", .theirs = "blk.#.attn_qkv", .part = 2, .fused = Fused::rows},
-    {.ours = "blocks.#.attn.q", .theirs = "blk.#.attn_q"},
-    {.ours = "blocks.#.attn.k", .theirs = "blk.#.attn_k"},
-    {.ours = "blocks.#.attn.v", .theirs = "blk.#.attn_v"},
-    {.ours = "blocks.#.attn.out", .theirs = "blk.#.attn_output"},
-    {.ours = "blocks.#.ln2", .theirs = "blk.#.ffn_norm"},
-    {.ours = "blocks.#.ffn.gate", .theirs = "blk.#.ffn_up", .part = 0, .parts = 2},
-    {.ours = "blocks.#.ffn.up", .theirs = "blk.#.ffn_up", .part = 1, .parts = 2},
-    {.ours = "blocks.#.ffn.down", .theirs = "blk.#.ffn_down"},
-    {.ours = "ln_final", .theirs = "output_norm"},
-    {.ours = "output", .theirs = "output"},
-};
+constexpr auto kGgufDecoder =
+    joined_names(kGgufBody, kGgufNorms, kGgufQkv, kGgufFeedForward, kGgufGatedRest, kGgufOutput);
+// q, k and v are in one; files of other converters have them by themselves.
+constexpr auto kGgufPhi3 = joined_names(kGgufBody, kGgufNorms, kGgufFusedQkv, kGgufQkv, kGgufFusedGate, kGgufOutput);
 
 // What llama.cpp asks for, or does not know.
-constexpr std::string_view kOutput[] = {"output.weight"};
 constexpr std::string_view kBiasedFeedForward[] = {"blk.0.attn_output.bias", "blk.0.ffn_up.bias"};
-constexpr std::string_view kOutBias[] = {"blk.0.attn_output.bias"};
 constexpr std::string_view kOutBiasOrOutput[] = {"blk.0.attn_output.bias", "output.weight"};
 
 Json llama_words(const GgufKeys& keys) {
@@ -173,106 +139,26 @@ Json gemma3_words(const GgufKeys& keys) {
 
 }  // namespace
 
-std::span<const WeightName> gguf_decoder_names() { return kGgufDecoder; }
-
 std::span<const GgufFamily> gguf_decoders() {
+  constexpr auto kAsIs = GgufChange::none;
   constexpr auto kPairs = GgufChange::interleaved_heads;
   constexpr auto kPlusOne = GgufChange::norms_plus_one;
-  static const GgufFamily kFamilies[] = {
-      {.architecture = "llama",
-       .model_type = "llama",
-       .config = llama_words,
-       .names = kGgufDecoder,
-       .class_name = "LlamaForCausalLM",
-       .change = kPairs,
-       .also = "mistral"},
-      {.architecture = "qwen2",
-       .model_type = "qwen2",
-       .config = qwen2_words,
-       .names = kGgufDecoder,
-       .class_name = "Qwen2ForCausalLM"},
-      {.architecture = "qwen3",
-       .model_type = "qwen3",
-       .config = usual_words,
-       .names = kGgufDecoder,
-       .class_name = "Qwen3ForCausalLM",
-       .unknown = kOutBias},
-      {.architecture = "gemma",
-       .model_type = "gemma",
-       .config = usual_words,
-       .names = kGgufDecoder,
-       .class_name = "GemmaForCausalLM",
-       .change = kPlusOne,
-       .unknown = kOutBias},
-      {.architecture = "gemma2",
-       .model_type = "gemma2",
-       .config = gemma2_words,
-       .names = kGgufDecoder,
-       .class_name = "Gemma2ForCausalLM",
-       .change = kPlusOne,
-       .unknown = kOutBias},
-      {.architecture = "gemma3",
-       .model_type = "gemma3_text",
-       .config = gemma3_words,
-       .names = kGgufDecoder,
-       .class_name = "Gemma3ForCausalLM",
-       .change = kPlusOne,
-       .unknown = kOutBias},
-      {.architecture = "granite",
-       .model_type = "granite",
-       .config = granite_words,
-       .names = kGgufDecoder,
-       .class_name = "GraniteForCausalLM",
-       .change = kPairs},
-      {.architecture = "smollm3",
-       .model_type = "smollm3",
-       .config = smollm3_words,
-       .names = kGgufDecoder,
-       .class_name = "SmolLM3ForCausalLM",
-       .change = kPairs,
-       .unknown = kBiasedFeedForward},
-      {.architecture = "olmo2",
-       .model_type = "olmo2",
-       .config = olmo2_words,
-       .names = kGgufDecoder,
-       .class_name = "Olmo2ForCausalLM",
-       .needed = kOutput,
-       .unknown = kOutBias},
-      {.architecture = "phi3",
-       .model_type = "phi3",
-       .config = phi3_words,
-       .names = kGgufPhi3,
-       .class_name = "Phi3ForCausalLM"},
-      {.architecture = "phi2",
-       .model_type = "phi",
-       .config = phi_words,
-       .names = kGgufDecoder,
-       .class_name = "PhiForCausalLM",
-       .needed = kOutput},
-      {.architecture = "starcoder2",
-       .model_type = "starcoder2",
-       .config = starcoder2_words,
-       .names = kGgufDecoder,
-       .class_name = "Starcoder2ForCausalLM",
-       .needed = kBiasedFeedForward},
-      {.architecture = "stablelm",
-       .model_type = "stablelm",
-       .config = stablelm_words,
-       .names = kGgufDecoder,
-       .class_name = "StableLmForCausalLM",
-       .needed = kOutput},
-      {.architecture = "command-r",
-       .model_type = "cohere",
-       .config = cohere_words,
-       .names = kGgufDecoder,
-       .class_name = "CohereForCausalLM",
-       .unknown = kOutBiasOrOutput},
-      {.architecture = "cohere2",
-       .model_type = "cohere2",
-       .config = cohere2_words,
-       .names = kGgufDecoder,
-       .class_name = "Cohere2ForCausalLM",
-       .unknown = kOutBiasOrOutput},
+  static constexpr GgufFamily kFamilies[] = {
+      {"llama", "llama", llama_words, kGgufDecoder, "LlamaForCausalLM", kPairs, {}, {}, "mistral"},
+      {"qwen2", "qwen2", qwen2_words, kGgufDecoder, "Qwen2ForCausalLM"},
+      {"qwen3", "qwen3", usual_words, kGgufDecoder, "Qwen3ForCausalLM", kAsIs, {}, kOutBias},
+      {"gemma", "gemma", usual_words, kGgufDecoder, "GemmaForCausalLM", kPlusOne, {}, kOutBias},
+      {"gemma2", "gemma2", gemma2_words, kGgufDecoder, "Gemma2ForCausalLM", kPlusOne, {}, kOutBias},
+      {"gemma3", "gemma3_text", gemma3_words, kGgufDecoder, "Gemma3ForCausalLM", kPlusOne, {}, kOutBias},
+      {"granite", "granite", granite_words, kGgufDecoder, "GraniteForCausalLM", kPairs},
+      {"smollm3", "smollm3", smollm3_words, kGgufDecoder, "SmolLM3ForCausalLM", kPairs, {}, kBiasedFeedForward},
+      {"olmo2", "olmo2", olmo2_words, kGgufDecoder, "Olmo2ForCausalLM", kAsIs, kOutputWeight, kOutBias},
+      {"phi3", "phi3", phi3_words, kGgufPhi3, "Phi3ForCausalLM"},
+      {"phi2", "phi", phi_words, kGgufDecoder, "PhiForCausalLM", kAsIs, kOutputWeight},
+      {"starcoder2", "starcoder2", starcoder2_words, kGgufDecoder, "Starcoder2ForCausalLM", kAsIs, kBiasedFeedForward},
+      {"stablelm", "stablelm", stablelm_words, kGgufDecoder, "StableLmForCausalLM", kAsIs, kOutputWeight},
+      {"command-r", "cohere", cohere_words, kGgufDecoder, "CohereForCausalLM", kAsIs, {}, kOutBiasOrOutput},
+      {"cohere2", "cohere2", cohere2_words, kGgufDecoder, "Cohere2ForCausalLM", kAsIs, {}, kOutBiasOrOutput},
   };
   return kFamilies;
 }

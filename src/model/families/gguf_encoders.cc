@@ -3,7 +3,9 @@
 
 #include "model/families/gguf_family.h"
 #include "model/families/gguf_metadata.h"
+#include "model/families/gguf_names.h"
 #include "model/families/gguf_rotary.h"
+#include "model/families/joined_names.h"
 
 namespace qkv::families {
 namespace {
@@ -11,50 +13,23 @@ namespace {
 using files::GgufKeys;
 using Json = nlohmann::json;
 
-constexpr WeightName kGgufBert[] = {
-    {.ours = "embedding", .theirs = "token_embd"},
-    {.ours = "positions", .theirs = "position_embd"},
+constexpr WeightName kBertInputAndNorms[] = {
     {.ours = "types", .theirs = "token_types"},
     {.ours = "ln_embedding", .theirs = "token_embd_norm"},
-    {.ours = "blocks.#.attn.q", .theirs = "blk.#.attn_q"},
-    {.ours = "blocks.#.attn.k", .theirs = "blk.#.attn_k"},
-    {.ours = "blocks.#.attn.v", .theirs = "blk.#.attn_v"},
-    {.ours = "blocks.#.attn.out", .theirs = "blk.#.attn_output"},
     {.ours = "blocks.#.ln1", .theirs = "blk.#.attn_output_norm"},
-    {.ours = "blocks.#.ffn.up", .theirs = "blk.#.ffn_up"},
-    {.ours = "blocks.#.ffn.down", .theirs = "blk.#.ffn_down"},
     {.ours = "blocks.#.ln2", .theirs = "blk.#.layer_output_norm"},
 };
+constexpr WeightName kBertPositions[] = {{.ours = "positions", .theirs = "position_embd"}};
+constexpr auto kGgufBert = joined_names(kGgufBody, kBertPositions, kBertInputAndNorms, kGgufQkv, kGgufFeedForward);
 
-constexpr WeightName kGgufNomic[] = {
-    {.ours = "embedding", .theirs = "token_embd"},
-    {.ours = "types", .theirs = "token_types"},
-    {.ours = "ln_embedding", .theirs = "token_embd_norm"},
-    {.ours = "blocks.#.attn.q", .theirs = "blk.#.attn_qkv", .part = 0, .parts = 3},
-    {.ours = "blocks.#.attn.k", .theirs = "blk.#.attn_qkv", .part = 1, .parts = 3},
-    {.ours = "blocks.#.attn.v", .theirs = "blk.#.attn_qkv", .part = 2, .parts = 3},
-    {.ours = "blocks.#.attn.out", .theirs = "blk.#.attn_output"},
-    {.ours = "blocks.#.ln1", .theirs = "blk.#.attn_output_norm"},
-    {.ours = "blocks.#.ffn.gate", .theirs = "blk.#.ffn_gate"},
-    {.ours = "blocks.#.ffn.up", .theirs = "blk.#.ffn_up"},
-    {.ours = "blocks.#.ffn.down", .theirs = "blk.#.ffn_down"},
-    {.ours = "blocks.#.ln2", .theirs = "blk.#.layer_output_norm"},
-};
+constexpr WeightName kNomicGate[] = {{.ours = "blocks.#.ffn.gate", .theirs = "blk.#.ffn_gate"}};
+constexpr auto kGgufNomic = joined_names(kGgufBody, kBertInputAndNorms, kGgufThirds, kNomicGate, kGgufFeedForward);
 
-constexpr WeightName kGgufModernbert[] = {
-    {.ours = "embedding", .theirs = "token_embd"},
+constexpr WeightName kModernbertEnds[] = {
     {.ours = "ln_embedding", .theirs = "token_embd_norm"},
-    {.ours = "blocks.#.ln1", .theirs = "blk.#.attn_norm"},
-    {.ours = "blocks.#.attn.q", .theirs = "blk.#.attn_qkv", .part = 0, .parts = 3},
-    {.ours = "blocks.#.attn.k", .theirs = "blk.#.attn_qkv", .part = 1, .parts = 3},
-    {.ours = "blocks.#.attn.v", .theirs = "blk.#.attn_qkv", .part = 2, .parts = 3},
-    {.ours = "blocks.#.attn.out", .theirs = "blk.#.attn_output"},
-    {.ours = "blocks.#.ln2", .theirs = "blk.#.ffn_norm"},
-    {.ours = "blocks.#.ffn.gate", .theirs = "blk.#.ffn_up", .part = 0, .parts = 2},
-    {.ours = "blocks.#.ffn.up", .theirs = "blk.#.ffn_up", .part = 1, .parts = 2},
-    {.ours = "blocks.#.ffn.down", .theirs = "blk.#.ffn_down"},
     {.ours = "ln_final", .theirs = "output_norm"},
 };
+constexpr auto kGgufModernbert = joined_names(kGgufBody, kModernbertEnds, kGgufNorms, kGgufThirds, kGgufFusedGate);
 // llama.cpp has no biases here, and its norms have none.
 constexpr std::string_view kModernbertUnknown[] = {"blk.0.attn_qkv.bias", "blk.0.ffn_up.bias", "output_norm.bias"};
 
@@ -159,28 +134,18 @@ Json t5_words(const GgufKeys& keys) {
 }  // namespace
 
 std::span<const GgufFamily> gguf_encoders() {
-  static const GgufFamily kFamilies[] = {
-      {.architecture = "bert",
-       .model_type = "bert",
-       .config = bert_words,
-       .names = kGgufBert,
-       .class_name = "BertModel"},
-      {.architecture = "nomic-bert",
-       .model_type = "nomic_bert",
-       .config = nomic_words,
-       .names = kGgufNomic,
-       .class_name = "NomicBertModel"},
-      {.architecture = "modern-bert",
-       .model_type = "modernbert",
-       .config = modernbert_words,
-       .names = kGgufModernbert,
-       .class_name = "ModernBertModel",
-       .unknown = kModernbertUnknown},
-      {.architecture = "t5",
-       .model_type = "t5",
-       .config = t5_words,
-       .names = kGgufT5,
-       .class_name = "T5ForConditionalGeneration"},
+  static constexpr GgufFamily kFamilies[] = {
+      {"bert", "bert", bert_words, kGgufBert, "BertModel"},
+      {"nomic-bert", "nomic_bert", nomic_words, kGgufNomic, "NomicBertModel"},
+      {"modern-bert",
+       "modernbert",
+       modernbert_words,
+       kGgufModernbert,
+       "ModernBertModel",
+       GgufChange::none,
+       {},
+       kModernbertUnknown},
+      {"t5", "t5", t5_words, kGgufT5, "T5ForConditionalGeneration"},
   };
   return kFamilies;
 }

@@ -26,15 +26,12 @@ struct GgufFamily {
   std::span<const WeightName> names;
   std::string_view class_name;  // that `transformers` opens a folder of it with
   GgufChange change = GgufChange::none;
-  std::string_view also = {};  // another model_type that is written as it
-  bool has_experts = false;    // of files with an expert_count; another may have the same name
   /// Tensors that llama.cpp has no model without, or none with, though the family may.
   std::span<const std::string_view> needed = {};
   std::span<const std::string_view> unknown = {};
+  std::string_view also = {};  // another model_type that is written as it
+  bool has_experts = false;    // of files with an expert_count; another may have the same name
 };
-
-/// Names of Llama and what is like it.
-[[nodiscard]] std::span<const WeightName> gguf_decoder_names();
 
 /// The architectures of each file.
 [[nodiscard]] std::span<const GgufFamily> gguf_decoders();

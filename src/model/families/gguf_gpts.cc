@@ -3,6 +3,8 @@
 
 #include "model/families/gguf_family.h"
 #include "model/families/gguf_metadata.h"
+#include "model/families/gguf_names.h"
+#include "model/families/joined_names.h"
 
 namespace qkv::families {
 namespace {
@@ -10,36 +12,18 @@ namespace {
 using files::GgufKeys;
 using Json = nlohmann::json;
 
-constexpr WeightName kGgufGpt[] = {
-    {.ours = "embedding", .theirs = "token_embd"},
+constexpr WeightName kGptInput[] = {
     {.ours = "positions", .theirs = "position_embd"},
     {.ours = "ln_embedding", .theirs = "token_embd_norm"},
-    {.ours = "blocks.#.ln1", .theirs = "blk.#.attn_norm"},
-    {.ours = "blocks.#.attn.q", .theirs = "blk.#.attn_qkv", .part = 0, .fused = Fused::rows},
-    {.ours = "blocks.#.attn.k", .theirs = "blk.#.attn_qkv", .part = 1, .fused = Fused::rows},
-    {.ours = "blocks.#.attn.v", .theirs = "blk.#.attn_qkv", .part = 2, .fused = Fused::rows},
-    {.ours = "blocks.#.attn.out", .theirs = "blk.#.attn_output"},
-    {.ours = "blocks.#.ln2", .theirs = "blk.#.ffn_norm"},
-    {.ours = "blocks.#.ffn.up", .theirs = "blk.#.ffn_up"},
-    {.ours = "blocks.#.ffn.down", .theirs = "blk.#.ffn_down"},
-    {.ours = "ln_final", .theirs = "output_norm"},
-    {.ours = "output", .theirs = "output"},
 };
+constexpr auto kGgufGpt = joined_names(kGgufBody, kGptInput, kGgufNorms, kGgufFusedQkv, kGgufFeedForward, kGgufOutput);
 
-// Of two norms that of attention is the second one.
-constexpr WeightName kGgufFalcon[] = {
-    {.ours = "embedding", .theirs = "token_embd"},
+// Where there are two norms, attention has the second.
+constexpr WeightName kFalconNorms[] = {
     {.ours = "blocks.#.ln1", .theirs = "blk.#.attn_norm_2", .otherwise = "blk.#.attn_norm"},
-    {.ours = "blocks.#.attn.q", .theirs = "blk.#.attn_qkv", .part = 0, .fused = Fused::rows},
-    {.ours = "blocks.#.attn.k", .theirs = "blk.#.attn_qkv", .part = 1, .fused = Fused::rows},
-    {.ours = "blocks.#.attn.v", .theirs = "blk.#.attn_qkv", .part = 2, .fused = Fused::rows},
-    {.ours = "blocks.#.attn.out", .theirs = "blk.#.attn_output"},
     {.ours = "blocks.#.ln2", .theirs = "blk.#.attn_norm"},
-    {.ours = "blocks.#.ffn.up", .theirs = "blk.#.ffn_up"},
-    {.ours = "blocks.#.ffn.down", .theirs = "blk.#.ffn_down"},
-    {.ours = "ln_final", .theirs = "output_norm"},
-    {.ours = "output", .theirs = "output"},
 };
+constexpr auto kGgufFalcon = joined_names(kGgufBody, kFalconNorms, kGgufFusedQkv, kGgufFeedForward, kGgufOutput);
 
 constexpr std::string_view kNeoxNeeds[] = {"output.weight", "blk.0.attn_qkv.bias"};
 constexpr std::string_view kQkvBias[] = {"blk.0.attn_qkv.bias"};
@@ -90,7 +74,7 @@ Json falcon_words(const GgufKeys& keys) {
   return words;
 }
 
-// A feed-forward layer four times as wide as the model is all that these two have.
+// Configs of these two have no word for the width of a feed-forward layer, which is four times that of the model.
 Json without_positions(const GgufKeys& keys) {
   Json words = decoder_words(keys, {.epsilon = "layer_norm_epsilon", .turned = TurnedPart::none});
   const std::int64_t width = words.at("hidden_size").get<std::int64_t>();
@@ -133,41 +117,14 @@ Json mpt_words(const GgufKeys& keys) {
 }  // namespace
 
 std::span<const GgufFamily> gguf_gpts() {
-  static const GgufFamily kFamilies[] = {
-      {.architecture = "gpt2",
-       .model_type = "gpt2",
-       .config = gpt2_words,
-       .names = kGgufGpt,
-       .class_name = "GPT2LMHeadModel"},
-      {.architecture = "starcoder",
-       .model_type = "gpt_bigcode",
-       .config = gpt_bigcode_words,
-       .names = kGgufGpt,
-       .class_name = "GPTBigCodeForCausalLM",
-       .needed = kQkvBias},
-      {.architecture = "gptneox",
-       .model_type = "gpt_neox",
-       .config = gpt_neox_words,
-       .names = kGgufGpt,
-       .class_name = "GPTNeoXForCausalLM",
-       .needed = kNeoxNeeds},
-      {.architecture = "falcon",
-       .model_type = "falcon",
-       .config = falcon_words,
-       .names = kGgufFalcon,
-       .class_name = "FalconForCausalLM",
-       .unknown = kQkvBias},
-      {.architecture = "bloom",
-       .model_type = "bloom",
-       .config = bloom_words,
-       .names = kGgufGpt,
-       .class_name = "BloomForCausalLM",
-       .needed = kQkvBias},
-      {.architecture = "mpt",
-       .model_type = "mpt",
-       .config = mpt_words,
-       .names = kGgufGpt,
-       .class_name = "MptForCausalLM"},
+  constexpr auto kAsIs = GgufChange::none;
+  static constexpr GgufFamily kFamilies[] = {
+      {"gpt2", "gpt2", gpt2_words, kGgufGpt, "GPT2LMHeadModel"},
+      {"starcoder", "gpt_bigcode", gpt_bigcode_words, kGgufGpt, "GPTBigCodeForCausalLM", kAsIs, kQkvBias},
+      {"gptneox", "gpt_neox", gpt_neox_words, kGgufGpt, "GPTNeoXForCausalLM", kAsIs, kNeoxNeeds},
+      {"falcon", "falcon", falcon_words, kGgufFalcon, "FalconForCausalLM", kAsIs, {}, kQkvBias},
+      {"bloom", "bloom", bloom_words, kGgufGpt, "BloomForCausalLM", kAsIs, kQkvBias},
+      {"mpt", "mpt", mpt_words, kGgufGpt, "MptForCausalLM"},
   };
   return kFamilies;
 }

@@ -1,10 +1,10 @@
 // Architectures whose feed-forward layers are a choice of experts.
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "model/families/gguf_family.h"
 #include "model/families/gguf_metadata.h"
+#include "model/families/gguf_names.h"
+#include "model/families/joined_names.h"
 
 namespace qkv::families {
 namespace {
@@ -27,14 +27,12 @@ constexpr WeightName kGgufExperts[] = {
     {.ours = "blocks.#.ffn.shared_gate", .theirs = "blk.#.ffn_gate_inp_shexp", .change = Change::reshaped},
 };
 
+constexpr auto kGgufMixture =
+    joined_names(kGgufBody, kGgufNorms, kGgufQkv, kGgufFeedForward, kGgufGatedRest, kGgufExperts, kGgufOutput);
+
 // The norm before the feed-forward layer is called that behind attention.
-constexpr WeightName kGgufGptOss[] = {
-    {.ours = "embedding", .theirs = "token_embd"},
+constexpr WeightName kGptOssRest[] = {
     {.ours = "blocks.#.ln1", .theirs = "blk.#.attn_norm"},
-    {.ours = "blocks.#.attn.q", .theirs = "blk.#.attn_q"},
-    {.ours = "blocks.#.attn.k", .theirs = "blk.#.attn_k"},
-    {.ours = "blocks.#.attn.v", .theirs = "blk.#.attn_v"},
-    {.ours = "blocks.#.attn.out", .theirs = "blk.#.attn_output"},
     {.ours = "blocks.#.attn.sinks", .theirs = "blk.#.attn_sinks.weight"},
     {.ours = "blocks.#.ln2", .theirs = "blk.#.post_attention_norm"},
     {.ours = "blocks.#.ffn.router", .theirs = "blk.#.ffn_gate_inp"},
@@ -44,16 +42,14 @@ constexpr WeightName kGgufGptOss[] = {
     {.ours = "blocks.#.ffn.experts.@.up.bias", .theirs = "blk.#.ffn_up_exps.bias", .of_experts = true},
     {.ours = "blocks.#.ffn.experts.@.down.weight", .theirs = "blk.#.ffn_down_exps.weight", .of_experts = true},
     {.ours = "blocks.#.ffn.experts.@.down.bias", .theirs = "blk.#.ffn_down_exps.bias", .of_experts = true},
-    {.ours = "ln_final", .theirs = "output_norm"},
-    {.ours = "output", .theirs = "output"},
 };
+constexpr auto kGgufGptOss = joined_names(kGgufBody, kGgufQkv, kGptOssRest, kGgufOutput);
 
-// What llama.cpp asks for, or does not know.
+// What llama.cpp asks for.
 constexpr std::string_view kGptOssNeeds[] = {"output.weight", "blk.0.attn_output.bias"};
-constexpr std::string_view kMapNeeded[] = {"output.weight"};
-constexpr std::string_view kNoOutBias[] = {"blk.0.attn_output.bias"};
 
-// Their number, and what a choice may do that qkv does not. `theirs`: what the family's config calls the number.
+// How many experts there are; refuses a choice among them that qkv does not compute. `theirs`: what the family's config
+// calls their number.
 Json words_with_experts(const GgufKeys& keys, const char* theirs) {
   const std::string gating = key_of(keys, "expert_gating_func");
   if (keys.has(gating) && keys.integer(gating) > 1) keys.refuse(gating, "1: softmax");
@@ -124,50 +120,25 @@ Json gpt_oss_words(const GgufKeys& keys) {
   return words;
 }
 
-std::span<const WeightName> names_with_experts() {
-  static const std::vector<WeightName> kAll = [] {
-    std::vector<WeightName> all(gguf_decoder_names().begin(), gguf_decoder_names().end());
-    all.insert(all.end(), std::begin(kGgufExperts), std::end(kGgufExperts));
-    return all;
-  }();
-  return kAll;
-}
-
-GgufFamily with_experts(std::string_view architecture, std::string_view model_type, Json (*words)(const GgufKeys&),
-                        std::string_view class_name, GgufChange change = GgufChange::none) {
-  return {.architecture = architecture,
-          .model_type = model_type,
-          .config = words,
-          .names = names_with_experts(),
-          .class_name = class_name,
-          .change = change,
-          .has_experts = true};
-}
-
-GgufFamily with_demands(GgufFamily family, std::span<const std::string_view> needed,
-                        std::span<const std::string_view> unknown) {
-  family.needed = needed;
-  family.unknown = unknown;
+constexpr GgufFamily with_experts(GgufFamily family) {
+  family.has_experts = true;
   return family;
-}
-
-GgufFamily gpt_oss_family() {
-  GgufFamily family = with_experts("gpt-oss", "gpt_oss", gpt_oss_words, "GptOssForCausalLM");
-  family.names = kGgufGptOss;
-  return with_demands(family, kGptOssNeeds, {});
 }
 
 }  // namespace
 
 std::span<const GgufFamily> gguf_mixtures() {
+  constexpr auto kAsIs = GgufChange::none;
   constexpr auto kPairs = GgufChange::interleaved_heads;
-  static const GgufFamily kFamilies[] = {
-      with_experts("llama", "mixtral", mixtral_words, "MixtralForCausalLM", kPairs),
-      with_experts("granitemoe", "granitemoe", granitemoe_words, "GraniteMoeForCausalLM", kPairs),
-      with_demands(with_experts("olmoe", "olmoe", olmoe_words, "OlmoeForCausalLM"), kMapNeeded, kNoOutBias),
-      with_demands(with_experts("qwen2moe", "qwen2_moe", qwen2_moe_words, "Qwen2MoeForCausalLM"), kMapNeeded, {}),
-      with_demands(with_experts("qwen3moe", "qwen3_moe", qwen3_moe_words, "Qwen3MoeForCausalLM"), {}, kNoOutBias),
-      gpt_oss_family(),
+  static constexpr GgufFamily kFamilies[] = {
+      with_experts({"llama", "mixtral", mixtral_words, kGgufMixture, "MixtralForCausalLM", kPairs}),
+      with_experts({"granitemoe", "granitemoe", granitemoe_words, kGgufMixture, "GraniteMoeForCausalLM", kPairs}),
+      with_experts({"olmoe", "olmoe", olmoe_words, kGgufMixture, "OlmoeForCausalLM", kAsIs, kOutputWeight, kOutBias}),
+      with_experts(
+          {"qwen2moe", "qwen2_moe", qwen2_moe_words, kGgufMixture, "Qwen2MoeForCausalLM", kAsIs, kOutputWeight}),
+      with_experts(
+          {"qwen3moe", "qwen3_moe", qwen3_moe_words, kGgufMixture, "Qwen3MoeForCausalLM", kAsIs, {}, kOutBias}),
+      with_experts({"gpt-oss", "gpt_oss", gpt_oss_words, kGgufGptOss, "GptOssForCausalLM", kAsIs, kGptOssNeeds}),
   };
   return kFamilies;
 }
