@@ -87,14 +87,14 @@ Json cohere2_words(const GgufKeys& keys) {
   return words;
 }
 
-// Of what was made of an f32, the number that is meant.
+// The decimals that are meant by a number computed from an f32: 168 for 168.00002.
 double by_decimals(double value) {
   constexpr double kDecimals = 1e3;
   const double rounded = std::round(value * kDecimals) / kDecimals;
   return std::fabs(value - rounded) < 1e-6 * value ? rounded : value;
 }
 
-// The file does not say by what scores are scaled: by the width of a head, but for models of 27 B.
+// Without attention.scale scores are scaled by the width of a head, in models of 27 B by d_model / heads.
 Json gemma_with_windows(const GgufKeys& keys, std::int64_t layers_of_27b, double usual_base) {
   Json words = words_with_bias(keys, {.base = usual_base});
   const auto number = [&](const char* word) { return words[word].get<std::int64_t>(); };
@@ -127,13 +127,10 @@ Json gemma3_words(const GgufKeys& keys) {
   constexpr std::int64_t kLayersOf27B = 62;
   constexpr std::int64_t kEvery = 6;
   constexpr double kBase = 1e6;
-  constexpr double kLocalBase = 1e4;
   Json words = gemma_with_windows(keys, kLayersOf27B, kBase);
   words["layer_types"] = layer_types_of(keys, kEvery);
-  const double local = keys.number(key_of(keys, "rope.freq_base_swa"), kLocalBase);
   words["final_logit_softcapping"] = cap_or_none(keys, "final_logit_softcapping");
-  words["rope_parameters"] = {{"full_attention", words["rope_parameters"]},
-                              {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", local}}}};
+  words["rope_parameters"] = rope_by_layer(keys, words["rope_parameters"]);
   return words;
 }
 

@@ -80,33 +80,29 @@ Json bert_words(const GgufKeys& keys) {
           {"type_vocab_size", types == nullptr || types->shape.empty() ? 0 : types->shape.front()}};
 }
 
-Json nomic_words(const GgufKeys& keys) {
-  Json words = bert_words(keys);
-  if (words.at("is_decoder").get<bool>()) keys.refuse(key_of(keys, "attention.causal"), "false");
-  const std::int64_t heads = words.at("num_attention_heads").get<std::int64_t>();
-  const std::int64_t of_head = head_width(keys, words.at("hidden_size").get<std::int64_t>(), heads);
-  words["head_dim"] = of_head;
-  words["rope_parameters"] = gguf_rope(keys, of_head, 1e4);
-  return words;
-}
-
-// Of three layers the first sees all, the others a window, and turn by a base of their own.
-Json modernbert_words(const GgufKeys& keys) {
-  constexpr std::int64_t kEvery = 3;
-  constexpr double kLocalBase = 1e4;
+// Those of BERT, of an encoder alone, with heads that turn.
+Json rotary_words(const GgufKeys& keys, double usual_base) {
   Json words = bert_words(keys);
   if (words.at("is_decoder").get<bool>()) keys.refuse(key_of(keys, "attention.causal"), "false");
   const auto number = [&](const char* word) { return words.at(word).get<std::int64_t>(); };
   const std::int64_t of_head = head_width(keys, number("hidden_size"), number("num_attention_heads"));
-  Json full = gguf_rope(keys, of_head, 1.6e5);
-  const double local = keys.number(key_of(keys, "rope.freq_base_swa"), kLocalBase);
-  words["rope_parameters"] = {{"full_attention", full},
-                              {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", local}}}};
+  words["head_dim"] = of_head;
+  words["rope_parameters"] = gguf_rope(keys, of_head, usual_base);
+  return words;
+}
+
+Json nomic_words(const GgufKeys& keys) { return rotary_words(keys, 1e4); }
+
+// The first of three layers sees all; the other two see a window and turn by a base of their own.
+Json modernbert_words(const GgufKeys& keys) {
+  constexpr std::int64_t kEvery = 3;
+  Json words = rotary_words(keys, 1.6e5);
+  words["rope_parameters"] = rope_by_layer(keys, words["rope_parameters"]);
   words["local_attention"] = integer_of(keys, "attention.sliding_window");
   words["global_attn_every_n_layers"] = keys.integer(key_of(keys, "attention.sliding_window_pattern"), kEvery);
   words["hidden_activation"] = keys.text(key_of(keys, "hidden_activation"), "gelu");
   words["norm_eps"] = words.at("layer_norm_eps");
-  for (const char* word : {"layer_norm_eps", "is_decoder", "type_vocab_size"}) words.erase(word);
+  for (const char* word : {"layer_norm_eps", "is_decoder", "type_vocab_size", "head_dim"}) words.erase(word);
   return words;
 }
 

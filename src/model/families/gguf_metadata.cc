@@ -14,6 +14,11 @@ namespace {
 using files::GgufKeys;
 using Json = nlohmann::json;
 
+bool is_list(const GgufKeys& keys, const std::string& key) {
+  return keys.has(key) &&
+         std::holds_alternative<std::vector<std::int64_t>>(keys.file().metadata().find(key)->second.value);
+}
+
 // Of a layer without experts, where there is one.
 std::int64_t feed_forward_width(const GgufKeys& keys) {
   const std::string of_expert = key_of(keys, "expert_feed_forward_length");
@@ -21,7 +26,7 @@ std::int64_t feed_forward_width(const GgufKeys& keys) {
   return of_each_layer(keys, "feed_forward_length", of_each_layer(keys, "expert_feed_forward_length"));
 }
 
-// Such a part of `width` that the product with it, cut to a whole number, is `turned`.
+// The part of `width` that is `turned`: their product, cut to a whole number, gives `turned` again.
 double part_turned(std::int64_t turned, std::int64_t width) {
   const double part = static_cast<double>(turned) / static_cast<double>(width);
   const bool is_short = static_cast<std::int64_t>(part * static_cast<double>(width)) < turned;
@@ -56,8 +61,7 @@ double factor_of(const GgufKeys& keys, std::string_view name) {
 std::int64_t of_each_layer(const GgufKeys& keys, std::string_view name, std::optional<std::int64_t> otherwise) {
   const std::string key = key_of(keys, name);
   if (!keys.has(key) && otherwise) return *otherwise;
-  const GgufValue* value = keys.has(key) ? &keys.file().metadata().find(key)->second : nullptr;
-  if (value == nullptr || !std::holds_alternative<std::vector<std::int64_t>>(value->value)) return keys.integer(key);
+  if (!is_list(keys, key)) return keys.integer(key);
   const std::vector<std::int64_t> all = keys.integers(key);
   const bool are_alike = !all.empty() && std::ranges::count(all, all.front()) == std::ssize(all);
   if (!are_alike || all.front() < 0 || all.front() > INT32_MAX) keys.refuse(key, "the same number in each layer");
@@ -127,8 +131,7 @@ Json without_usual_width(Json words) {
 Json layer_types_of(const GgufKeys& keys, std::int64_t usual) {
   const std::string key = key_of(keys, "attention.sliding_window_pattern");
   const std::int64_t layers = layers_of(keys);
-  const bool has_list = keys.has(key) && std::holds_alternative<std::vector<std::int64_t>>(
-                                             keys.file().metadata().find(key)->second.value);
+  const bool has_list = is_list(keys, key);
   const std::vector<std::int64_t> listed = has_list ? keys.integers(key) : std::vector<std::int64_t>();
   if (has_list && std::ssize(listed) != layers) keys.refuse(key, "one for each of block_count");
   const std::int64_t every = has_list ? usual : keys.integer(key, usual);
@@ -138,6 +141,12 @@ Json layer_types_of(const GgufKeys& keys, std::int64_t usual) {
     types.push_back(is_local ? "sliding_attention" : "full_attention");
   }
   return types;
+}
+
+Json rope_by_layer(const GgufKeys& keys, const Json& full) {
+  constexpr double kUsualBase = 1e4;
+  const double local = keys.number(key_of(keys, "rope.freq_base_swa"), kUsualBase);
+  return {{"full_attention", full}, {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", local}}}};
 }
 
 void add_factors(const GgufKeys& keys, Json& words) {

@@ -47,6 +47,9 @@ struct DecoderForm {
 /// layer_types: layers of a list, or all but every n-th, by default every `usual`-th, see a window.
 [[nodiscard]] nlohmann::json layer_types_of(const files::GgufKeys& keys, std::int64_t usual);
 
+/// rope_parameters by layer_types: `full` where a layer sees all, and the base where it sees a window.
+[[nodiscard]] nlohmann::json rope_by_layer(const files::GgufKeys& keys, const nlohmann::json& full);
+
 /// Granite's factors, beside other words.
 void add_factors(const files::GgufKeys& keys, nlohmann::json& words);
 

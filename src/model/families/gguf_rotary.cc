@@ -60,17 +60,24 @@ bool makes(const Llama3Scaling& scaling, const std::vector<double>& factors, std
   return true;
 }
 
-[[noreturn]] void refuse_factors(const files::GgufKeys& keys, const std::string& expected, const std::string& got) {
-  throw FileError(keys.file().source(), std::string(kFactors) + ": expected " + expected + ", got " + got);
+[[noreturn]] void refuse_factors(const files::GgufKeys& keys, const char* name, const std::string& expected,
+                                 const std::string& got) {
+  throw FileError(keys.file().source(), std::string(name) + ": expected " + expected + ", got " + got);
+}
+
+std::vector<double> factors_in(const files::GgufKeys& keys, const char* name, std::int64_t width) {
+  const std::string expected = std::to_string(width / 2) + " factors";
+  if (keys.file().find(name) == nullptr) refuse_factors(keys, name, expected, "no such tensor");
+  std::vector<double> factors = keys.file().load(name).to_vector();
+  if (std::ssize(factors) * 2 != width) {
+    refuse_factors(keys, name, expected + ", one for two numbers of a head", std::to_string(factors.size()));
+  }
+  return factors;
 }
 
 // Llama 3's scaling that has these factors.
 Json llama3_of(const files::GgufKeys& keys, std::int64_t width, double base) {
-  const std::vector<double> factors = keys.file().load(kFactors).to_vector();
-  if (std::ssize(factors) * 2 != width) {
-    refuse_factors(keys, std::to_string(width / 2) + " factors, one for two numbers of a head",
-                   std::to_string(factors.size()));
-  }
+  const std::vector<double> factors = factors_in(keys, kFactors, width);
   const double factor = *std::ranges::max_element(factors);
   const std::vector<double> plain = rotary_frequencies({.dim = width, .base = base});
   std::vector<Ramp> ramp;
@@ -86,7 +93,7 @@ Json llama3_of(const files::GgufKeys& keys, std::int64_t width, double base) {
             {"high_freq_factor", scaling.high_freq_factor},
             {"original_max_position_embeddings", scaling.original_max}};
   }
-  refuse_factors(keys, "the factors of Llama 3's rotary scaling", "others, which qkv does not compute");
+  refuse_factors(keys, kFactors, "the factors of Llama 3's rotary scaling", "others, which qkv does not compute");
 }
 
 Json yarn_of(const files::GgufKeys& keys) {
@@ -105,37 +112,27 @@ Json yarn_of(const files::GgufKeys& keys) {
   return rope;
 }
 
-// One for two numbers that turn, as decimals say them.
-std::vector<double> factors_in(const files::GgufKeys& keys, const char* name, std::int64_t width) {
-  if (keys.file().find(name) == nullptr) {
-    throw FileError(keys.file().source(),
-                    std::string(name) + ": expected " + std::to_string(width / 2) + " factors, got no such tensor");
-  }
-  std::vector<double> factors = keys.file().load(name).to_vector();
-  if (std::ssize(factors) * 2 != width) {
-    throw FileError(keys.file().source(), std::string(name) + ": expected " + std::to_string(width / 2) +
-                                              " factors, one for two numbers of a head, got " +
-                                              std::to_string(factors.size()));
-  }
-  for (double& factor : factors) factor = files::decimals_of_f32(factor);
-  return factors;
-}
-
 // Texts of up to `original` tokens turn by the first factors, longer ones by the others.
 Json longrope_of(const files::GgufKeys& keys, std::int64_t width) {
   const std::int64_t longest = keys.integer(key_of(keys, "context_length"));
-  const std::int64_t original = keys.integer(key_of(keys, "rope.scaling.original_context_length"), longest);
-  if (original < 2) keys.refuse(key_of(keys, "rope.scaling.original_context_length"), "2 or more");
+  const std::string original_key = key_of(keys, "rope.scaling.original_context_length");
+  const std::int64_t original = keys.integer(original_key, longest);
+  if (original < 2) keys.refuse(original_key, "2 or more");
+  const auto decimals_in = [&](const char* name) {
+    std::vector<double> factors = factors_in(keys, name, width);
+    std::ranges::transform(factors, factors.begin(), files::decimals_of_f32);
+    return factors;
+  };
   Json rope = {{"rope_type", "longrope"},
                {"original_max_position_embeddings", original},
-               {"long_factor", factors_in(keys, kLongFactors, width)},
-               {"short_factor", factors_in(keys, kShortFactors, width)}};
-  // It is left out where it is what `transformers` takes by itself: an f32 has not all of its digits.
+               {"long_factor", decimals_in(kLongFactors)},
+               {"short_factor", decimals_in(kShortFactors)}};
+  // `attention_factor` is left out where it is what `transformers` takes by itself, to the digits of an f32.
   const double factor = static_cast<double>(longest) / static_cast<double>(original);
   const double usual = factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(static_cast<double>(original)));
   const std::string magnitude = key_of(keys, "rope.scaling.attn_factor");
   const double own = keys.number(magnitude, 1);
-  if (!(own > 0 && std::isfinite(own))) keys.refuse(magnitude, "a number above 0");
+  if (!(own > 0)) keys.refuse(magnitude, "a number above 0");
   if (std::fabs(own / usual - 1) > 1e-6) rope["attention_factor"] = own;
   return rope;
 }
