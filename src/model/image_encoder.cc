@@ -67,14 +67,13 @@ Variable ImageEncoder::read_out(const Variable& stream, const ModelCall& call) c
 }
 
 Variable ImageEncoder::scores_of_states(const Variable& all) const {
-  const std::int64_t width = all.dim(2);
-  Variable read = reshape(slice(all, 1, 0, 1), {all.dim(0), width});
+  const auto token = [&](std::int64_t n) { return reshape(slice(all, 1, n, n + 1), {all.dim(0), all.dim(2)}); };
+  Variable read = token(0);
   if (options_.classes_read == ClassesRead::with_mean) {
     read = concat({read, mean(slice(all, 1, options_.patches.before(), all.dim(1)), {1})}, 1);
   }
   if (distilled_classes_) {
-    const Variable other = reshape(slice(all, 1, 1, 2), {all.dim(0), width});
-    return nn::traced("classes", scale(classes_->forward(read) + distilled_classes_->forward(other), 0.5));
+    return nn::traced("classes", scale(classes_->forward(read) + distilled_classes_->forward(token(1)), 0.5));
   }
   return nn::named("classes", [&] { return classes_->forward(read); });
 }

@@ -103,12 +103,8 @@ std::optional<Norm> input_norm(const PatchEncoderOptions& options, const Init& i
   return Norm({.width = options.d_model, .epsilon = options.epsilon, .dtype = dtype}, init);
 }
 
-Variable learned_vector(bool is_there, const PatchEncoderOptions& options, const Init& init, DType dtype) {
-  return is_there ? init.normal({options.d_model}, kPlaceDeviation, dtype) : Variable();
-}
-
-Variable register_vectors(const PatchEncoderOptions& options, const Init& init, DType dtype) {
-  return options.registers > 0 ? init.normal({options.registers, options.d_model}, kPlaceDeviation, dtype) : Variable();
+Variable learned(bool is_there, const Shape& shape, const Init& init, DType dtype) {
+  return is_there ? init.normal(shape, kPlaceDeviation, dtype) : Variable();
 }
 
 // The vectors, [d_model] or [n, d_model], in each row of the batch behind the first places of x.
@@ -235,10 +231,10 @@ PatchEncoder::PatchEncoder(const PatchEncoderOptions& options, const Init& init,
     : options_(checked(options)),
       patch_({.in = elements_of_patch(options), .out = options.d_model, .bias = options.patch_bias, .dtype = dtype},
              init),
-      class_(learned_vector(options.class_token, options, init, dtype)),
-      distilled_(learned_vector(options.distilled, options, init, dtype)),
+      class_(learned(options.class_token, {options.d_model}, init, dtype)),
+      distilled_(learned(options.distilled, {options.d_model}, init, dtype)),
       positions_(init.normal({options.patches() + options.places_before(), options.d_model}, kPlaceDeviation, dtype)),
-      registers_(register_vectors(options, init, dtype)),
+      registers_(learned(options.registers > 0, {options.registers, options.d_model}, init, dtype)),
       input_norm_(input_norm(options, init, dtype)),
       relative_(relative_table(options, init, dtype)),
       stack_(stack_of(options), init, dtype) {}
@@ -326,8 +322,9 @@ Parameters PatchEncoder::parameters() const {
 
 std::int64_t parameter_count(const PatchEncoderOptions& options) {
   const PatchEncoderOptions o = checked(options);
+  const std::int64_t places = o.places_before() + o.patches();
   const std::int64_t vectors =
-      elements_of_patch(o) + (o.patch_bias ? 1 : 0) + o.before() + (o.tokens() - o.registers) + (o.input_norm ? 2 : 0);
+      elements_of_patch(o) + (o.patch_bias ? 1 : 0) + o.before() + places + (o.input_norm ? 2 : 0);
   const std::int64_t count = vectors * o.d_model + parameter_count(stack_of(o));
   return o.relative ? count + steps(o) * steps(o) * o.heads : count;
 }

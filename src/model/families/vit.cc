@@ -7,7 +7,7 @@
 namespace qkv::families {
 namespace {
 
-// Of both; `otherwise` is what `transformers` 5 calls them inside.
+// Of all; `otherwise` is what `transformers` 5 calls them inside.
 constexpr WeightName kInputNames[] = {
     {.ours = "class.weight", .theirs = "embeddings.cls_token", .change = Change::reshaped},
     {.ours = "distilled.weight", .theirs = "embeddings.distillation_token", .change = Change::reshaped},
@@ -102,23 +102,20 @@ ImageEncoderOptions encoder_in(const ConfigFile& config, std::int64_t patch_side
   return options;
 }
 
-Model::Network vit_network(const ConfigFile& config, const Init& init, DType dtype) {
-  if (is_any_architecture(config, {"ForMaskedImageModeling"})) {
-    config.refuse("architectures", "a ViTModel or a ViTForImageClassification");
-  }
+ImageEncoderOptions vit_options(const ConfigFile& config, const char* architectures) {
+  if (is_any_architecture(config, {"ForMaskedImageModeling"})) config.refuse("architectures", architectures);
   ImageEncoderOptions options = encoder_in(config, 16, 1e-12);
   options.patches.d_ff = config.integer("intermediate_size", 3072);
   options.patches.activation = activation_in(config, "hidden_act", "gelu");
-  return ImageEncoder(options, init, dtype);
+  return options;
+}
+
+Model::Network vit_network(const ConfigFile& config, const Init& init, DType dtype) {
+  return ImageEncoder(vit_options(config, "a ViTModel or a ViTForImageClassification"), init, dtype);
 }
 
 Model::Network deit_network(const ConfigFile& config, const Init& init, DType dtype) {
-  if (is_any_architecture(config, {"ForMaskedImageModeling"})) {
-    config.refuse("architectures", "a DeiTModel, a DeiTForImageClassification or one WithTeacher");
-  }
-  ImageEncoderOptions options = encoder_in(config, 16, 1e-12);
-  options.patches.d_ff = config.integer("intermediate_size", 3072);
-  options.patches.activation = activation_in(config, "hidden_act", "gelu");
+  ImageEncoderOptions options = vit_options(config, "a DeiTModel, a DeiTForImageClassification or one WithTeacher");
   options.patches.distilled = true;
   if (is_any_architecture(config, {"WithTeacher"})) options.classes_read = ClassesRead::two_tokens;
   return ImageEncoder(options, init, dtype);
