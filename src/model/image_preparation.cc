@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "model/resize_shares.h"
 #include "qkv/error.h"
 
 namespace qkv {
@@ -30,21 +31,10 @@ struct Taps {
 };
 
 Taps taps_of(std::int64_t place, std::int64_t in, std::int64_t out, ResizeFilter filter) {
-  const double step = static_cast<double>(in) / static_cast<double>(out);
-  const double stretch = std::max(step, 1.0);
-  const double reach = reach_of(filter) * stretch;
-  const double centre = (static_cast<double>(place) + 0.5) * step;
-  const auto first = std::max(static_cast<std::int64_t>(std::floor(centre - reach + 0.5)), std::int64_t{0});
-  const auto end = std::min(static_cast<std::int64_t>(std::floor(centre + reach + 0.5)), in);
-  std::vector<double> shares;
-  double sum = 0;
-  for (std::int64_t n = first; n < end; ++n) {
-    shares.push_back(weight_at(filter, (static_cast<double>(n) - centre + 0.5) * (1 / stretch)));
-    sum += shares.back();
-  }
-  Taps taps{.first = first};
-  for (const double share : shares) {
-    taps.weights.push_back(std::llround(share / sum * static_cast<double>(std::int64_t{1} << kWeightBits)));
+  const ResizeShares own = resize_shares(place, in, out, filter);
+  Taps taps{.first = own.first};
+  for (const double share : own.shares) {
+    taps.weights.push_back(std::llround(share * static_cast<double>(std::int64_t{1} << kWeightBits)));
   }
   return taps;
 }
@@ -87,6 +77,22 @@ Tensor resized_for(const TensorView& picture, const ImagePreparation& preparatio
 }
 
 }  // namespace
+
+ResizeShares resize_shares(std::int64_t place, std::int64_t in, std::int64_t out, ResizeFilter filter) {
+  const double step = static_cast<double>(in) / static_cast<double>(out);
+  const double stretch = std::max(step, 1.0);
+  const double reach = reach_of(filter) * stretch;
+  const double centre = (static_cast<double>(place) + 0.5) * step;
+  ResizeShares own{.first = std::max(static_cast<std::int64_t>(std::floor(centre - reach + 0.5)), std::int64_t{0})};
+  const auto end = std::min(static_cast<std::int64_t>(std::floor(centre + reach + 0.5)), in);
+  double sum = 0;
+  for (std::int64_t n = own.first; n < end; ++n) {
+    own.shares.push_back(weight_at(filter, (static_cast<double>(n) - centre + 0.5) * (1 / stretch)));
+    sum += own.shares.back();
+  }
+  for (double& share : own.shares) share /= sum;
+  return own;
+}
 
 Tensor resize_image(const TensorView& picture, ImageSize size, ResizeFilter filter) {
   constexpr const char* kName = "resize_image";

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <string>
 
+#include "model/resize_shares.h"
 #include "model/text_options.h"
 #include "nn/tracing.h"
 #include "qkv/autograd/arithmetic.h"
@@ -137,26 +138,13 @@ Tensor cubic_shares(std::int64_t from, std::int64_t to, DType dtype) {
   return shares.to(dtype);
 }
 
-// The same by torch's bicubic with antialias, as DINOv2 with registers has it: a = -1/2, a filter that is as wide as a
-// place of the result, and nothing beyond the ends.
+// The same by torch's bicubic with antialias, as DINOv2 with registers has it.
 Tensor smooth_shares(std::int64_t from, std::int64_t to, DType dtype) {
-  constexpr double kA = -0.5;
-  const auto filter = [](double x) {
-    x = std::abs(x);
-    if (x < 1) return ((kA + 2) * x - (kA + 3)) * x * x + 1;
-    return x < 2 ? (((x - 5) * x + 8) * x - 4) * kA : 0.0;
-  };
   Tensor shares(DType::f64, {to, from});
-  const double step = static_cast<double>(from) / static_cast<double>(to);
-  const double wide = std::max(step, 1.0);
   for (std::int64_t n = 0; n < to; ++n) {
-    const double middle = step * (static_cast<double>(n) + 0.5);
-    const auto first = std::max<std::int64_t>(static_cast<std::int64_t>(middle - 2 * wide + 0.5), 0);
-    const auto end = std::min<std::int64_t>(static_cast<std::int64_t>(middle + 2 * wide + 0.5), from);
-    const auto weight = [&](std::int64_t at) { return filter((static_cast<double>(at) - middle + 0.5) / wide); };
-    double sum = 0;
-    for (std::int64_t at = first; at < end; ++at) sum += weight(at);
-    for (std::int64_t at = first; at < end; ++at) shares.set({n, at}, weight(at) / sum);
+    const ResizeShares own = resize_shares(n, from, to, ResizeFilter::bicubic);
+    std::int64_t at = own.first;
+    for (const double share : own.shares) shares.set({n, at++}, share);
   }
   return shares.to(dtype);
 }
