@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "qkv/error.h"
+#include "attempt.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::vector<qkv::ChatMessage> messages = {
       {"system", " Be brief. "}, {"user", "Hi <a> \xC3\xA9 \xFF\xE2\x82"}, {"assistant", "<think>x</think>\nYes."}};
-  try {
+  qkv::fuzz::attempt([&] {
     const auto chat_template = qkv::ChatTemplate::parse(std::string_view(reinterpret_cast<const char*>(data), size));
     const qkv::RenderedChat chat = chat_template.render_parts(messages, {.bos_token = "<s>", .eos_token = "</s>"});
     std::size_t at = 0;
@@ -20,9 +20,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       at = part.end;
     }
     if (at != chat.text.size()) std::abort();
-  } catch (const qkv::InvalidArgument&) {
-    std::abort();                // a malformed template is never the caller's misuse
-  } catch (const qkv::Error&) {  // NOLINT(bugprone-empty-catch): malformed, or a conversation that it refuses
-  }
+  });
   return 0;
 }

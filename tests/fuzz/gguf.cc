@@ -8,25 +8,17 @@
 #include <string_view>
 #include <vector>
 
+#include "attempt.h"
 #include "files/gguf_keys.h"
 #include "model/families/gguf.h"
-#include "qkv/error.h"
 #include "text/gguf_tokenizer.h"
 
 namespace {
 
+using qkv::fuzz::attempt;
+
 constexpr std::string_view kText =
     "The cat's <|im_start|>\tsat [SEP] 2026 \xC3\xA9 \xE6\x97\xA5 \xF0\x9F\x99\x82 \xFF.";
-
-template <class Read>
-void attempt(const Read& read) {
-  try {
-    read();
-  } catch (const qkv::InvalidArgument&) {
-    std::abort();                // a malformed file is never the caller's misuse
-  } catch (const qkv::Error&) {  // NOLINT(bugprone-empty-catch): malformed, or what qkv does not read
-  }
-}
 
 void use(const qkv::Tokenizer& tokenizer) {
   const qkv::Encoding encoding = tokenizer.encode(kText);

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "qkv/error.h"
+#include "attempt.h"
 #include "qkv/model/embed.h"
 #include "qkv/model/generate.h"
 #include "qkv/text/read_tokenizer.h"
@@ -18,6 +18,7 @@
 namespace {
 
 namespace fs = std::filesystem;
+using qkv::fuzz::attempt;
 
 constexpr std::string_view kBegin = "==> ";
 constexpr std::string_view kEnd = " <==\n";
@@ -66,16 +67,6 @@ void use(const qkv::Tokenizer& tokenizer) {
     if (encoding.offsets[n].begin > encoding.offsets[n].end || encoding.offsets[n].end > kText.size()) std::abort();
   }
   static_cast<void>(tokenizer.decode(encoding.ids));
-}
-
-template <class Read>
-void attempt(const Read& read) {
-  try {
-    read();
-  } catch (const qkv::InvalidArgument&) {
-    std::abort();                // a malformed file is never the caller's misuse
-  } catch (const qkv::Error&) {  // NOLINT(bugprone-empty-catch): malformed, or a text that is unknown
-  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 
+#include "attempt.h"
 #include "model/families/speech_file.h"
 #include "qkv/error.h"
 #include "qkv/model/generate.h"
@@ -15,6 +16,8 @@
 #include "qkv/model/log_mel.h"
 
 namespace {
+
+using qkv::fuzz::attempt;
 
 constexpr std::int64_t kHeight = 5;
 constexpr std::int64_t kWidth = 7;
@@ -28,16 +31,6 @@ const std::string& folder() {
     return name;
   }();
   return kFolder;
-}
-
-template <class Read>
-void attempt(const Read& read) {
-  try {
-    read();
-  } catch (const qkv::InvalidArgument&) {
-    std::abort();                // a malformed file is never the caller's misuse
-  } catch (const qkv::Error&) {  // NOLINT(bugprone-empty-catch): what such a file deserves
-  }
 }
 
 bool is_small(const qkv::ImageSize& size) { return size.height <= 100 && size.width <= 100; }

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "qkv/error.h"
+#include "attempt.h"
 #include "text/sentence_piece.h"
 
 namespace {
@@ -32,12 +32,9 @@ void use(const qkv::Tokenizer& tokenizer) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  try {
+  qkv::fuzz::attempt([&] {
     const std::string bytes(reinterpret_cast<const char*>(data), size);
     use(*qkv::text::read_sentence_piece(bytes, qkv::text::SentencePieceOptions{}, "tokenizer.model"));
-  } catch (const qkv::InvalidArgument&) {
-    std::abort();                // a malformed file is never the caller's misuse
-  } catch (const qkv::Error&) {  // NOLINT(bugprone-empty-catch): malformed
-  }
+  });
   return 0;
 }

@@ -20,7 +20,7 @@ void require_numbers(const qkv::Tensor& tensor) {
   for (const double number : tensor.to_vector()) require(std::isfinite(number));
 }
 
-// The bytes after the first second are not needed to make a fault, and would take it.
+// The first samples are enough to find a fault; the others would only take time.
 qkv::Sound beginning_of(const qkv::Sound& sound, std::int64_t most) {
   const std::int64_t count = std::min(sound.samples.size(), most);
   return {.rate = sound.rate, .samples = qkv::Tensor(sound.samples.view().slice(0, 0, count))};
@@ -35,7 +35,7 @@ void use(const qkv::Sound& sound) {
   constexpr std::int64_t kMost = 2000;
   const qkv::LogMelOptions options{.rate = 4000, .bins = 8, .window = 100, .hop = 40, .seconds = 1};
   const qkv::Sound beginning = beginning_of(sound, kMost);
-  // A sample of each second makes as many seconds of the other rate.
+  // Half a second: at a rate of 1, each sample becomes a second at the other rate.
   const qkv::Sound some = beginning_of(beginning, std::max<std::int64_t>(1, beginning.rate / 2));
   const qkv::Sound other = qkv::resampled(some, options.rate);
   require(other.rate == options.rate && other.samples.size() > 0);
