@@ -60,7 +60,7 @@ std::string read_bytes(const std::string& path) {
 std::string read_text(const std::string& path) {
   std::string bytes = read_bytes(path);
   const std::string_view text = require_utf8(bytes, shown_path(path));
-  if (text.size() < bytes.size()) bytes.erase(0, bytes.size() - text.size());
+  bytes.erase(0, bytes.size() - text.size());  // a byte order mark
   return bytes;
 }
 

@@ -21,7 +21,6 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::size_t kLongestCharacter = 4;
-constexpr std::string_view kLatin1 = "Latin-1";
 
 std::size_t length_by_first(char first) {
   return static_cast<std::size_t>(std::max(1, std::countl_one(static_cast<unsigned char>(first))));
@@ -44,17 +43,6 @@ std::size_t valid_bytes(std::string_view bytes) {
   return bytes.size();
 }
 
-// The encoding of one byte a letter in which a text of these bytes has no control characters; none where it has some.
-std::string_view one_byte_encoding(std::string_view bytes) {
-  const auto is_control = [](unsigned char byte) {
-    return byte < ' ' && (byte < '\t' || byte > '\r') && byte != '\x1B';
-  };
-  if (std::ranges::any_of(bytes, is_control)) return "";
-  const bool has_upper_controls =
-      std::ranges::any_of(bytes, [](unsigned char byte) { return byte >= 0x80 && byte < 0xA0; });
-  return has_upper_controls ? "Windows-1252" : kLatin1;
-}
-
 bool is_cut_at(std::string_view bytes, std::size_t at) {
   const std::string_view rest = bytes.substr(at);
   const std::size_t length = length_by_first(rest.front());
@@ -69,13 +57,17 @@ std::string fault_at(std::string_view bytes, std::size_t at) {
 }
 
 // How a file may be mended. One that was UTF-8 up to here, with letters beyond ASCII, is damaged, and no other
-// encoding.
-std::string advice_at(std::string_view bytes, std::size_t at) {
+// encoding. A text of one byte a letter has no control characters.
+std::string_view advice_at(std::string_view bytes, std::size_t at) {
   const auto is_high = [](unsigned char byte) { return byte >= 0x80; };
+  const auto is_control = [](unsigned char byte) {
+    return byte < ' ' && (byte < '\t' || byte > '\r') && byte != '\x1B';
+  };
+  const auto is_upper_control = [](unsigned char byte) { return byte >= 0x80 && byte < 0xA0; };
   if (is_cut_at(bytes, at) || std::ranges::any_of(bytes.substr(0, at), is_high)) return "";
-  const std::string_view encoding = one_byte_encoding(bytes);
-  if (encoding == kLatin1) return ", as Latin-1 has it: save it as UTF-8 (iconv -f ISO-8859-1 -t UTF-8)";
-  return encoding.empty() ? "" : fmt::format(", perhaps of {}: save it as UTF-8", encoding);
+  if (std::ranges::any_of(bytes, is_control)) return "";
+  if (std::ranges::any_of(bytes, is_upper_control)) return ", perhaps of Windows-1252: save it as UTF-8";
+  return ", as Latin-1 has it: save it as UTF-8 (iconv -f ISO-8859-1 -t UTF-8)";
 }
 
 void refuse_wide_encoding(std::string_view bytes, const std::string& source) {
@@ -110,7 +102,7 @@ std::string_view require_utf8(std::string_view bytes, const std::string& source)
   if (valid < bytes.size()) {
     const auto line = 1 + std::ranges::count(bytes.substr(0, valid), '\n');
     throw FileError(fmt::format("{}, line {}", source, line),
-                    "expected a text in UTF-8, got " + fault_at(bytes, valid) + advice_at(bytes, valid));
+                    fmt::format("expected a text in UTF-8, got {}{}", fault_at(bytes, valid), advice_at(bytes, valid)));
   }
   if (bytes.starts_with("\xEF\xBB\xBF"sv)) bytes.remove_prefix(3);
   return bytes;

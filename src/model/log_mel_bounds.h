@@ -1,4 +1,4 @@
-// What a spectrogram may be: more would fill the memory for a word in a file.
+// Bounds of a spectrogram's options: without them one word in a file could fill the memory.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ inline constexpr LogMelBound kLogMelBounds[] = {
     {"seconds", "chunk_length", &LogMelOptions::seconds, 1, std::int64_t{1} << 12},
 };
 
-/// Told the option that is not what it may be, and what it may be.
+/// Throws for the option that is out of bounds.
 using RefuseLogMel = std::function<void(const LogMelBound& bound, const std::string& expected)>;
 
-/// Asks `refuse` about the first option without a meaning, if there is one.
+/// Calls `refuse` for the first option that is out of bounds, if there is one.
 void require_log_mel_bounds(const LogMelOptions& options, const RefuseLogMel& refuse);
 
 }  // namespace qkv

@@ -235,13 +235,12 @@ std::shared_ptr<const Tokenizer> byte_level_bpe(const GgufKeys& keys, std::vecto
   const Cut cut = cut_in(keys, cautions);
   const std::vector<std::string>& merges = keys.texts(kMergesKey);
   require_utf8_in(keys, kMergesKey, merges);
-  const bool is_llama3 = cut == Cut::llama3;
   const bool is_roberta = keys.text(kPreKey, "") == "roberta-bpe";
   const auto ends_with = [&](const char* name, const char* key, bool usual) {
     const bool is_there = keys.flag(std::string("tokenizer.ggml.") + key, usual);
     return is_there ? special_token(keys, name, tokens.size()) : std::nullopt;
   };
-  const auto begin = ends_with("bos", "add_bos_token", is_llama3 || is_roberta);
+  const auto begin = ends_with("bos", "add_bos_token", cut == Cut::llama3 || is_roberta);
   const auto end = ends_with("eos", "add_eos_token", is_roberta);
   const bool ignores = ignores_merges(cut);
   const MergePlace place{keys.file().source() + ": " + std::string(kMergesKey), std::string(kTokensKey)};

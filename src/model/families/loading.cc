@@ -80,7 +80,7 @@ FusedRows fused_part(const WeightName& name, const HeadSizes& heads) {
   return {.begin = begin, .end = name.part == 0 ? of_queries : begin + of_keys, .all = of_queries + 2 * of_keys};
 }
 
-// Of a weight that holds all three.
+// The rows of q, k or v of a weight that holds all three.
 Tensor unfused(const TensorView& stored, const WeightName& name, const HeadSizes& heads) {
   const auto [begin, end, all] = fused_part(name, heads);
   if (name.fused == Fused::rows) return Tensor(stored.slice(0, begin, end));
