@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/listed.h"
 #include "model/families/speech_file.h"
 #include "nn/resumed.h"
 #include "qkv/error.h"
@@ -17,13 +18,11 @@ constexpr const char* kSpeech = "transcribe";
   throw InvalidArgument(kSpeech, argument, expected, got);
 }
 
-// Of a language's name or code.
+// Of a language's code, "de" or "<|de|>".
 std::int64_t language_token(const families::SpeechWords& words, const std::string& language) {
-  for (const std::string& name : {language, "<|" + language + "|>"}) {
-    if (const auto found = words.languages.find(name); found != words.languages.end()) return found->second;
-  }
-  std::string known;
-  for (const auto& [name, token] : words.languages) known += (known.empty() ? "" : ", ") + name;
+  const auto found = words.languages.find(std::string(families::language_code(language)));
+  if (found != words.languages.end()) return found->second;
+  const std::string known = core::joined(words.languages, [](const auto& one) { return one.first; });
   refuse_speech("language", known.empty() ? "none: the model knows one language" : "one of " + known,
                 "\"" + language + "\"");
 }

@@ -35,14 +35,25 @@ std::vector<std::optional<std::int64_t>> forced_in(const ConfigFile& config) {
   return all;
 }
 
+std::map<std::string, std::int64_t> languages_in(const ConfigFile& config) {
+  std::map<std::string, std::int64_t> all;
+  for (const auto& [name, token] : tokens_named(config, "lang_to_id")) all.emplace(language_code(name), token);
+  return all;
+}
+
 }  // namespace
+
+std::string_view language_code(std::string_view name) {
+  const bool is_token = name.starts_with("<|") && name.ends_with("|>") && name.size() > 4;
+  return is_token ? name.substr(2, name.size() - 4) : name;
+}
 
 SpeechWords speech_words_in(const std::string& folder) {
   if (!files::is_folder(folder)) return {};
   const std::filesystem::path own = std::filesystem::path(folder) / "generation_config.json";
   const std::filesystem::path usual = std::filesystem::path(folder) / "config.json";
   const ConfigFile config((files::is_there(own.string()) ? own : usual).string());
-  SpeechWords words{.languages = tokens_named(config, "lang_to_id"),
+  SpeechWords words{.languages = languages_in(config),
                     .tasks = tokens_named(config, "task_to_id"),
                     .language = config.has("language") ? config.text("language") : "",
                     .task = config.has("task") ? config.text("task") : "",
