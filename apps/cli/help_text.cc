@@ -1,11 +1,8 @@
 #include "help_text.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -54,73 +51,25 @@ std::string names_of(const Command& command, const FieldInfo& field) {
   return names + (field.alone ? "[=" + field.form + "]" : " " + field.form);
 }
 
-// What an option may stand with: "needs --x; not beside --y or --z".
-std::string company_in_help(const Command& command, const FieldInfo& field) {
-  constexpr std::size_t kMostNamed = 6;
-  return company_of(command.infos(), field, [&](std::string_view name) { return command.option_of(name); }, kMostNamed);
-}
-
-constexpr std::string_view kNotBeside = "not beside ";
-
-std::vector<std::string> split_by(const std::string& text, std::string_view separator) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, at), text.size());
-    parts.push_back(text.substr(at, end - at));
-    at = end + separator.size();
-  }
-  return parts;
-}
-
-// Of "not beside --x, --y or --z" these; none of a part that says a reason, or how many there are.
-std::vector<std::string> excluded_in(const std::string& part) {
-  if (!part.starts_with(kNotBeside) || part.find(':') != std::string::npos || part.ends_with("says so")) return {};
-  std::string names = part.substr(kNotBeside.size());
-  if (const std::size_t last = names.rfind(" or "); last != std::string::npos) names.replace(last, 4, ", ");
-  return split_by(names, ", ");
-}
-
-std::string not_beside(const std::vector<std::string>& names) {
-  if (names.size() == 1) return std::string(kNotBeside) + names.front();
-  return fmt::format("{}{} or {}", kNotBeside, fmt::join(names.begin(), names.end() - 1, ", "), names.back());
-}
-
 // What none of the options of a group stands beside, where there are enough of them to say it once.
-std::vector<std::string> common_exclusion(const Command& command, std::span<const FieldInfo* const> fields) {
+std::vector<std::string> said_of_group(const Command& command, std::span<const FieldInfo* const> group) {
   constexpr std::size_t kFew = 3;
-  if (fields.size() < kFew) return {};
-  std::optional<std::vector<std::string>> common;
-  for (const FieldInfo* field : fields) {
-    std::vector<std::string> own;
-    for (const std::string& part : split_by(company_in_help(command, *field), "; ")) {
-      std::ranges::copy(excluded_in(part), std::back_inserter(own));
-    }
-    if (!common) common = own;
-    std::erase_if(*common, [&](const std::string& name) { return std::ranges::find(own, name) == own.end(); });
-  }
-  return *common;
+  return group.size() < kFew ? std::vector<std::string>() : excluded_by_all(command.infos(), group);
 }
 
-// Without what its group says.
-std::string company_but(const std::string& company, const std::vector<std::string>& said) {
-  std::vector<std::string> kept;
-  for (const std::string& part : split_by(company, "; ")) {
-    std::vector<std::string> names = excluded_in(part);
-    const bool is_exclusion = !names.empty();
-    std::erase_if(names, [&](const std::string& name) { return std::ranges::find(said, name) != said.end(); });
-    if (!is_exclusion) kept.push_back(part);
-    if (is_exclusion && !names.empty()) kept.push_back(not_beside(names));
-  }
-  return fmt::format("{}", fmt::join(kept, "; "));
+ShownName shown_in(const Command& command) {
+  return [&command](std::string_view name) { return command.option_of(name); };
 }
 
-std::string option_row(const Command& command, const FieldInfo& field, const std::vector<std::string>& said = {}) {
+// Without what the heading of its group says.
+std::string option_row(const Command& command, const FieldInfo& field, std::span<const std::string> said = {}) {
+  constexpr std::size_t kMostNamed = 6;
   std::string right = command.in_options(field.meaning) + bounds_in_help(field);
   if (field.is_text) right += "; - is standard input";
   if (is_list(field) && !command.is_place(field)) right += "; may be given again";
   const std::string value = field.fallback.empty() ? command.in_options(field.otherwise) : field.fallback;
   if (!value.empty()) right += " [" + value + "]";
-  const std::string company = company_but(company_in_help(command, field), said);
+  const std::string company = company_of(command.infos(), field, shown_in(command), kMostNamed, said);
   if (!company.empty()) right += " (" + company + ")";
   return row(names_of(command, field), right, option_column());
 }
@@ -155,8 +104,9 @@ std::string options(const Command& command) {
   }
   std::string text;
   for (const auto& [group, fields] : groups) {
-    const std::vector<std::string> said = common_exclusion(command, fields);
-    text += "\n" + wrapped_text(group + (said.empty() ? "" : " (" + not_beside(said) + ")") + ":");
+    const std::vector<std::string> said = said_of_group(command, fields);
+    const std::string excluded = said.empty() ? "" : " (" + not_beside(said, shown_in(command)) + ")";
+    text += "\n" + wrapped_text(group + excluded + ":");
     if (group == kOptions) text += row("-h, --help", "Print this", option_column());
     for (const FieldInfo* field : fields) text += option_row(command, *field, said);
   }

@@ -140,9 +140,18 @@ using ShownName = std::function<std::string(std::string_view)>;
 
 /// What require_company() asks of a field, "needs `map`; not beside `row`"; empty if it may stand beside all others.
 /// What another field says of this one is part of it. A reason for which one field excludes more than a few is said of
-/// that one alone. Of more than `most_named` that it excludes for one reason, their number is told: each names it.
+/// that one alone. Of more than `most_named` that it excludes for one reason, their number is told: each names it. What
+/// excluded_by_all() gave of a group, `said` there, is left out.
 [[nodiscard]] std::string company_of(std::span<const FieldInfo> fields, const FieldInfo& field, const ShownName& shown,
-                                     std::size_t most_named = static_cast<std::size_t>(-1));
+                                     std::size_t most_named = static_cast<std::size_t>(-1),
+                                     std::span<const std::string> said = {});
+
+/// What none of the fields of a group may stand beside, and gives no reason for in company_of().
+[[nodiscard]] std::vector<std::string> excluded_by_all(std::span<const FieldInfo> fields,
+                                                       std::span<const FieldInfo* const> group);
+
+/// "not beside `map` or `row`".
+[[nodiscard]] std::string not_beside(const std::vector<std::string>& others, const ShownName& shown);
 
 /// The name that a mistyped one is a slip of, if there is one; dashes before names are no part of what is compared.
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view typed, std::span<const std::string> names);

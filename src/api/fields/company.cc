@@ -251,8 +251,22 @@ void require_company(std::span<const FieldInfo> fields, const FieldValues& value
   }
 }
 
+std::string not_beside(const Names& others, const ShownName& shown) {
+  return "not beside " + joined(others, "or", shown);
+}
+
+std::vector<std::string> excluded_by_all(std::span<const FieldInfo> fields, std::span<const FieldInfo* const> group) {
+  std::optional<Names> common;
+  for (const FieldInfo* const field : group) {
+    const Names own = excluded_beside(fields, *field).front().names;
+    if (!common) common = own;
+    std::erase_if(*common, [&](const std::string& name) { return !names(own, name); });
+  }
+  return common.value_or(Names());
+}
+
 std::string company_of(std::span<const FieldInfo> fields, const FieldInfo& field, const ShownName& shown,
-                       std::size_t most_named) {
+                       std::size_t most_named, std::span<const std::string> said) {
   std::string text;
   const auto add = [&](const char* words, const Names& others, std::string_view last) {
     if (!others.empty()) text += (text.empty() ? "" : "; ") + std::string(words) + " " + joined(others, last, shown);
@@ -269,11 +283,14 @@ std::string company_of(std::span<const FieldInfo> fields, const FieldInfo& field
     const auto& [why, others] = excluded;
     if (others.empty()) return;
     const std::string those = others.size() <= most_named
-                                  ? joined(others, "or", shown)
-                                  : fmt::format("{} others, each of which says so", others.size());
-    text += fmt::format("{}{}not beside {}{}{}", text.empty() ? "" : "; ", whose, those, why.empty() ? "" : ": ", why);
+                                  ? not_beside(others, shown)
+                                  : fmt::format("not beside {} others, each of which says so", others.size());
+    text += fmt::format("{}{}{}{}{}", text.empty() ? "" : "; ", whose, those, why.empty() ? "" : ": ", why);
   };
-  for (const Excluded& excluded : excluded_beside(fields, field)) add_excluded("", excluded);
+  std::vector<Excluded> excluded_here = excluded_beside(fields, field);
+  std::erase_if(excluded_here.front().names,
+                [&](const std::string& name) { return std::ranges::find(said, name) != said.end(); });
+  for (const Excluded& excluded : excluded_here) add_excluded("", excluded);
   for (const auto& [value, excluded] : excluded_beside_values(fields, field)) {
     add_excluded(joined({value}, "or", shown) + " ", excluded);
   }
