@@ -7,10 +7,16 @@
 
 namespace qkv::core {
 
-/// "1 token", "2 tokens", of a noun that takes an s.
+/// "token" of one, "tokens" of another number, of a noun that takes an s.
+template <std::integral Number>
+[[nodiscard]] std::string plural(Number count, std::string_view noun) {
+  return std::string(noun) + (count == 1 ? "" : "s");
+}
+
+/// "1 token", "2 tokens".
 template <std::integral Number>
 [[nodiscard]] std::string counted(Number count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+  return std::to_string(count) + " " + plural(count, noun);
 }
 
 }  // namespace qkv::core

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/counted.h"
 #include "picture/document.h"
 #include "picture/typography.h"
 #include "picture/veiled.h"
@@ -95,8 +96,7 @@ void paint_image(cairo_t* cr, const Image& image, double title, const Ruler& rul
 }
 
 std::string description_of(const Gallery& gallery) {
-  return fmt::format("{} {} in their own colours{}.", gallery.images.size(),
-                     gallery.images.size() == 1 ? "image" : "images",
+  return fmt::format("{} in their own colours{}.", core::counted(gallery.images.size(), "image"),
                      gallery.images.front().weights.empty() ? "" : ", patches of little weight under a dark veil");
 }
 

@@ -6,24 +6,20 @@
 #include <utility>
 
 #include "api/replies/lines.h"
+#include "core/counted.h"
 #include "qkv/api/contents.h"
 #include "qkv/picture/terminal.h"
 
 namespace qkv {
 namespace {
 
+using api_detail::with_commas;
+
 std::string size_of_bytes(std::int64_t bytes) {
   return bytes < 1000 ? fmt::format("{} bytes", bytes) : api_detail::size_text(bytes);
 }
 
-// "134,515,008"
-std::string in_thousands(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::ptrdiff_t at = std::ssize(digits) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
-}
-
-std::string tensors_text(std::int64_t count) { return in_thousands(count) + (count == 1 ? " tensor" : " tensors"); }
+std::string tensors_text(std::int64_t count) { return with_commas(count) + " " + core::plural(count, "tensor"); }
 
 // "blk.12.ffn_up.weight" as "blk.#.ffn_up.weight".
 std::string without_numbers(const std::string& name) {
@@ -95,7 +91,7 @@ std::string contents_as_text(const Contents& contents, int width, ContentsLines 
   for (const ContentsFile& file : contents.files) bytes += file.bytes;
   std::string text = one_line(contents.path) + "\n";
   text += api_detail::prose(fmt::format("{}, {}, {} of {} numbers", contents.form, size_of_bytes(bytes),
-                                        tensors_text(std::ssize(contents.tensors)), in_thousands(contents.numbers)),
+                                        tensors_text(std::ssize(contents.tensors)), with_commas(contents.numbers)),
                             width);
   if (contents.memory > 0) {
     text += api_detail::prose(
@@ -113,7 +109,7 @@ std::string contents_as_text(const Contents& contents, int width, ContentsLines 
   text += "\ntypes\n";
   for (const ContentsType& type : contents.types) {
     text += fmt::format("  {:<8} {:>15} {:>16} numbers {:>11}\n", type.type, tensors_text(type.tensors),
-                        in_thousands(type.numbers), size_of_bytes(type.bytes));
+                        with_commas(type.numbers), size_of_bytes(type.bytes));
   }
   text += "\ntensors\n";
   const std::vector<TensorLine> all = lines_of_tensors(contents, lines);

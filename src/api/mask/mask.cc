@@ -11,6 +11,7 @@
 #include "api/mask/mask_map.h"
 #include "api/replies/lines.h"
 #include "api/studio/question_watch.h"
+#include "core/counted.h"
 #include "core/numbered.h"
 #include "qkv/picture/mask_heatmap.h"
 
@@ -19,6 +20,7 @@ namespace {
 
 using api_detail::named_lines;
 using api_detail::prose;
+using api_detail::with_commas;
 
 constexpr std::int64_t kMostPanels = 8;  // heads drawn where they differ
 
@@ -36,15 +38,6 @@ TilePlan plan_of(const Mask& mask, const MaskRequest& request) {
     api_detail::QuestionWatch::doing("rows of tiles", {.done = done, .total = rows});
   };
   return {mask, shape_of(request), tile_size(request), tell};
-}
-
-std::string with_commas(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3;) {
-    at -= 3;
-    digits.insert(at, ",");
-  }
-  return digits;
 }
 
 std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
@@ -191,8 +184,8 @@ std::string as_text(const MaskReply& reply, int width) {
                                  with_commas(counts.total()), tile.queries, tile.keys),
                      width);
   return out + named_lines("cost",
-                           fmt::format("{}  ({} tile{} computed)", percent(counts.cost()), with_commas(computed),
-                                       computed == 1 ? "" : "s"),
+                           fmt::format("{}  ({} {} computed)", percent(counts.cost()), with_commas(computed),
+                                       core::plural(computed, "tile")),
                            width);
 }
 

@@ -90,7 +90,7 @@ std::string api_detail::mean_title(const ProbeReply& reply) {
   }
   constexpr std::size_t kListed = 8;
   const std::string names = core::listed(reply.heads, kListed, [](const auto& head) { return std::to_string(head.h); });
-  return fmt::format("mean of head{} {}", count == 1 ? "" : "s", names);
+  return "mean of " + core::plural(count, "head") + " " + names;
 }
 
 Panel picture_of(const ProbeReply& reply, const AttentionProblem& problem, ColourScale scale) {

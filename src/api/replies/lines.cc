@@ -18,6 +18,15 @@ std::string prose(std::string_view text, int width, int indent) {
   return out;
 }
 
+std::string with_commas(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3;) {
+    at -= 3;
+    digits.insert(at, ",");
+  }
+  return digits;
+}
+
 std::string size_text(std::int64_t bytes) {
   const auto number = static_cast<double>(bytes);
   if (bytes >= 1'000'000'000) return fmt::format("{:.2f} GB", number / 1e9);

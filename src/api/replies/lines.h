@@ -13,6 +13,9 @@ namespace qkv::api_detail {
 /// shown as \x1b.
 [[nodiscard]] std::string prose(std::string_view text, int width, int indent = 0);
 
+/// "134,515,008", of a number that is not negative.
+[[nodiscard]] std::string with_commas(std::int64_t number);
+
 /// "1.23 GB", "45.6 MB", "7.8 kB".
 [[nodiscard]] std::string size_text(std::int64_t bytes);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/counted.h"
 #include "explain/drawing.h"
 #include "explain/numbers.h"
 #include "explain/trained/model_run.h"
@@ -93,7 +94,7 @@ Section heads_step(const SiteWeights& site) {
   const std::size_t layers = site.weights.size();
   const auto keys = std::ssize(site.keys);
   const Shape whole = site.long_text ? Shape{site.weights.front().dim(0), keys, keys} : site.weights.front().shape();
-  step.shape = fmt::format("{} {} of [H, Tq, Tk] = {}", layers, layers == 1 ? "layer" : "layers", whole.to_string());
+  step.shape = core::counted(layers, "layer") + " of [H, Tq, Tk] = " + whole.to_string();
   return step;
 }
 
