@@ -61,10 +61,16 @@ bool holds(const Tokenizer& tokenizer, std::int32_t id, std::string_view text) {
   return tokenizer.decode(one, SpecialTokens::with).find(text) != std::string::npos;
 }
 
-std::shared_ptr<const Tokenizer> tokenizer_of(const TokensRequest& request, const Saying& saying) {
-  const std::string& name = request.tokenizer;
+// Whether it is a path, which is in reach, and no model of the box.
+bool is_path_in_reach(const std::string& name) {
   const bool is_path = name.find_first_of("/.") != std::string::npos;
   if (is_path) files::require_in_reach(name);  // before it is told what lies there
+  return is_path;
+}
+
+std::shared_ptr<const Tokenizer> tokenizer_of(const TokensRequest& request, const Saying& saying) {
+  const std::string& name = request.tokenizer;
+  const bool is_path = is_path_in_reach(name);
   const bool is_model = !is_path || name.ends_with(".safetensors") || (name.ends_with(".gguf") && request.source);
   if (!is_model || (is_path && is_directory(name))) {
     if (request.source) refuse("source", "a model whose source has pieces of its own", name);
@@ -83,11 +89,11 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TokensRequest& request, cons
 
 TokensFigures of_conversation(const TokensRequest& request, const Saying& saying) {
   const std::string& name = request.tokenizer;
-  const bool is_path = name.find_first_of("/.") != std::string::npos;
-  if (is_path) files::require_in_reach(name);
+  const bool is_path = is_path_in_reach(name);
   const bool is_file = is_path && !name.ends_with(".safetensors") && !name.ends_with(".gguf") && !is_directory(name);
   if (is_file) refuse("chat", "a model, whose chat template lies beside its tokenizer", "\"" + name + "\" alone");
-  const Model model = Model::open(trained_model_path(name));
+  // Nothing is computed: weights stay in the mapped file.
+  const Model model = Model::open(trained_model_path(name), QuantisedWeights::as_stored);
   for (const std::string& what : model.cautions()) saying.careful(what);
   ChatRequest talk = request.talk;
   if (request.text) talk.user = request.text;
