@@ -123,7 +123,7 @@ Members<ExplainReply> describe(const ExplainReply* /*reply*/) {
       .add(&ExplainReply::title, "title", "What is explained")
       .add(&ExplainReply::tokens, "tokens", "Tokens at the queries")
       .add_if_there(&ExplainReply::sources, "sources",
-                    "Of each token of a conversation: template, answer, or whose message it is of")
+                    "Of each token of a conversation: template, answer, or its message's role (user, assistant, …)")
       .add(&ExplainReply::keys, "keys", "Tokens at the keys")
       .add(&ExplainReply::settings, "settings", "With which")
       .add(&ExplainReply::notes, "notes", "What else is to be said")

@@ -96,7 +96,7 @@ Members<HeadsReply> describe(const HeadsReply* /*type*/) {
       .add(&HeadsReply::kind, "kind", "decoder, encoder, …")
       .add(&HeadsReply::sites, "sites", "Its attentions")
       .add_if_there(&HeadsReply::sources, "sources",
-                    "Of each token of a conversation: template, or whose message it is of")
+                    "Of each token of a conversation: template, or its message's role (user, assistant, …)")
       .add(&HeadsReply::asked, "asked", "The token at which it says something")
       .add(&HeadsReply::asked_at, "asked_at", "The place of that token in its text, from 0")
       .add(&HeadsReply::says, "says", "What it says there, the likeliest first")

@@ -95,7 +95,8 @@ Members<LensFigures> describe(const LensFigures* /*type*/) {
   return Members<F>("LensFigures")
       .add(&F::model, "model", "Whose layers")
       .add(&F::tokens, "tokens", "The text")
-      .add_if_there(&F::sources, "sources", "Of each token of a conversation: template, or whose message it is of")
+      .add_if_there(&F::sources, "sources",
+                    "Of each token of a conversation: template, or its message's role (user, assistant, …)")
       .add(&F::place, "place", "Where it is looked at")
       .add(&F::answer, "answer", "The token that is asked for")
       .add(&F::is_expected, "is_expected", "Whether the task, or the text, has it there")

@@ -93,7 +93,8 @@ Members<ProbeFigures> describe(const ProbeFigures* /*type*/) {
       .add(&F::text, "text", "Of a text that is made up: which")
       .add(&F::queries, "queries", "Tokens at the queries, where they are known")
       .add(&F::keys, "keys", "Tokens at the keys, likewise")
-      .add_if_there(&F::sources, "sources", "Of each token of a conversation: template, or whose message it is of")
+      .add_if_there(&F::sources, "sources",
+                    "Of each token of a conversation: template, or its message's role (user, assistant, …)")
       .add(members_of<AppliedOptions>())
       .add(&F::stage, "stage", "Which of the matrices")
       .add(&F::area, "area", "Of a map of a rectangle: first and last query and key, each last one beyond it")

@@ -211,8 +211,12 @@ const Fields<GenerateRequest>& generate_fields() {
     fields.info("text").may_be_empty = true;  // a model of a task begins one
     fields.add(&R::sound, shared_field("sound"));
     fields.info("sound").meaning += "; without `tokens` all that is said is written";
-    fields.add(&R::language, {.name = "language", .form = "CODE", .meaning = "Spoken in the sound", .example = "en"});
-    fields.add(&R::translate, {.name = "translate", .meaning = "Say what is spoken in English"});
+    fields.add(&R::language, {.name = "language",
+                              .form = "CODE",
+                              .meaning = "The language that is spoken in the sound, such as de",
+                              .otherwise = "the model's, or what it hears",
+                              .example = "en"});
+    fields.add(&R::translate, {.name = "translate", .meaning = "Write in English what is said"});
     for (const char* const of_sound : {"language", "translate"}) fields.info(of_sound).needs = {"sound"};
     fields.exclude({"sound"}, {"chat", "samples"}, "what is said in a sound is written once");
     fields.add(chat_fields());
@@ -232,8 +236,8 @@ const Fields<GenerateRequest>& generate_fields() {
     fields.info("dtype").words = {"file", "f32", "bf16"};
     fields.info("dtype").fallback = "file";
     fields.info("dtype").meaning =
-        "f32 or bf16: computed in that type, with quantised weights turned into numbers; file: in f32, with quantised "
-        "weights as the file has them and activations in 8 bits";
+        "f32 or bf16: computed in that type, quantised weights too; file: in f32, with quantised weights as the file "
+        "has them and activations in 8 bits";
     fields.give_examples({{"model", "gpt"}, {"text", "The cat"}});
     fields.tell_arguments({{"text", {"ids", "prompt", "prompts"}}, {"texts", {"ids", "prompts"}}});
     return fields;

@@ -44,7 +44,8 @@ Members<TokensFigures> describe(const TokensFigures* /*type*/) {
       .add(&F::offsets, "offsets", "Begin and end of each, in bytes of its source, or of `rendered`")
       .add(&F::pieces, "pieces", "Of the vocabulary")
       .add(&F::sources, "sources",
-           "Where each is from: text, pair or added; of a conversation template, or whose message")
+           "Where each is from: text, pair or added; in a conversation template, or "
+           "its message's role (user, assistant, …)")
       .add_if_there(&F::rendered, "rendered", "Of a conversation: what the template makes of it")
       .add(&F::types, "types", "Which segment each is of, as the template says")
       .add_cautions();
