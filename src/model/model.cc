@@ -76,12 +76,6 @@ const KindTraits& traits_of(ModelKind kind) noexcept { return kTraits[static_cas
 
 std::string_view name_of(ModelKind kind) noexcept { return traits_of(kind).name; }
 
-std::vector<std::string> model_kind_names() {
-  std::vector<std::string> names;
-  for (const KindTraits& traits : kTraits) names.emplace_back(traits.name);
-  return names;
-}
-
 std::vector<std::string> trained_kind_names() {
   std::vector<std::string> names;
   for (const KindTraits& traits : kTraits) {

@@ -129,12 +129,6 @@ class Studio {
 /// What `write` writes, as a reply.
 [[nodiscard]] StudioReply studio_reply(const std::function<void(ReplyWriter&)>& write);
 
-/// A reply with members in this form, of whoever has computed it.
-template <class Reply>
-[[nodiscard]] StudioReply studio_reply_of(const Reply& reply) {
-  return studio_reply([&](ReplyWriter& writer) { api_detail::write_value(writer, reply); });
-}
-
 /// An error as JSON, {"message", "field", "fields", "column"}: the field at fault, or the first of several, is empty,
 /// and the column null, where none is known; "fields" are all of them.
 [[nodiscard]] std::string error_as_json(const std::exception& error);

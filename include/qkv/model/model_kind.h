@@ -28,8 +28,6 @@ struct KindTraits {
 [[nodiscard]] std::string_view name_of(ModelKind kind) noexcept;
 /// Throws InvalidArgument for another word, with the words that there are.
 [[nodiscard]] ModelKind model_kind_named(std::string_view name);
-/// All of them, in their order.
-[[nodiscard]] std::vector<std::string> model_kind_names();
 /// Those that a task can train.
 [[nodiscard]] std::vector<std::string> trained_kind_names();
 
