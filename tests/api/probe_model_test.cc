@@ -147,7 +147,7 @@ TEST(ProbeModel, RefusesWhatHasNoMeaning) {
   nothing.model = "gpt";
   nothing.row = 0;
   EXPECT_EQ(refused(nothing),
-            "request: model: expected `text`, `file`, `picture`, `sound`, `example`, `user` or `messages` beside it, got "
+            "request: model: expected `text`, `example`, `picture`, `sound`, `user`, `messages` or `file` beside it, got "
             "none of them");
   ProbeRequest pattern = of_model("translation", "the dog sleeps");
   pattern.stage = "ds";

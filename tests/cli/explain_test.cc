@@ -554,7 +554,9 @@ TEST(ExplainModel, RefusesWhatHasNoMeaning) {
     return run_qkv(words).err;
   };
   EXPECT_EQ(refused({"ab9"}), "qkv explain: TEXT: expected a piece of the vocabulary, got \"9\"\n");
-  EXPECT_EQ(refused({}), "qkv explain: TEXT: expected a text, or an example, got none\n");
+  EXPECT_EQ(refused({}),
+            "qkv explain: --model: expected TEXT, --example, --picture, --sound, --user or --messages beside it, got "
+            "none of them\n");
   EXPECT_EQ(refused({"ab", "--layer", "1"}), "qkv explain: --layer: expected layer 0, the only one, got 1\n");
   EXPECT_EQ(refused({"ab", "--head", "1.0"}), "qkv explain: --head: expected layer 0, the only one, got 1\n");
   EXPECT_EQ(refused({"ab", "--head", "0.2"}), "qkv explain: --head: expected a head from 0 to 1, got 2\n");
@@ -568,7 +570,7 @@ TEST(ExplainModel, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refused({"ab", "--causal"}),
             "qkv explain: --causal: expected it without --model (a model has its own), got both\n");
   EXPECT_EQ(refused({"ab", "--example", "1"}),
-            "qkv explain: --example: expected it without a text or a picture, got both\n");
+            "qkv explain: --example: expected it without TEXT (a model reads one of them), got both\n");
   EXPECT_EQ(refused({"ab", "--caption", "a"}),
             "qkv explain: --caption: expected a two-tower model, got one of kind decoder\n");
   EXPECT_EQ(refused({"--example", "1", "--answer", "2"}),

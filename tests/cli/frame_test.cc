@@ -76,7 +76,7 @@ TEST(Frame, CountsInHelpWhatAnOptionExcludesWhereThatIsMany) {
       "is text; not beside --all: an example is shown whole; --worked list not beside 7 others, each of which says so: "
       "it names the examples and no more)");
   EXPECT_THAT(help_row("explain", "--example"),
-              HasSubstr("(needs --model; not beside --picture or --sound: a model reads one of them; "
+              HasSubstr("(needs --model; not beside TEXT, --picture or --sound: a model reads one of them; "
                         "not beside --chat: a conversation is text)"));
   EXPECT_THAT(help_row("explain", "--seed"), HasSubstr("(not beside --worked or --model)"));
 }

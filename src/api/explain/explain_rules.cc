@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "api/fields/refuse.h"
+#include "api/models/shown.h"
 #include "core/place_text.h"
 
 namespace qkv {
@@ -52,10 +53,9 @@ void api_detail::say_company(Fields<ExplainRequest>& fields) {
   fields.exclude({"npz"}, {"q", "k", "v"}, "the file holds all three");
   fields.exclude({"model"}, {"worked"}, "an example needs no model");
   fields.exclude({"model"}, {"q", "k", "v", "npz"}, "a model makes its own tensors");
-  fields.exclude({"picture", "sound"}, {"text", "example"}, "a model reads one of them");
-  fields.exclude({"sound"}, {"picture", "captions"}, "a model reads one of them");
-  fields.exclude({"chat"}, {"picture", "sound", "captions", "example", "worked"}, "a conversation is text");
-  fields.exclude({"user"}, {"text"}, "the text is the message");
+  say_company_of_shown(fields);
+  fields.exclude({"sound"}, {"captions"}, "a model reads one of them");
+  fields.exclude({"chat"}, {"captions", "worked"}, "a conversation is text");
   fields.exclude({"step"}, {"all"}, "it has every step");
   fields.exclude({"all"}, {"worked"}, "an example is shown whole");
   fields.exclude({"step", "numbers"}, {"worked=list"}, "it names the examples and no more");

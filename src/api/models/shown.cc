@@ -1,7 +1,5 @@
 #include "api/models/shown.h"
 
-#include <algorithm>
-
 #include "api/fields/refuse.h"
 #include "api/models/seen_and_heard.h"
 #include "qkv/model/sound_encoder.h"
@@ -25,10 +23,6 @@ void require_pass_of_messages(const TextModel& model, const ShownFields& fields,
   std::string all;
   for (const ChatMessage& message : shown.messages) all += message.content + "\n";
   require_pass(field_of_message(fields), model, all, keeps);
-}
-
-bool has(const FieldTable& fields, const std::string& name) {
-  return std::ranges::find(fields.infos(), name, &FieldInfo::name) != fields.infos().end();
 }
 
 }  // namespace
@@ -59,6 +53,7 @@ Fields<ChatRequest> looked_at_chat_fields(const std::string& group) {
   fields.info("chat").meaning = "The text is a message in the model's chat template";
   fields.info("chat").needs_one = {"text", "user", "messages"};
   fields.info("user").meaning = "The message, in place of a text";
+  fields.exclude({"user"}, {"text"}, "the text is the message");
   fields.info("messages").meaning = R"(What was said before: JSON, [{"role": "user", "content": "Hello"}, ...])";
   return fields;
 }
@@ -74,22 +69,13 @@ Fields<ChatRequest> chat_fields_of_texts(const std::string& group) {
 
 void say_company_of_shown(FieldTable& fields, const std::vector<std::string>& others) {
   constexpr const char* kOne = "a model reads one of them";
-  std::vector<std::string> there;
-  for (const char* const name : {"text", "example", "picture", "sound", "user", "messages"}) {
-    if (has(fields, name)) there.emplace_back(name);
-  }
-  fields.info("text").one_of.clear();
   fields.exclude({"example"}, {"text"}, kOne);
-  if (has(fields, "picture")) {
-    fields.exclude({"picture"}, {"text", "example"}, kOne);
-    fields.exclude({"sound"}, {"text", "example", "picture"}, kOne);
-    fields.exclude({"chat"}, {"example", "picture", "sound"}, "a conversation is text");
-  } else {
-    fields.exclude({"chat"}, {"example"}, "a conversation is text");
-  }
-  fields.exclude({"user"}, {"text"}, "the text is the message");
-  fields.info("model").needs_one = there;
-  fields.info("model").needs_one.insert(fields.info("model").needs_one.end(), others.begin(), others.end());
+  fields.exclude({"picture"}, {"text", "example"}, kOne);
+  fields.exclude({"sound"}, {"text", "example", "picture"}, kOne);
+  fields.exclude({"chat"}, {"example", "picture", "sound"}, "a conversation is text");
+  std::vector<std::string>& needs = fields.info("model").needs_one;
+  needs = {"text", "example", "picture", "sound", "user", "messages"};
+  needs.insert(needs.end(), others.begin(), others.end());
 }
 
 }  // namespace qkv::api_detail

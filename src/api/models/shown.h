@@ -31,8 +31,8 @@ struct ShownFields {
 /// `chat` and `system` alone, of a question with many texts.
 [[nodiscard]] Fields<ChatRequest> chat_fields_of_texts(const std::string& group = "");
 
-/// Which of `text`, `example`, `picture`, `sound` and a conversation go together, in a table that has some of them, and
-/// that `model` needs one of them or of `others`.
+/// Which of `text`, `example`, `picture`, `sound` and a conversation go together, and that `model` needs one of them or
+/// of `others`.
 void say_company_of_shown(FieldTable& fields, const std::vector<std::string>& others = {});
 
 }  // namespace qkv::api_detail

@@ -116,15 +116,10 @@ void declare_company(Fields<Request>& fields) {
   fields.exclude({"lse"}, {"model"}, "a model has its own");
   on("past_k").beside = {{{"v"}, {"past_v"}}};
   for (const char* const of_gradients : {"v", "d_out"}) on(of_gradients).needs_one = {"stage=dp", "stage=ds"};
-  on("model").needs_one = {"text", "file", "picture", "sound", "example", "user", "messages"};
+  api_detail::say_company_of_shown(fields, {"file"});
   on("chat").needs_one.emplace_back("file");
-  const char* const of_one = "a model reads one of them";
-  fields.exclude({"file"}, {"text"}, of_one);
-  fields.exclude({"picture"}, {"text", "file"}, of_one);
-  fields.exclude({"sound"}, {"text", "file", "picture"}, of_one);
-  fields.exclude({"example"}, {"text", "file", "picture", "sound"}, of_one);
-  fields.exclude({"chat"}, {"picture", "sound", "example"}, "a conversation is text");
-  fields.exclude({"user"}, {"text", "file"}, "the text is the message");
+  fields.exclude({"file"}, {"text", "example", "picture", "sound"}, "a model reads one of them");
+  fields.exclude({"user"}, {"file"}, "the text is the message");
   on("seed").needs = {};
   on("seed").needs_one = {"random", "planted", "dropout", "d_out=random"};
 }
