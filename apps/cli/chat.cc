@@ -49,7 +49,7 @@ void say_before(const Manner& how, const Writing& writing) {
 }
 
 void run_chat(const GenerateRequest& request, const Manner& how, const Writing& writing) {
-  const std::vector<ChatMessage> messages = messages_of(request);
+  const std::vector<ChatMessage> messages = conversation_in(request);
   Chat chat(*writing.model);
   say_before(how, writing);
   for (const ChatMessage& message : messages) chat.say(message);

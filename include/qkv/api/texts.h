@@ -130,9 +130,10 @@ struct WritingWatch {
 /// that was given takes the others of the draw with it. Throws InvalidArgument naming seed where nothing is drawn.
 [[nodiscard]] GenerateOptions chat_draw(const GenerateOptions& asked, const Given& given, const std::string& path);
 
-/// The messages of a request, in their order: of the system, those of `messages`, of the user. Throws InvalidArgument
-/// naming messages for what is no such list, and Error for a file that cannot be read.
-[[nodiscard]] std::vector<ChatMessage> messages_of(const ChatRequest& request);
+/// The messages of a request, in their order: of the system, those of `messages`, of the user, or `text` in its place.
+/// Throws InvalidArgument naming messages for what is no such list, and Error for a file that cannot be read.
+[[nodiscard]] std::vector<ChatMessage> conversation_in(const ChatRequest& request,
+                                                       const std::optional<std::string>& text = std::nullopt);
 
 /// What `qkv embed` prints, a line for each text.
 struct EmbedFigures {

@@ -13,12 +13,6 @@ std::string_view field_of_message(const ShownFields& fields) {
   return fields.talk->user ? "user" : "messages";
 }
 
-std::vector<ChatMessage> conversation_in(const ShownFields& fields) {
-  ChatRequest talk = *fields.talk;
-  if (fields.text) talk.user = fields.text;
-  return messages_of(talk);
-}
-
 void require_pass_of_messages(const TextModel& model, const ShownFields& fields, const Shown& shown, PassKeeps keeps) {
   std::string all;
   for (const ChatMessage& message : shown.messages) all += message.content + "\n";
@@ -31,7 +25,7 @@ Shown shown_of(const TextModel& model, const ShownFields& fields, PassKeeps keep
   const bool hears = model.traits().reads_sound;
   Shown shown{.example = fields.example};
   if (fields.talk != nullptr && fields.talk->chat) {
-    shown.messages = conversation_in(fields);
+    shown.messages = conversation_in(*fields.talk, fields.text);
     require_pass_of_messages(model, fields, shown, keeps);
     return shown;
   }

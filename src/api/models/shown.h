@@ -22,7 +22,7 @@ struct ShownFields {
   std::string_view text_field = "text";  // where the text is from
 };
 
-/// Reads them. Throws of the field: InvalidArgument, and as picture_in(), sound_in() and messages_of(); and where the
+/// Reads them. Throws of the field: InvalidArgument, and as picture_in(), sound_in() and conversation_in(); and where the
 /// model's pass over what is shown costs more than may be, as require_pass().
 [[nodiscard]] Shown shown_of(const TextModel& model, const ShownFields& fields, PassKeeps keeps);
 

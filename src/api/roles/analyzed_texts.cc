@@ -50,11 +50,7 @@ HeadTexts of_messages(const AnalyzeRequest& request, const TextModel& trained, s
   const Texts texts = texts_given(request, count);
   require_passes(texts, trained, kKept);
   std::vector<Shown> shown;
-  for (const std::string& text : texts.texts) {
-    ChatRequest talk = request.talk;
-    talk.user = text;
-    shown.push_back({.messages = messages_of(talk)});
-  }
+  for (const std::string& text : texts.texts) shown.push_back({.messages = conversation_in(request.talk, text)});
   return of_places(texts.places(), [&] { return head_texts(trained, shown, "texts"); });
 }
 

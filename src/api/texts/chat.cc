@@ -66,14 +66,14 @@ const Fields<ChatRequest>& chat_fields() {
   return kFields;
 }
 
-std::vector<ChatMessage> messages_of(const ChatRequest& request) {
+std::vector<ChatMessage> conversation_in(const ChatRequest& request, const std::optional<std::string>& text) {
   std::vector<ChatMessage> messages;
   if (request.system) messages.push_back({.role = "system", .content = *request.system});
   if (!request.messages.empty()) {
     const std::vector<ChatMessage> had = messages_in(request.messages);
     messages.insert(messages.end(), had.begin(), had.end());
   }
-  if (request.user) messages.push_back({.role = "user", .content = *request.user});
+  if (const auto& said = text ? text : request.user) messages.push_back({.role = "user", .content = *said});
   if (!messages.empty() && messages.back().role == "assistant") {
     refuse("messages", "a last message to be answered, or `user`", "one of the assistant");
   }

@@ -208,7 +208,7 @@ GenerateFigures answer_in_chat(const GenerateRequest& request, const Writing& wr
 std::vector<GenerateFigures> answer(const GenerateRequest& request, const Given& given,
                                     const decltype(WriteOptions::said)& said) {
   generate_fields().require_company(request);
-  const std::vector<ChatMessage> messages = request.chat ? messages_of(request) : std::vector<ChatMessage>{};
+  const std::vector<ChatMessage> messages = request.chat ? conversation_in(request) : std::vector<ChatMessage>{};
   Writing writing = writing_of(request, given);
   if (!request.chat) return generate(request, writing, {.said = said});
   Chat chat(*writing.model);

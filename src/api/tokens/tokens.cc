@@ -95,9 +95,7 @@ TokensFigures of_conversation(const TokensRequest& request, const Saying& saying
   // Nothing is computed: weights stay in the mapped file.
   const Model model = Model::open(trained_model_path(name), QuantisedWeights::as_stored);
   for (const std::string& what : model.cautions()) saying.careful(what);
-  ChatRequest talk = request.talk;
-  if (request.text) talk.user = request.text;
-  const std::vector<ChatMessage> messages = messages_of(talk);
+  const std::vector<ChatMessage> messages = conversation_in(request.talk, request.text);
   const ChatTokens read = ChatForm(model.tokenizers()).read(messages, ChatEnd::for_answer);
   return tokens_figures(read, messages, *model.tokenizers().tokens);
 }
