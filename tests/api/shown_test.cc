@@ -114,6 +114,12 @@ TEST_F(ShownConversation, IsPatchedFromAnother) {
   const Json said = {{{"role", "user"}, {"content", "ab"}}};
   Json last = {{"chat", true}, {"messages", said.dump()}, {"from_text", "cd"}, {"patch", {"blocks.0"}}};
   EXPECT_EQ(reply("change", last)["from_tokens"], change["from_tokens"]);
+  const auto weights = [&](Json head) {
+    head.update({{"model", model_}, {"chat", true}, {"changes", "patch blocks.0"}, {"from_text", "cd"}, {"layer", 1}});
+    const Answer answer = ask("head", head.dump());
+    return answer.numbers<float>(answer.json["weights"]);
+  };
+  EXPECT_EQ(weights({{"messages", said.dump()}}), weights({{"text", "ab"}}));
   last["from_example"] = 0;
   last["model"] = model_;
   EXPECT_THAT(refusal_of("change", last), HasSubstr("from_text: expected no `from_example` beside it, got both"));

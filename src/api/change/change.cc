@@ -188,11 +188,10 @@ HeadTexts many_texts(const ChangeRequest& request, const TextModel& trained, con
 void find_change(const ChangeRequest& request, const TextModel& trained, const Saying& saying, ChangeFound& found) {
   constexpr auto kKept = api_detail::PassKeeps::layers_and_scores;
   found.question.of = api_detail::question_shown(trained, request);
-  if (request.talk.chat && request.from_text) {
-    found.question.from_messages = found.question.of.messages;
-    found.question.from_messages.back().content = *request.from_text;
+  if (request.from_text) {
+    found.question.from_messages =
+        api_detail::other_shown_of(trained, found.question.of.messages, *request.from_text, kKept).messages;
   }
-  if (request.from_text) api_detail::require_pass("from_text", trained, *request.from_text, kKept);
   look_at_model(request, trained, saying, found.question);
   if (!request.sweep.empty()) {
     found.change = swept(trained, request, found.question, saying.doing);

@@ -26,13 +26,17 @@ namespace {
   refuse("text", fmt::format("at most {} tokens; longer texts are for the page Far", bounds.tokens), got);
 }
 
+ShownFields fields_of(const ShownText& shown) {
+  ShownFields fields{.example = shown.example, .picture = shown.picture, .sound = shown.sound, .talk = &shown.talk};
+  if (!shown.text.empty()) fields.text = shown.text;
+  return fields;
+}
+
 ReadExample example_shown(const TextModel& trained, const ShownText& shown, const PassBounds& bounds) {
   const auto seen =
       of_field("text", [&] { return model_detail::seen_to_be_longer(trained.reader(), shown.text, bounds.tokens); });
   if (seen) refuse_tokens(bounds, *seen);
-  ShownFields fields{.example = shown.example, .picture = shown.picture, .sound = shown.sound, .talk = &shown.talk};
-  if (!shown.text.empty()) fields.text = shown.text;
-  Shown read = shown_of(trained, fields, PassKeeps::layers_and_scores);
+  Shown read = shown_of(trained, fields_of(shown), PassKeeps::layers_and_scores);
   return shown_example(trained, {.title = shown.model,
                                  .text = std::move(read.text),
                                  .picture = std::move(read.picture),
@@ -147,10 +151,9 @@ void ModelRun::change(const ShownText& shown) {
       refuse("from_text", "a patch, or a pattern of the other text, among `changes`", "\"" + shown.changes + "\"");
     }
     other = of_field("from_text", [&] {
-      Shown from = shown_of(*trained_, {.text = shown.from_text, .talk = &shown.talk, .text_field = "from_text"},
-                            PassKeeps::layers);
-      const bool replaces_last = !from.messages.empty() && shown.text.empty() && !shown.talk.user;
-      if (replaces_last) from.messages.erase(from.messages.end() - 2);
+      std::vector<ChatMessage> talk;
+      if (shown.talk.chat) talk = conversation_in(shown.talk, fields_of(shown).text);
+      const Shown from = other_shown_of(*trained_, std::move(talk), shown.from_text, PassKeeps::layers);
       return insight::head_text_of(*trained_, read_shown(*trained_, from, kRequest).example);
     });
   }

@@ -1,5 +1,7 @@
 #include "api/models/shown.h"
 
+#include <utility>
+
 #include "api/fields/refuse.h"
 #include "api/models/seen_and_heard.h"
 #include "qkv/model/sound_encoder.h"
@@ -13,10 +15,11 @@ std::string_view field_of_message(const ShownFields& fields) {
   return fields.talk->user ? "user" : "messages";
 }
 
-void require_pass_of_messages(const TextModel& model, const ShownFields& fields, const Shown& shown, PassKeeps keeps) {
+void require_pass_of_messages(std::string_view field, const TextModel& model, const std::vector<ChatMessage>& messages,
+                              PassKeeps keeps) {
   std::string all;
-  for (const ChatMessage& message : shown.messages) all += message.content + "\n";
-  require_pass(field_of_message(fields), model, all, keeps);
+  for (const ChatMessage& message : messages) all += message.content + "\n";
+  require_pass(field, model, all, keeps);
 }
 
 }  // namespace
@@ -26,7 +29,7 @@ Shown shown_of(const TextModel& model, const ShownFields& fields, PassKeeps keep
   Shown shown{.example = fields.example};
   if (fields.talk != nullptr && fields.talk->chat) {
     shown.messages = conversation_in(*fields.talk, fields.text);
-    require_pass_of_messages(model, fields, shown, keeps);
+    require_pass_of_messages(field_of_message(fields), model, shown.messages, keeps);
     return shown;
   }
   shown.text = fields.text;
@@ -37,6 +40,17 @@ Shown shown_of(const TextModel& model, const ShownFields& fields, PassKeeps keep
   shown.sound = sound_in("sound", std::string(fields.sound), form.rate);
   if (hears) require_pass_of("sound", model, form.frames() / kFramesOfAPlace, keeps);
   return shown;
+}
+
+Shown other_shown_of(const TextModel& model, std::vector<ChatMessage> conversation, const std::string& from_text,
+                     PassKeeps keeps) {
+  if (conversation.empty()) {
+    require_pass("from_text", model, from_text, keeps);
+    return {.text = from_text};
+  }
+  conversation.back().content = from_text;
+  require_pass_of_messages("from_text", model, conversation, keeps);
+  return {.messages = std::move(conversation)};
 }
 
 Fields<ChatRequest> looked_at_chat_fields(const std::string& group) {

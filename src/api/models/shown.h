@@ -26,6 +26,11 @@ struct ShownFields {
 /// model's pass over what is shown costs more than may be, as require_pass().
 [[nodiscard]] Shown shown_of(const TextModel& model, const ShownFields& fields, PassKeeps keeps);
 
+/// What a patch or a pattern is from: `from_text`, or the same conversation, if it is one, with that as its last message.
+/// Throws as shown_of() for the pass, of the field `from_text`.
+[[nodiscard]] Shown other_shown_of(const TextModel& model, std::vector<ChatMessage> conversation,
+                                   const std::string& from_text, PassKeeps keeps);
+
 /// `chat`, `system`, `user` and `messages` of a question that looks at what a model reads.
 [[nodiscard]] Fields<ChatRequest> looked_at_chat_fields(const std::string& group = "");
 /// `chat` and `system` alone, of a question with many texts.
