@@ -89,12 +89,14 @@ TEST_F(ShownConversation, IsReadAlikeByEveryQuestion) {
 TEST_F(ShownConversation, HasTheMessagesThatAreGiven) {
   const Json said = {{"chat", true}, {"user", "ab"}};
   EXPECT_EQ(reply("lens", said)["tokens"], reply("lens", {{"chat", true}, {"text", "ab"}})["tokens"]);
-  const Json before = {{"chat", true},
-                       {"text", "ab"},
-                       {"messages", R"([{"role": "user", "content": "x"}, {"role": "assistant", "content": "yz"}])"}};
+  Json before = {{"chat", true},
+                 {"text", "ab"},
+                 {"messages", R"([{"role": "user", "content": "x"}, {"role": "assistant", "content": "yz"}])"}};
   const Json sources = reply("heads", before)["sources"];
   EXPECT_EQ(std::count(sources.begin(), sources.end(), "assistant"), 2);
   EXPECT_EQ(std::count(sources.begin(), sources.end(), "user"), 3);
+  before["tokenizer"] = model_;
+  EXPECT_EQ(ask("tokens", before.dump()).json["sources"], sources);
 }
 
 TEST_F(ShownConversation, IsEachOfManyTexts) {

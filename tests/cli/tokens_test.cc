@@ -80,7 +80,10 @@ TEST_F(TokensCommand, RefusesWhatItCannotDo) {
     return outcome.err;
   };
   EXPECT_EQ(refusal({"tokens", folder_}, 2),
-            "qkv tokens: TEXT, --file, --ids, --list, --search, --user, --messages: expected one of them, got none\n");
+            "qkv tokens: TOKENIZER: expected TEXT, --file, --ids, --list, --search, --user or --messages beside it, got "
+            "none of them\n");
+  EXPECT_EQ(refusal({"tokens", folder_, "the", "--ids", "4"}, 2),
+            "qkv tokens: --ids: expected it without TEXT (one thing is looked at), got both\n");
   EXPECT_EQ(refusal({"tokens", folder_, "--ids", "x"}, 2),
             "qkv tokens: --ids: expected whole numbers with spaces between them, got \"x\"\n");
   EXPECT_EQ(refusal({"tokens", folder_, "--ids", "99"}, 2), "qkv tokens: --ids: expected from 0 to 6, got 99\n");

@@ -146,9 +146,12 @@ const Fields<TokensRequest>& tokens_fields() {
     fields.exclude({"no_specials"}, {"list", "search"}, "a vocabulary has no template");
     fields.exclude({"chat"}, {"file", "pair", "ids", "list", "search", "source", "no_specials"},
                    "a conversation is one text, in its template");
-    fields.info("text").one_of = {"file", "ids", "list", "search", "user", "messages"};
-    fields.info("messages").meaning =
-        R"(The conversation, in place of a text: JSON, [{"role": "user", "content": "Hello"}, ...])";
+    constexpr const char* kOne = "one thing is looked at";
+    fields.exclude({"file"}, {"text"}, kOne);
+    fields.exclude({"ids"}, {"text", "file"}, kOne);
+    fields.exclude({"list"}, {"text", "file", "ids"}, kOne);
+    fields.exclude({"search"}, {"text", "file", "ids", "list"}, kOne);
+    fields.info("tokenizer").needs_one = {"text", "file", "ids", "list", "search", "user", "messages"};
     fields.tell_arguments({{"ids", {"id"}}, {"tokenizer", {"model"}}});
     fields.give_examples({{"tokenizer", "english"},
                           {"text", "the cats are small"},
