@@ -9,10 +9,25 @@
 namespace qkv {
 namespace {
 
+// An argument, and what errors call it.
+struct Came {
+  std::string argument, what;
+};
+
+std::vector<Came> all_that_came(const Shown& shown) {
+  std::vector<Came> all;
+  if (shown.text) all.push_back({"text", "a text"});
+  if (!shown.picture.empty()) all.push_back({"picture", "a picture"});
+  if (shown.sound) all.push_back({"sound", "a sound"});
+  if (shown.example) all.push_back({"example", "an example"});
+  if (!shown.messages.empty()) all.push_back({"messages", "a conversation"});
+  return all;
+}
+
 class ShownReader {
  public:
   ShownReader(const TextModel& model, const Shown& shown, std::string_view function)
-      : model_(model), shown_(shown), function_(function) {}
+      : model_(model), shown_(shown), function_(function), came_(all_that_came(shown)) {}
 
   [[nodiscard]] ReadExample read() const {
     require_one();
@@ -34,39 +49,28 @@ class ShownReader {
   }
 
   [[nodiscard]] bool has_picture() const { return !shown_.picture.empty(); }
-  [[nodiscard]] std::string what_came() const {
-    return shown_.text      ? "a text"
-           : has_picture()  ? "a picture"
-           : shown_.sound   ? "a sound"
-           : shown_.example ? "an example"
-                            : "none";
-  }
-  [[nodiscard]] std::string_view argument_that_came() const {
-    return shown_.text || (!has_picture() && !shown_.sound && !shown_.example) ? "text"
-           : has_picture()                                                     ? "picture"
-           : shown_.sound                                                      ? "sound"
-                                                                               : "example";
-  }
   [[nodiscard]] std::string what_it_reads() const {
-    return model_.traits().reads_sound ? "a sound" : reads_pictures() ? "a picture" : "a text";
+    if (model_.traits().reads_sound) return "a sound";
+    return reads_pictures() ? "a picture" : "a text";
+  }
+  // Behind what it reads: why not what came, or what else may come.
+  [[nodiscard]] std::string why_not() const {
+    if (shown_.sound && !model_.traits().reads_sound) return ": this model reads no sound";
+    if (has_picture() && !reads_pictures()) return ": this model reads no images";
+    return model_.has_examples() ? ", or an example" : "";
   }
 
   [[noreturn]] void refuse_what_came() const {
-    const char* const why = shown_.sound && !model_.traits().reads_sound ? ": this model reads no sound"
-                            : has_picture() && !reads_pictures()         ? ": this model reads no images"
-                            : model_.has_examples()                      ? ", or an example"
-                                                                         : "";
-    refuse(argument_that_came(), what_it_reads() + why, what_came());
+    const auto [argument, what] = came_.empty() ? Came{"text", "none"} : came_.front();
+    refuse(argument, what_it_reads() + why_not(), what);
   }
 
   void require_one() const {
-    const bool is_pair = model_.traits().is_pair;
-    if (shown_.example && (shown_.text || has_picture())) refuse("example", "it without a text or a picture", "both");
-    if (is_pair && shown_.text && has_picture()) {
+    if (came_.size() < 2) return;
+    if (model_.traits().is_pair && shown_.text && has_picture()) {
       refuse("text", "none beside a picture: `captions` take it", "one");
     }
-    const bool is_lone = !shown_.text && !has_picture() && !shown_.sound && !shown_.example;
-    if (!shown_.messages.empty() && !is_lone) refuse("messages", "none beside " + what_came(), "some");
+    refuse(came_[1].argument, "none beside " + came_[0].what, came_[1].what);
   }
 
   [[nodiscard]] Example example_of_task() const {
@@ -111,6 +115,7 @@ class ShownReader {
   const TextModel& model_;
   const Shown& shown_;
   std::string_view function_;
+  std::vector<Came> came_;
 };
 
 }  // namespace

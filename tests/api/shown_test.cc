@@ -13,6 +13,7 @@
 #include "nn/passes.h"
 #include "qkv/files.h"
 #include "qkv/model/model.h"
+#include "qkv/model/shown.h"
 #include "qkv/png.h"
 #include "qkv/random.h"
 #include "qkv/text/read_tokenizer.h"
@@ -211,6 +212,22 @@ TEST_F(ShownSound, RefusesOtherData) {
   EXPECT_THAT(refusal_of("lens", {{"model", "gpt"}, {"sound", wav_}}), HasSubstr("this model reads no sound"));
   EXPECT_THAT(refusal_of("analyze", {{"model", "gpt"}, {"sounds", {wav_}}}),
               HasSubstr("sounds: expected a model that reads sound beside it, got one of kind decoder"));
+}
+
+TEST_F(ShownSound, StandsBesideNothingElse) {
+  const TextModel model(Model::open(model_), model_);
+  const auto said = [&](const Shown& shown) -> std::string {
+    try {
+      static_cast<void>(read_shown(model, shown, "f"));
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(said({.sound = sound_}), "");
+  EXPECT_EQ(said({.text = "ab", .sound = sound_}), "f: sound: expected none beside a text, got a sound");
+  EXPECT_EQ(said({.picture = Tensor(DType::u8, {1, 1, 3}), .sound = sound_}),
+            "f: sound: expected none beside a picture, got a sound");
 }
 
 TEST_F(ShownSound, IsBoundedForReaders) {

@@ -66,6 +66,8 @@ TEST(ExplainImage, NamesWhatItDoesNotRead) {
   };
   const Tensor shown = picture();
   EXPECT_EQ(said({.title = "m", .text = "a"}), "explain_model: text: expected a picture, got a text");
+  EXPECT_EQ(said({.title = "m", .text = "a", .picture = shown}),
+            "explain_model: picture: expected none beside a text, got a picture");
   EXPECT_EQ(said({.title = "m", .picture = shown, .captions = {"a"}}),
             "explain_model: captions: expected a two-tower model, got one of kind image-encoder");
   EXPECT_EQ(said({.title = "m", .picture = shown, .answer = 2}),

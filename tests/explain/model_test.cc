@@ -468,7 +468,7 @@ TEST(ExplainedModel, RefusesWhatHasNoMeaning) {
   };
   EXPECT_EQ(refused({}), "explain_model: text: expected a text, or an example, got none");
   EXPECT_EQ(refused({.text = "ab", .example = 1}),
-            "explain_model: example: expected it without a text or a picture, got both");
+            "explain_model: example: expected none beside a text, got an example");
   EXPECT_EQ(refused({.text = "ab", .head = 0}), "explain_model: head: expected a layer beside it, got none");
   EXPECT_EQ(refused({.picture = Tensor(DType::u8, {1, 1, 3})}),
             "explain_model: picture: expected a text: this model reads no images, got a picture");
@@ -503,7 +503,7 @@ TEST(ExplainModel, MarksTheTokensOfATemplate) {
   EXPECT_EQ(error_message([&] {
               static_cast<void>(explain_model(trained, {.text = "ab", .messages = {{.role = "user", .content = "a"}}}));
             }),
-            "explain_model: messages: expected none beside a text, got some");
+            "explain_model: messages: expected none beside a text, got a conversation");
 }
 
 }  // namespace
