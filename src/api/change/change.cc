@@ -64,9 +64,7 @@ void add_texts(Fields<ChangeRequest>& fields) {
   fields.add(&ChangeRequest::model, api_detail::shared_field("model"));
   fields.info("model").required = true;
   fields.add(&ChangeRequest::of, api_detail::asked_text_fields());
-  fields.add(&ChangeRequest::picture, api_detail::shared_field("picture"));
-  fields.add(&ChangeRequest::sound, api_detail::shared_field("sound"));
-  fields.add(&ChangeRequest::talk, api_detail::looked_at_chat_fields());
+  api_detail::add_shown(fields);
   fields.add(&ChangeRequest::examples, {.name = "examples",
                                         .form = "N",
                                         .meaning = "N held-out examples of its task",

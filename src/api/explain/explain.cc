@@ -105,7 +105,6 @@ Tensor picture_of_text(const TextModel& model, const std::string& path) {
 }
 
 Explanation of_model(const TextModel& model, const ExplainRequest& request, const ExplainedParts& parts) {
-  ModelQuestion question{.title = request.model};
   const bool is_path = is_path_of_picture(model, request);
   Shown shown = api_detail::shown_of(model,
                                      {.text = is_path ? std::nullopt : if_any(request.text),
@@ -115,11 +114,7 @@ Explanation of_model(const TextModel& model, const ExplainRequest& request, cons
                                       .talk = &request.talk},
                                      api_detail::PassKeeps::layers);
   if (is_path) shown.picture = picture_of_text(model, request.text);
-  question.text = std::move(shown.text);
-  question.messages = std::move(shown.messages);
-  question.picture = std::move(shown.picture);
-  question.sound = std::move(shown.sound);
-  question.example = shown.example;
+  ModelQuestion question = api_detail::question_about(request.model, std::move(shown));
   question.captions = request.captions;
   question.answer = request.answer;
   question.site = if_any(request.site);
@@ -242,10 +237,8 @@ void add_trained(Fields<ExplainRequest>& fields) {
   };
   fields.add(&R::model, shared_field("model", kTrained));
   fields.add(&R::example, shared_field("example", kTrained));
-  fields.add(&R::picture, shared_field("picture", kTrained));
-  fields.add(&R::sound, shared_field("sound", kTrained));
+  api_detail::add_shown(fields, kTrained);
   fields.add(&R::captions, captions_field(kTrained));
-  fields.add(&R::talk, api_detail::looked_at_chat_fields(kTrained));
   fields.add(&R::site, shared_field("site", kTrained));
   count(&R::layer, "layer", "Whose steps to show: the best head of this layer", 0, api_detail::kMostLayers);
   fields.add(&R::head, {.name = "head", .form = "1.5", .meaning = "Likewise layer 1, head 5", .group = kTrained});

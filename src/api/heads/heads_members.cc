@@ -17,9 +17,7 @@ const Fields<HeadsRequest>& heads_fields() {
     fields.add(&HeadsRequest::second, shared_field("second"));
     fields.info("second").needs = {"text"};
     fields.add(&HeadsRequest::example, shared_field("example"));
-    fields.add(&HeadsRequest::picture, shared_field("picture"));
-    fields.add(&HeadsRequest::sound, shared_field("sound"));
-    fields.add(&HeadsRequest::talk, api_detail::looked_at_chat_fields());
+    api_detail::add_shown(fields);
     api_detail::say_company_of_shown(fields);
     fields.exclude({"second"}, {"chat"}, "a conversation is one text");
     fields.tell_arguments({{"text", {"ids"}}, {"second", {"pair"}}, {"example", {"ids"}}});

@@ -37,12 +37,7 @@ ReadExample example_shown(const TextModel& trained, const ShownText& shown, cons
       of_field("text", [&] { return model_detail::seen_to_be_longer(trained.reader(), shown.text, bounds.tokens); });
   if (seen) refuse_tokens(bounds, *seen);
   Shown read = shown_of(trained, fields_of(shown), PassKeeps::layers_and_scores);
-  return shown_example(trained, {.title = shown.model,
-                                 .text = std::move(read.text),
-                                 .picture = std::move(read.picture),
-                                 .sound = std::move(read.sound),
-                                 .example = read.example,
-                                 .messages = std::move(read.messages)});
+  return shown_example(trained, question_about(shown.model, std::move(read)));
 }
 
 std::vector<RunSite> sites_of(const Model& model, const HeadText& text) {

@@ -36,9 +36,7 @@ const Fields<LensRequest>& lens_fields() {
     fields.add(&LensRequest::model, api_detail::shared_field("model"));
     fields.info("model").required = true;
     fields.add(&LensRequest::of, api_detail::asked_text_fields());
-    fields.add(&LensRequest::picture, api_detail::shared_field("picture"));
-    fields.add(&LensRequest::sound, api_detail::shared_field("sound"));
-    fields.add(&LensRequest::talk, api_detail::looked_at_chat_fields());
+    api_detail::add_shown(fields);
     api_detail::say_company_of_shown(fields);
     fields.add(&LensRequest::of, api_detail::asked_place_fields());
     return fields;

@@ -42,6 +42,15 @@ Shown shown_of(const TextModel& model, const ShownFields& fields, PassKeeps keep
   return shown;
 }
 
+ModelQuestion question_about(const std::string& title, Shown shown) {
+  return {.title = title,
+          .text = std::move(shown.text),
+          .picture = std::move(shown.picture),
+          .sound = std::move(shown.sound),
+          .example = shown.example,
+          .messages = std::move(shown.messages)};
+}
+
 Shown other_shown_of(const TextModel& model, std::vector<ChatMessage> conversation, const std::string& from_text,
                      PassKeeps keeps) {
   if (conversation.empty()) {

@@ -37,9 +37,7 @@ void add_model(Fields<Request>& fields) {
   add(&Request::text, "text");
   add(&Request::file, "file");
   fields.info("file").former = {"text_file"};
-  add(&Request::picture, "picture");
-  add(&Request::sound, "sound");
-  fields.add(&Request::talk, api_detail::looked_at_chat_fields(group));
+  api_detail::add_shown(fields, group);
   add(&Request::example, "example");
   add(&Request::layer, "layer");
   add(&Request::site, "site");

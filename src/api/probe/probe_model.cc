@@ -33,12 +33,7 @@ ReadExample example_for(const ProbeRequest& request, const TextModel& trained) {
     fields.text_field = "file";
   }
   Shown shown = api_detail::shown_of(trained, fields, api_detail::PassKeeps::nothing);
-  return shown_example(trained, {.title = request.model,
-                                 .text = std::move(shown.text),
-                                 .picture = std::move(shown.picture),
-                                 .sound = std::move(shown.sound),
-                                 .example = shown.example,
-                                 .messages = std::move(shown.messages)});
+  return shown_example(trained, api_detail::question_about(request.model, std::move(shown)));
 }
 
 AttentionSite site_for(const ProbeRequest& request, const Model& model, const HeadText& text) {
