@@ -1,7 +1,6 @@
 // What `qkv analyze` is asked, and what it computes.
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "api/fields/refuse.h"
 #include "api/fields/shared_fields.h"
@@ -49,65 +48,72 @@ std::vector<ParsedSentence> analyzed_trees(const AnalyzeRequest& request) {
   return parse_conllu(files::read_text(request.syntax), request.syntax);
 }
 
+constexpr std::int64_t kMostAnalyzed = 100000;
+
+void add_texts(Fields<AnalyzeRequest>& fields) {
+  using R = AnalyzeRequest;
+  const std::string group = "Instead of examples";
+  fields.add(&R::count, {.name = "count",
+                         .form = "N",
+                         .meaning = "Examples or sentences",
+                         .least = 1,
+                         .most = kMostAnalyzed,
+                         .fallback = std::to_string(kTexts)});
+  fields.add(&R::file, line_file_field(group));
+  fields.info("file").former = {"text"};
+  fields.add(&R::texts, texts_field(group));
+  const auto many = [&](const char* name, const char* one, std::vector<std::string> R::* paths, const char* meaning) {
+    fields.add(paths, {.name = name, .form = "FILE", .meaning = meaning, .group = group, .option = one});
+  };
+  many("pictures", "picture", &R::pictures, "PNGs, for a model that reads images alone");
+  many("sounds", "sound", &R::sounds, "WAV files, for a model that reads sound");
+  fields.add(&R::talk, api_detail::chat_fields_of_texts(group));
+  fields.add(&R::syntax, {.name = "syntax",
+                          .form = "TREES",
+                          .meaning = "Hold heads against trees, a CoNLL-U file's or english",
+                          .group = group});
+  fields.give_examples({{"pictures", "shapes.png"}, {"sounds", "speech.wav"}, {"syntax", "english"}});
+}
+
+void add_looks(Fields<AnalyzeRequest>& fields) {
+  using R = AnalyzeRequest;
+  fields.add(&R::sites, {.name = "sites",
+                         .form = "SITE",
+                         .meaning = "Only tokens, source or cross, or two of them: source,cross",
+                         .words = {"tokens", "source", "cross"},
+                         .option = "site"});
+  fields.add(&R::importance, {.name = "importance",
+                              .form = "N",
+                              .meaning = "Measure the loss without each head on N texts; 0: not",
+                              .least = 0,
+                              .most = kMostAnalyzed});
+  fields.add(&R::seed,
+             {.name = "seed", .form = "N", .meaning = "Of the random tokens that come twice, and of those masked"});
+  fields.give_fallbacks({{"seed", "0"}});
+  fields.give_examples({{"sites", "source"}, {"importance", "2"}});
+}
+
+void say_company(Fields<AnalyzeRequest>& fields) {
+  constexpr const char* kOne = "a model reads one of them";
+  fields.exclude({"count"}, {"file", "texts"}, "all of them are read");
+  fields.exclude({"file"}, {"texts"}, "texts come from one place");
+  fields.exclude({"pictures", "sounds"}, {"count", "file", "texts", "syntax", "chat"}, kOne);
+  fields.exclude({"pictures"}, {"sounds"}, kOne);
+  fields.exclude({"chat"}, {"syntax"}, "trees are held against sentences as they are");
+  fields.exclude({"file", "texts"}, {"syntax"}, "the trees have their sentences");
+  fields.exclude({"syntax"}, {"sites", "importance", "seed"}, "heads are held against trees, and no more");
+}
+
 }  // namespace
 
 const Fields<AnalyzeRequest>& analyze_fields() {
   static const Fields<AnalyzeRequest> kFields = [] {
-    using R = AnalyzeRequest;
-    constexpr std::int64_t kMostTexts = 100000;
-    Fields<R> fields;
-    const std::string of_texts = "Instead of examples";
-    fields.add(&R::model, api_detail::shared_field("model"));
+    Fields<AnalyzeRequest> fields;
+    fields.add(&AnalyzeRequest::model, api_detail::shared_field("model"));
     fields.info("model").required = true;
-    fields.add(&R::count, {.name = "count",
-                           .form = "N",
-                           .meaning = "Examples or sentences",
-                           .least = 1,
-                           .most = kMostTexts,
-                           .fallback = std::to_string(kTexts)});
-    fields.add(&R::file, line_file_field(of_texts));
-    fields.info("file").former = {"text"};
-    fields.add(&R::texts, texts_field(of_texts));
-    fields.add(&R::pictures, {.name = "pictures",
-                              .form = "FILE",
-                              .meaning = "PNGs, for a model that reads images alone",
-                              .group = of_texts});
-    fields.info("pictures").option = "picture";
-    fields.add(
-        &R::sounds,
-        {.name = "sounds", .form = "FILE", .meaning = "WAV files, for a model that reads sound", .group = of_texts});
-    fields.info("sounds").option = "sound";
-    fields.add(&R::talk, api_detail::chat_fields_of_texts(of_texts));
-    fields.add(&R::syntax, {.name = "syntax",
-                            .form = "TREES",
-                            .meaning = "Hold heads against trees, a CoNLL-U file's or english",
-                            .group = of_texts});
-    FieldInfo sites{.name = "sites",
-                    .form = "SITE",
-                    .meaning = "Only tokens, source or cross, or two of them: source,cross",
-                    .words = {"tokens", "source", "cross"}};
-    sites.option = "site";
-    fields.add(&R::sites, std::move(sites));
-    fields.add(&R::importance, {.name = "importance",
-                                .form = "N",
-                                .meaning = "Measure the loss without each head on N texts; 0: not",
-                                .least = 0,
-                                .most = kMostTexts});
-    fields.add(&R::seed,
-               {.name = "seed", .form = "N", .meaning = "Of the random tokens that come twice, and of those masked"});
-    fields.give_fallbacks({{"seed", "0"}});
-    fields.exclude({"count"}, {"file", "texts"}, "all of them are read");
-    fields.exclude({"file"}, {"texts"}, "texts come from one place");
-    fields.exclude({"pictures", "sounds"}, {"count", "file", "texts", "syntax", "chat"}, "a model reads one of them");
-    fields.exclude({"pictures"}, {"sounds"}, "a model reads one of them");
-    fields.exclude({"chat"}, {"syntax"}, "trees are held against sentences as they are");
-    fields.exclude({"file", "texts"}, {"syntax"}, "the trees have their sentences");
-    fields.exclude({"syntax"}, {"sites", "importance", "seed"}, "heads are held against trees, and no more");
-    fields.give_examples({{"pictures", "shapes.png"},
-                          {"sounds", "speech.wav"},
-                          {"sites", "source"},
-                          {"importance", "2"},
-                          {"syntax", "english"}});
+    add_texts(fields);
+    add_looks(fields);
+    say_company(fields);
     fields.tell_arguments(
         {{"model", {"trained", "texts", "count"}}, {"file", {"texts"}}, {"syntax", {"trained", "sentences"}}});
     return fields;
