@@ -82,7 +82,7 @@ struct FieldInfo {
   char letter = 0;                        // -o for --out
   std::string ending = {};  // of a file's name, ".png": one that ends as another kind of file does is refused
   FileUse file = FileUse::read;
-  // "audio/wav": in place of the file its bytes, as a text "data:audio/wav;base64,…", or numbers
+  // "audio/wav": in place of a file, or of one in a list, its bytes, as a text "data:audio/wav;base64,…"; or numbers
   std::string media = {};
   bool is_text = false;  // a text that is read, or a file of one: of a command, - is standard input
   std::string example = {};    // a value as on the command line, other than the default

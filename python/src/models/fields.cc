@@ -83,16 +83,27 @@ std::optional<FieldValue> text_of(const Argument& argument, const FieldInfo& fie
   return utf8_of(text, argument);
 }
 
-std::vector<std::string> texts_of(const Argument& argument, nb::handle value) {
+// Of files also paths, bytes and numbers, as text_of() takes them.
+std::optional<FieldValue> text_of_item(const Argument& argument, const FieldInfo& field, nb::handle value) {
+  if (nb::isinstance<nb::str>(value)) return utf8_of(value, argument);
+  if (field.media.empty()) return std::nullopt;
+  FieldInfo one = field;
+  one.type = FieldType::text;
+  return text_of(argument, one, value);
+}
+
+std::vector<std::string> texts_of(const Argument& argument, const FieldInfo& field, nb::handle value) {
+  if (PyBytes_Check(value.ptr()) != 0 || nb::hasattr(value, "__fspath__")) {  // one of them is a list of one
+    if (auto one = text_of_item(argument, field, value)) return {std::get<std::string>(*std::move(one))};
+  }
   if (PyIter_Check(value.ptr()) == 0 && !nb::hasattr(value, "__iter__")) {
     refuse_type(argument, "a list of texts", said(value));
   }
   std::vector<std::string> texts;
   for (nb::handle one : nb::iter(value)) {
-    if (!nb::isinstance<nb::str>(one)) {
-      refuse_type(argument, "a list of texts", said(one) + " at " + std::to_string(texts.size()));
-    }
-    texts.push_back(utf8_of(one, argument));
+    std::optional<FieldValue> text = text_of_item(argument, field, one);
+    if (!text) refuse_type(argument, "a list of texts", said(one) + " at " + std::to_string(texts.size()));
+    texts.push_back(std::get<std::string>(*std::move(text)));
   }
   return texts;
 }
@@ -120,7 +131,7 @@ std::optional<FieldValue> typed(const Argument& argument, const FieldInfo& field
     // One text for a list is what it is on the command line.
     case FieldType::texts:
       if (nb::isinstance<nb::str>(value)) return field_value(field, utf8_of(value, argument));
-      return texts_of(argument, value);
+      return texts_of(argument, field, value);
     case FieldType::wholes:
       if (nb::isinstance<nb::str>(value)) return field_value(field, utf8_of(value, argument));
       return whole_numbers_of(value, argument);
@@ -208,7 +219,9 @@ std::string annotation_of(const FieldInfo& field) {
   }
   constexpr const char* kNumbers[] = {"", " | float", " | float | Numbers", " | Numbers", " | Numbers"};
   if (field.type == FieldType::text) type += kNumbers[static_cast<std::size_t>(numbers_form_of(field))];
-  if (!field.media.empty()) type += " | bytes";
+  if (!field.media.empty()) {
+    type = field.type == FieldType::text ? type + " | bytes" : "str | bytes | Sequence[str | bytes | Numbers]";
+  }
   const bool is_optional = !field.required && (default_of(field).is_none() || field.type == FieldType::texts);
   return type + (is_optional ? " | None" : "");
 }

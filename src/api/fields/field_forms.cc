@@ -38,7 +38,7 @@ bool is_a_tensor(const Numbers& list, int axes = kMaxRank) {
 }  // namespace
 
 NumbersForm numbers_form_of(const FieldInfo& field) {
-  if (!field.media.empty()) return NumbersForm::tensor;
+  if (!field.media.empty() && field.type == FieldType::text) return NumbersForm::tensor;
   const std::string& example = field.example;
   const bool is_of_digits = example.find_first_not_of("0123456789.,; []-") == std::string::npos;
   const bool has_numbers = field.type == FieldType::text && field.words.empty() && !example.empty() && is_of_digits;

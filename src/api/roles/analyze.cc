@@ -63,7 +63,14 @@ void add_texts(Fields<AnalyzeRequest>& fields) {
   fields.info("file").former = {"text"};
   fields.add(&R::texts, texts_field(group));
   const auto many = [&](const char* name, const char* one, std::vector<std::string> R::* paths, const char* meaning) {
-    fields.add(paths, {.name = name, .form = "FILE", .meaning = meaning, .group = group, .option = one});
+    const FieldInfo shared = api_detail::shared_field(one);
+    fields.add(paths, {.name = name,
+                       .form = shared.form,
+                       .meaning = meaning,
+                       .group = group,
+                       .option = one,
+                       .media = shared.media,
+                       .example = shared.example});
   };
   many("pictures", "picture", &R::pictures, "PNGs, for a model that reads images alone");
   many("sounds", "sound", &R::sounds, "WAV files, for a model that reads sound");
@@ -72,7 +79,7 @@ void add_texts(Fields<AnalyzeRequest>& fields) {
                           .form = "TREES",
                           .meaning = "Hold heads against trees, a CoNLL-U file's or english",
                           .group = group});
-  fields.give_examples({{"pictures", "shapes.png"}, {"sounds", "speech.wav"}, {"syntax", "english"}});
+  fields.give_examples({{"syntax", "english"}});
 }
 
 void add_looks(Fields<AnalyzeRequest>& fields) {
