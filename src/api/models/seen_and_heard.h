@@ -18,6 +18,9 @@ namespace qkv::api_detail {
 /// Likewise of a WAV file, of "data:audio/wav;base64,…", or of numbers in brackets, which are samples at `rate`.
 [[nodiscard]] Sound sound_in(std::string_view field, const std::string& text, std::int64_t rate);
 
+/// Whether a text of a field that takes a file is a path, and no data or what stands in brackets.
+[[nodiscard]] bool names_file(std::string_view text);
+
 /// What a reply calls it: the path, or what stands in its place.
 [[nodiscard]] std::string media_name(const std::string& text);
 

@@ -15,6 +15,7 @@
 #include "api/heads/head_words.h"
 #include "api/models/models.h"
 #include "api/models/pass_bounds.h"
+#include "api/models/seen_and_heard.h"
 #include "api/replies/reply_json.h"
 #include "api/studio/question_watch.h"
 #include "api/studio/studio_questions.h"
@@ -112,8 +113,7 @@ std::shared_ptr<const api_detail::ModelRun> StudioState::run(const api_detail::S
   api_detail::ShownText key = shown;
   key.model = model_key(shown.model);
   for (std::string* const file : {&key.picture, &key.sound, &key.talk.messages}) {
-    const bool is_path = !file->empty() && !file->starts_with('[') && !file->starts_with("data:");
-    if (is_path) *file = key_of_path(*file);
+    if (api_detail::names_file(*file)) *file = key_of_path(*file);
   }
   const api_detail::PassBounds bounds{.tokens = most_tokens, .bytes = options_.limits.pass_bytes};
   return runs_.get(key, [&] { return std::make_shared<const api_detail::ModelRun>(trained, shown, bounds); });
