@@ -164,48 +164,36 @@ ChangeQuestion change_question(const ChangeRequest& request) {
   return question;
 }
 
-Sweep swept(const TextModel& trained, const ChangeRequest& request, const ChangeQuestion& question,
-            const std::function<void(const std::string& what)>& doing) {
-  return request.sweep == "heads" ? sweep_heads(trained, question, doing) : sweep_places(trained, question, doing);
-}
-
-void look_at_model(const ChangeRequest& request, const TextModel& trained, const Saying& saying,
-                   ChangeQuestion& question) {
-  if (trained.traits().fills) {
-    question.vectors = vectors_without_prompt(trained_model_path(request.model), saying);
-  }
-  if (request.of.text && !request.talk.chat) say_outside(trained, *request.of.text, saying);
-}
-
 HeadTexts many_texts(const ChangeRequest& request, const TextModel& trained, const Saying& saying) {
   if (!request.file.path.empty()) return texts_of_lines(trained, request.file, saying);
   if (!request.texts.empty()) return texts_to_look_at(trained, request.texts, saying);
   return texts_to_look_at(trained, *request.examples);
 }
 
-void find_change(const ChangeRequest& request, const TextModel& trained, const Saying& saying, ChangeFound& found) {
-  constexpr auto kKept = api_detail::PassKeeps::layers_and_scores;
-  found.question.of = api_detail::question_shown(trained, request);
-  if (request.from_text) {
-    found.question.from_messages =
-        api_detail::other_shown_of(trained, found.question.of.messages, *request.from_text, kKept).messages;
-  }
-  look_at_model(request, trained, saying, found.question);
-  if (!request.sweep.empty()) {
-    found.change = swept(trained, request, found.question, saying.doing);
-  } else if (request.file.path.empty() && request.texts.empty() && !request.examples) {
-    found.change = change_text(trained, found.question);
-  } else {
-    found.change = change_texts(trained, many_texts(request, trained, saying).texts, found.question);
-  }
-}
-
 }  // namespace
 
 ChangeFound found_change(const ChangeRequest& request, const Saying& saying) {
+  constexpr auto kKept = api_detail::PassKeeps::layers_and_scores;
   change_fields().require_company(request);
   ChangeFound found{.question = change_question(request), .change = {}};
-  find_change(request, *open_model(request.model, saying), saying, found);
+  const OpenedModel model = open_model(request.model, saying);
+  ChangeQuestion& question = found.question;
+  question.of = api_detail::question_shown(*model, request);
+  if (request.from_text) {
+    question.from_messages =
+        api_detail::other_shown_of(*model, question.of.messages, *request.from_text, kKept).messages;
+  }
+  if (model->traits().fills) question.vectors = vectors_without_prompt(trained_model_path(request.model), saying);
+  if (request.of.text && !request.talk.chat) say_outside(*model, *request.of.text, saying);
+  if (request.sweep == "heads") {
+    found.change = sweep_heads(*model, question, saying.doing);
+  } else if (!request.sweep.empty()) {
+    found.change = sweep_places(*model, question, saying.doing);
+  } else if (request.file.path.empty() && request.texts.empty() && !request.examples) {
+    found.change = change_text(*model, question);
+  } else {
+    found.change = change_texts(*model, many_texts(request, *model, saying).texts, question);
+  }
   return found;
 }
 
