@@ -73,7 +73,7 @@ void run_explain(Asked<ExplainFlags>& asked, const Given& given) {
   if (asked.worked == "list") return how.tell(worked_examples(), worked_list);
   const bool has_page = !how.page.empty();  // which shows all
   if (has_page) studio::require_pages();
-  const OpenedModel model = asked.model.empty() ? nullptr : open_model(asked.model);
+  const OpenedModel model = asked_model(asked);
   Explanation explanation =
       explanation_of(asked, model, has_page ? ExplainedParts{.removal = asks_for_removal(asked)} : parts_of(asked));
   const std::string page = has_page ? studio::explain_page(asked, explanation, model) : "";

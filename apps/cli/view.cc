@@ -86,8 +86,8 @@ void write_page(const char* kind, const std::string& file, const std::string& pa
 void run_view(const Asked<ViewFlags>& asked, const Given& /*all*/) {
   if (asked.describes) return print(questions_as_json());
   // Of a studio that is served, quantised weights stay as they lie in the file, so that it is there at once.
-  const auto quantised = asked.file.empty() ? QuantisedWeights::as_stored : QuantisedWeights::as_f32;
-  const OpenedModel model = require_sound(asked.studio, quantised);
+  const auto shown = model_numbers_named(asked.studio.dtype).value_or(ModelNumbers::f32);
+  const OpenedModel model = require_sound(asked.studio, asked.file.empty() ? ModelNumbers::file : shown);
   studio::require_pages();
   if (!asked.frame.empty()) return write_page("frame", asked.frame, studio::frame_page());
   if (!asked.file.empty()) return write_page("page", asked.file, studio::view_page(asked.studio, model));

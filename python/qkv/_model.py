@@ -74,12 +74,14 @@ class Model:
         self._model = model
 
     @classmethod
-    def open(cls, name: str | os.PathLike[str]) -> Model:
-        """A model of the box ("induction"; qkv.models() lists them), a file that qkv wrote, or a folder of others'.
+    def open(cls, name: str | os.PathLike[str], *, dtype: Literal["f32", "f64", "file"] = "f32") -> Model:
+        """A model of the box ("induction"; qkv.models() lists them), a file that qkv wrote or of GGUF, or a folder.
 
-        Raises qkv.Error naming what is missing in it.
+        dtype: what it computes in. Quantised weights become f32 or f64, too; with "file" they stay as they lie there,
+        and activations are of 8 bits. Raises qkv.Error naming what is missing in it, and where f32 needs more memory
+        than there is.
         """
-        return cls(_models.Model.open(path_of("open", "name", name)))
+        return cls(_models.Model.open(path_of("open", "name", name), dtype))
 
     @property
     def name(self) -> str:

@@ -38,10 +38,11 @@ __all__ = [
 ]
 
 
-def _engine_model(function: str, model: Model | str) -> _models.Model:
+def _engine_model(function: str, model: Model | str, given: Mapping[str, object]) -> _models.Model:
     if isinstance(model, str):
+        dtype = given.get("dtype")
         try:
-            return _models.Model.open(path_of(function, "model", model))
+            return _models.Model.open(path_of(function, "model", model), dtype if isinstance(dtype, str) else "f32")
         except Error as error:
             raise Error(f"{function}: model: {error}") from None
     if not hasattr(model, "_model"):
@@ -67,7 +68,7 @@ def _is_of_no_page(given: Mapping[str, object]) -> bool:
 @takes("heads")
 def heads(model: Model | str, texts: Sequence[str] | None = None, **given: Unpack[HeadsFields]) -> Heads:
     """What each head does over texts, as `qkv analyze`: yours, or held-out examples of the model's task."""
-    engine, lines = _engine_model("heads", model), _texts("heads", texts)
+    engine, lines = _engine_model("heads", model, given), _texts("heads", texts)
     report = _models.heads(engine, {"model": engine.name, "texts": lines}, {**given})
     fields = {"model": engine.name, "texts": None if lines is None else "\n".join(lines)}
     return Heads(report, None if _is_of_no_page(given) else fields)
@@ -85,7 +86,7 @@ def change(
     changes are texts: "remove 1.0", "pattern 2.3=uniform", "cut 7:3", "patch blocks.1@5", "set 1.0=k:2,5:0.7",
     "freeze norms"; "patch" and "pattern …=text" take from from_text or from_example.
     """
-    engine = _engine_model("change", model)
+    engine = _engine_model("change", model, given)
     report = _models.change(engine, {"model": engine.name, "text": text, "changes": changes}, {**given})
     names = ("example", "query", "token", "from_text")
     place = {"text": text, **{name: given.get(name) for name in names}}
@@ -105,7 +106,7 @@ def change_texts(
     **given: Unpack[ChangeTextsFields],
 ) -> LossChange:
     """What changes do to the mean loss over texts: yours, or `count` held-out examples of the model's task, 64."""
-    engine, lines = _engine_model("change_texts", model), _texts("change_texts", texts)
+    engine, lines = _engine_model("change_texts", model, given), _texts("change_texts", texts)
     examples = 64 if lines is None and count is None else count
     placed: dict[str, object] = {"model": engine.name, "texts": lines, "examples": examples, "changes": changes}
     return LossChange(_models.change_texts(engine, placed, {**given}))
@@ -121,7 +122,7 @@ def sweep(
     **given: Unpack[SweepFields],
 ) -> Sweep:
     """Each head removed in turn, or (of="places") each state patched from from_text, as `qkv change --sweep`."""
-    engine = _engine_model("sweep", model)
+    engine = _engine_model("sweep", model, given)
     placed: dict[str, object] = {"model": engine.name, "text": text, "sweep": of, "changes": changes}
     return Sweep(_models.sweep(engine, placed, {**given}))
 
@@ -129,10 +130,10 @@ def sweep(
 @takes("lens")
 def lens(model: Model | str, text: str | None = None, **given: Unpack[LensFields]) -> Lens:
     """What the model would say after each layer, and what each head and key adds to its answer, as `qkv lens`."""
-    engine = _engine_model("lens", model)
+    engine = _engine_model("lens", model, given)
     return Lens(_models.lens(engine, {"model": engine.name, "text": text}, {**given}))
 
 
 def rollout(model: Model | str, text: str, *, way: str = "rollout") -> Rollout:
     """Attention rollout of a text, a map for each layer; way="flow": attention flow, one map, for some dozen tokens."""
-    return Rollout(*_models.rollout(_engine_model("rollout", model), text, way))
+    return Rollout(*_models.rollout(_engine_model("rollout", model, {}), text, way))

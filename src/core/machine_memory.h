@@ -1,18 +1,12 @@
-// How much memory the machine has.
+// How much memory there is.
 #pragma once
-
-#include <unistd.h>
 
 #include <cstdint>
 
 namespace qkv::core {
 
-inline std::uint64_t machine_memory() {
-#ifdef __wasm__
-  return std::uint64_t{1} << 32U;  // its pages are those that the module has so far
-#else
-  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
-#endif
-}
+/// Bytes that a process may have here: the machine's, or what its container (cgroup v2) or its own limit of addresses
+/// lets it have, if that is less.
+[[nodiscard]] std::uint64_t machine_memory();
 
 }  // namespace qkv::core

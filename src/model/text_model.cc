@@ -114,6 +114,12 @@ const Examples& TextModel::examples() const {
   throw FileError::saying(path_, "a model of others has no examples");
 }
 
+TextModel TextModel::to(DType dtype) const {
+  TextModel other = *this;
+  other.model_ = model_.to(dtype);
+  return other;
+}
+
 bool TextModel::reads_source() const noexcept { return traits().reads_source || lengths().source > 0; }
 
 bool TextModel::labels_tokens() const noexcept { return traits().fills || learnt_.labels_tokens; }

@@ -97,6 +97,8 @@ TrainedModel TrainedModel::read(const std::string& path, QuantisedWeights quanti
   }
 }
 
+TrainedModel TrainedModel::to(DType dtype) const { return {TextModel::to(dtype), task_}; }
+
 const Task& TrainedModel::task() const {
   static_cast<void>(examples());
   return *task_;

@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ask.h"
@@ -17,6 +19,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 
 LensRequest outside_its_task() { return {.model = "reverse", .of = {.text = "hello"}}; }
 
@@ -29,15 +32,17 @@ TEST(Saying, HearsWhatAnAnswerIsCarefulWith) {
 
 TEST(OpensModels, IsAskedForEachModelOfItsThread) {
   const OpenedModel reverse = open_model("reverse");
-  std::vector<std::pair<std::string, QuantisedWeights>> asked;
-  const OpensModels opens([&](const std::string& name, QuantisedWeights quantised) {
-    asked.emplace_back(name, quantised);
+  std::vector<std::pair<std::string, std::optional<ModelNumbers>>> asked;
+  const OpensModels opens([&](const std::string& name, std::optional<ModelNumbers> numbers) {
+    asked.emplace_back(name, numbers);
     return reverse;
   });
   LensRequest request = outside_its_task();
   request.model = "./nowhere";
   EXPECT_EQ(answer(request).model, "./nowhere");
-  EXPECT_THAT(asked, ElementsAre(std::pair("./nowhere", QuantisedWeights::as_f32)));
+  request.dtype = "f64";
+  static_cast<void>(answer(request));
+  EXPECT_THAT(asked, ElementsAre(Pair("./nowhere", std::nullopt), Pair("./nowhere", ModelNumbers::f64)));
 }
 
 // One text, several, and those of a file are the same question.

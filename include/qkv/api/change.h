@@ -18,7 +18,7 @@ namespace qkv {
 
 /// One text, or many, and what is changed. Kinds of changes count in the order of members, `changes` first.
 struct ChangeRequest {
-  std::string model;
+  std::string model, dtype;
   TextQuestion of;
   std::string picture, sound;            // in place of a text
   ChatRequest talk;                      // whose message the text is

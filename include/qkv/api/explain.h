@@ -31,7 +31,7 @@ struct ExplainRequest {
   std::string mask, bias;
   std::optional<double> scale, softcap, dropout;
   std::string query;
-  std::string model;
+  std::string model, dtype;
   std::optional<std::int64_t> example;
   std::string picture, sound;
   std::vector<std::string> captions;  // to hold the picture against
@@ -56,6 +56,9 @@ struct ExplainedParts {
   bool whys = true;
   bool removal = false;  // of a trained model: what each head's removal does, also where that takes long
 };
+
+/// The model that the request names; null where it names none. Throws as open_model().
+[[nodiscard]] OpenedModel asked_model(const ExplainRequest& request);
 
 /// The explanation that is asked for, of `model` where the request names one. Throws InvalidArgument naming the field.
 /// Allocates every T x T matrix.

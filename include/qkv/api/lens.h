@@ -16,6 +16,7 @@ namespace qkv {
 
 struct LensRequest {
   std::string model;
+  std::string dtype = {};  // f32
   TextQuestion of;
   std::string picture = {}, sound = {};  // in place of a text
   ChatRequest talk = {};                 // whose message the text is

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,15 +22,22 @@ namespace qkv {
 /// A model that is open.
 using OpenedModel = std::shared_ptr<const TextModel>;
 
-/// The model of this name or path; its cautions are said. Throws InvalidArgument naming `model`, or Error if its file
-/// cannot be read.
+/// What a model that is asked about computes in: with all weights in f32 or f64, quantised ones too, or as its file has
+/// them: in f32, where quantised weights are, with activations in 8 bits.
+enum class ModelNumbers : std::uint8_t { f32, f64, file };
+
+/// The model of this name or path; its cautions are said. Without `numbers` they are those that whoever opens models
+/// for this thread chose, else f32. Throws InvalidArgument naming `model`, or Error if its file cannot be read.
 [[nodiscard]] OpenedModel open_model(const std::string& name, const Saying& saying = {},
-                                     QuantisedWeights quantised = QuantisedWeights::as_f32);
+                                     std::optional<ModelNumbers> numbers = std::nullopt);
+
+/// "f32", "f64" or "file", as a request's field `dtype` has it; nullopt for an empty word.
+[[nodiscard]] std::optional<ModelNumbers> model_numbers_named(std::string_view dtype);
 
 /// While it lives, open_model() of this thread opens by `open`, which may have the model open already.
 class OpensModels {
  public:
-  using Open = std::function<OpenedModel(const std::string& name, QuantisedWeights quantised)>;
+  using Open = std::function<OpenedModel(const std::string& name, std::optional<ModelNumbers> numbers)>;
 
   explicit OpensModels(Open open);
   OpensModels(const OpensModels&) = delete;

@@ -23,7 +23,7 @@ namespace qkv {
 
 /// The heads of a model over many texts, or beside parsed sentences.
 struct AnalyzeRequest {
-  std::string model;
+  std::string model, dtype;
   FileOfTexts file;                           // a text on each line, in place of examples
   std::vector<std::string> texts;             // likewise
   std::vector<std::string> pictures, sounds;  // likewise, for a model that reads such

@@ -18,7 +18,7 @@
 namespace qkv {
 
 class TextModel;
-enum class QuantisedWeights : std::uint8_t;
+enum class ModelNumbers : std::uint8_t;
 struct HeadsRequest;
 struct ModelPass;
 struct PageReply;
@@ -63,6 +63,7 @@ enum class Asker : std::uint8_t { reader, owner };
 /// What a studio opens with.
 struct StudioOptions {
   std::string model = {};  // a model of the box, a file of qkv's or a folder of others; may be empty
+  std::string dtype = {};  // that models compute in of which a question says nothing else; empty: f32
   std::string text;        // what it reads first
   std::string mask = {};   // shown first on the page of masks
   std::string file = {};   // a long text, for the page Far; a path
@@ -74,12 +75,12 @@ struct StudioOptions {
   std::function<PageReply(const PageRequest&)> writes_page = {};
 };
 
-/// The model, text, file, mask and root.
+/// The model, dtype, text, file, mask and root.
 [[nodiscard]] const Fields<StudioOptions>& studio_fields();
 
 /// Opens the model, null without one, and looks whether the file can be read, the root is a folder and the mask has a
 /// meaning. Throws InvalidArgument naming the field, and Error for what cannot be read.
-std::shared_ptr<const TextModel> require_sound(const StudioOptions& options, QuantisedWeights quantised);
+std::shared_ptr<const TextModel> require_sound(const StudioOptions& options, ModelNumbers numbers);
 
 /// A file with the studio in it: `qkv view --export`, whose reply is the page where no file is named.
 struct PageRequest {

@@ -44,6 +44,8 @@ class TextModel {
   TextModel(Model model, std::string path, Learnt learnt);
 
   [[nodiscard]] const Model& model() const noexcept { return model_; }
+  /// The same texts of model().to(dtype).
+  [[nodiscard]] TextModel to(DType dtype) const;
   [[nodiscard]] ModelKind kind() const noexcept { return model_.kind(); }
   [[nodiscard]] const KindTraits& traits() const noexcept { return model_.traits(); }
   /// Of tokens and answers.

@@ -23,6 +23,9 @@ class TrainedModel : public TextModel {
   [[nodiscard]] static TrainedModel read(const std::string& path,
                                          QuantisedWeights quantised = QuantisedWeights::as_f32);
 
+  /// The same, its model in another dtype.
+  [[nodiscard]] TrainedModel to(DType dtype) const;
+
   /// What examples() come from. Throws Error as examples().
   [[nodiscard]] const Task& task() const;
 

@@ -21,8 +21,11 @@ void warn(std::string_view function, const SharedModel& model, std::vector<std::
 
 Opened::Opened(const SharedModel& model) {
   if (!model) return;
-  opens_.emplace([&model](const std::string& /*its own*/, QuantisedWeights quantised) {
-    const bool is_stored = quantised == QuantisedWeights::as_stored && model->stored;
+  opens_.emplace([&model](const std::string& /*its own*/, std::optional<ModelNumbers> numbers) {
+    const bool is_stored = numbers == ModelNumbers::file && model->stored;
+    if (numbers == ModelNumbers::f64 && model->trained.model().dtype() != DType::f64) {
+      return std::make_shared<const TextModel>(model->trained.to(DType::f64));
+    }
     return OpenedModel(model, is_stored ? &*model->stored : &model->trained);
   });
 }

@@ -9,11 +9,15 @@
 namespace qkv::python {
 namespace {
 
-std::shared_ptr<LoadedModel> opened(const std::string& name) {
+std::shared_ptr<LoadedModel> opened(const std::string& name, const std::string& dtype) {
+  const auto numbers = model_numbers_named(dtype);
+  if (!numbers) throw InvalidArgument("open", "dtype", "\"f32\", \"f64\" or \"file\"", "\"" + dtype + "\"");
   const std::string path = std::filesystem::absolute(trained_model_path(name)).string();
   auto loaded = stoppably([&] {
     LoadedModel model{.name = name, .path = path, .trained = TrainedModel::read(path, QuantisedWeights::as_stored)};
-    if (!model.trained.model().quantised_words().empty()) {
+    if (numbers == ModelNumbers::f64) {
+      model.trained = model.trained.to(DType::f64);
+    } else if (numbers == ModelNumbers::f32 && !model.trained.model().quantised_words().empty()) {
       model.stored = std::exchange(model.trained, TrainedModel::read(path));
     }
     return std::make_shared<LoadedModel>(std::move(model));
@@ -60,7 +64,7 @@ std::int64_t layers_of(const Model& model, AttentionSite site) {
 void add_model(nb::module_& module) {
   module.def("model_names", &trained_model_names);
   nb::class_<LoadedModel>(module, "Model")
-      .def_static("open", &opened, nb::arg("name"))
+      .def_static("open", &opened, nb::arg("name"), nb::arg("dtype") = "f32")
       .def_ro("name", &LoadedModel::name)
       .def_ro("path", &LoadedModel::path)
       .def_prop_ro("kind", [](const LoadedModel& self) { return std::string(name_of(self.trained.kind())); })

@@ -9,6 +9,7 @@
 #include "api/fields/shared_fields.h"
 #include "api/heads/changes.h"
 #include "api/lens/asked_text.h"
+#include "api/models/models.h"
 #include "api/models/pass_bounds.h"
 #include "qkv/api/models.h"
 #include "qkv/insight/texts.h"
@@ -63,6 +64,7 @@ void add_texts(Fields<ChangeRequest>& fields) {
   const std::string of_many = "Instead of a text many, of which the mean loss is looked at";
   fields.add(&ChangeRequest::model, api_detail::shared_field("model"));
   fields.info("model").required = true;
+  fields.add(&ChangeRequest::dtype, api_detail::numbers_field());
   fields.add(&ChangeRequest::of, api_detail::asked_text_fields());
   api_detail::add_shown(fields);
   fields.add(&ChangeRequest::examples, {.name = "examples",
@@ -176,7 +178,7 @@ ChangeFound found_change(const ChangeRequest& request, const Saying& saying) {
   constexpr auto kKept = api_detail::PassKeeps::layers_and_scores;
   change_fields().require_company(request);
   ChangeFound found{.question = change_question(request), .change = {}};
-  const OpenedModel model = open_model(request.model, saying);
+  const OpenedModel model = api_detail::open_in_dtype(request.model, request.dtype, saying);
   ChangeQuestion& question = found.question;
   question.of = api_detail::question_shown(*model, request);
   if (request.from_text) {

@@ -16,8 +16,8 @@ namespace {
 OpenedModel opened_as(std::string_view field, const std::string& letter, const std::string& name,
                       const ModelsText& read, const Saying& saying) {
   const Saying of_one{.caution = [&](const std::string& what) { saying.careful(letter + ": " + what); }};
-  const auto quantised = read.dtype == "file" ? QuantisedWeights::as_stored : QuantisedWeights::as_f32;
-  return api_detail::open_named(field, name, of_one, quantised);
+  const auto numbers = read.dtype == "file" ? ModelNumbers::file : ModelNumbers::f32;
+  return api_detail::open_named(field, name, of_one, numbers);
 }
 
 std::optional<DType> asked_dtype(const ModelsText& read) { return core::dtype_named(read.dtype.value_or("")); }

@@ -14,6 +14,7 @@
 #include "api/fields/bounds.h"
 #include "api/fields/refuse.h"
 #include "api/fields/shared_fields.h"
+#include "api/models/models.h"
 #include "api/models/seen_and_heard.h"
 #include "api/models/shown.h"
 #include "explain/words.h"
@@ -236,6 +237,7 @@ void add_trained(Fields<ExplainRequest>& fields) {
     fields.add(place, {.name = name, .form = "N", .meaning = meaning, .group = kTrained, .least = least, .most = most});
   };
   fields.add(&R::model, shared_field("model", kTrained));
+  fields.add(&R::dtype, api_detail::numbers_field(kTrained));
   fields.add(&R::example, shared_field("example", kTrained));
   api_detail::add_shown(fields, kTrained);
   fields.add(&R::captions, captions_field(kTrained));

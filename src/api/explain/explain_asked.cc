@@ -36,11 +36,15 @@ void keep_asked(Explanation& explanation, const ExplainRequest& request) {
   if (!request.why.empty()) keep_whys(explanation, fmt::format("{}", fmt::join(request.why, ",")));
 }
 
+OpenedModel asked_model(const ExplainRequest& request) {
+  return request.model.empty() ? nullptr : open_model(request.model, {}, model_numbers_named(request.dtype));
+}
+
 AnyReply answer(const ExplainRequest& request, const Given& given) {
   require_explain(request, given);
   if (request.worked == "list") return any_reply(worked_examples());
   const bool in_numbers = request.numbers.value_or(true);
-  const OpenedModel model = request.model.empty() ? nullptr : open_model(request.model);
+  const OpenedModel model = asked_model(request);
   const bool is_drawn = model == nullptr && request.worked.empty();
   const double most_numbers = in_numbers ? api_detail::answer_bounds().numbers : kAny;
   Explanation explanation = is_drawn ? api_detail::drawn_explanation(request, parts_of(request), most_numbers)

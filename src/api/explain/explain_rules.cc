@@ -36,7 +36,7 @@ void require_drawn(const Given& given) {
 
 void api_detail::say_company(Fields<ExplainRequest>& fields) {
   for (const char* const name :
-       {"example", "site", "layer", "head", "answer", "captions", "picture", "sound", "chat"}) {
+       {"dtype", "example", "site", "layer", "head", "answer", "captions", "picture", "sound", "chat"}) {
     fields.info(name).needs = {"model"};
   }
   const char* const of_model = "a model has its own";

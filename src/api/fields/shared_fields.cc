@@ -50,6 +50,10 @@ constexpr Shared kShared[] = {
     {"length", "N", "How long examples get, in the task's unit", "the task's"},
     // A model that reads something, and a place in it.
     {"model", "MODEL", "A model of the box, a file of qkv's or GGUF, or a folder of others", "", "induction"},
+    {"dtype", "TYPE",
+     "What the model computes in: f32 or f64, quantised weights too; file: in f32, with quantised weights as the file "
+     "has them and activations in 8 bits",
+     "f32", "f64"},
     {"text", "TEXT", "What it reads", "", "abcxyzab"},
     {"second", "TEXT", "A second text beside it, for an encoder that reads pairs", "", "The dog ran"},
     {"file", "FILE", "What it reads, from a file", "", "text.txt"},

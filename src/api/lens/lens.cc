@@ -2,6 +2,7 @@
 
 #include "api/fields/shared_fields.h"
 #include "api/lens/asked_text.h"
+#include "api/models/models.h"
 #include "qkv/api/models.h"
 
 namespace qkv {
@@ -35,6 +36,7 @@ const Fields<LensRequest>& lens_fields() {
     Fields<LensRequest> fields;
     fields.add(&LensRequest::model, api_detail::shared_field("model"));
     fields.info("model").required = true;
+    fields.add(&LensRequest::dtype, api_detail::numbers_field());
     fields.add(&LensRequest::of, api_detail::asked_text_fields());
     api_detail::add_shown(fields);
     api_detail::say_company_of_shown(fields);
@@ -45,7 +47,7 @@ const Fields<LensRequest>& lens_fields() {
 }
 
 LensReport found_lens(const LensRequest& request, const Saying& saying) {
-  const OpenedModel model = open_model(request.model, saying);
+  const OpenedModel model = api_detail::open_in_dtype(request.model, request.dtype, saying);
   LensReport report = lens_report(*model, api_detail::question_shown(*model, request));
   if (request.of.text && !request.talk.chat) say_outside(*model, *request.of.text, saying);
   return report;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/fields/refuse.h"
+#include "api/fields/shared_fields.h"
 #include "api/learn/model_examples.h"
 #include "api/models/pass_bounds.h"
 #include "core/counted.h"
@@ -16,6 +17,8 @@
 
 namespace qkv {
 namespace {
+
+constexpr std::string_view kNumbers[] = {"f32", "f64", "file"};  // in the order of ModelNumbers
 
 thread_local const OpensModels::Open* opener_of_thread = nullptr;
 
@@ -40,19 +43,40 @@ std::vector<AboutModel> api_detail::models_of_the_box() {
   return models;
 }
 
-OpenedModel api_detail::read_model(const std::string& name, QuantisedWeights quantised) {
-  return std::make_shared<const TrainedModel>(TrainedModel::read(trained_model_path(name), quantised));
+FieldInfo api_detail::numbers_field(const std::string& group) {
+  FieldInfo field = shared_field("dtype", group);
+  field.words.assign(std::begin(kNumbers), std::end(kNumbers));
+  return field;
 }
 
-OpenedModel open_model(const std::string& name, const Saying& saying, QuantisedWeights quantised) {
-  return api_detail::open_named("model", name, saying, quantised);
+std::optional<ModelNumbers> model_numbers_named(std::string_view dtype) {
+  const auto* const found = std::ranges::find(kNumbers, dtype);
+  if (found == std::end(kNumbers)) return std::nullopt;
+  return static_cast<ModelNumbers>(found - std::begin(kNumbers));
+}
+
+OpenedModel api_detail::read_model(const std::string& name, ModelNumbers numbers) {
+  const auto quantised = numbers == ModelNumbers::f32 ? QuantisedWeights::as_f32 : QuantisedWeights::as_stored;
+  const TrainedModel model = TrainedModel::read(trained_model_path(name), quantised);
+  return std::make_shared<const TrainedModel>(numbers == ModelNumbers::f64 ? model.to(DType::f64) : model);
+}
+
+OpenedModel open_model(const std::string& name, const Saying& saying, std::optional<ModelNumbers> numbers) {
+  return api_detail::open_named("model", name, saying, numbers);
+}
+
+OpenedModel api_detail::open_in_dtype(const std::string& name, std::string_view dtype, const Saying& saying) {
+  const OpenedModel opened = open_model(name, saying, model_numbers_named(dtype));
+  if (const std::string words = opened->model().quantised_words(); !words.empty()) saying.careful(words);
+  return opened;
 }
 
 OpenedModel api_detail::open_named(std::string_view field, const std::string& name, const Saying& saying,
-                                   QuantisedWeights quantised) {
+                                   std::optional<ModelNumbers> numbers) {
   const auto* const open = opener_of_thread;
-  const OpenedModel opened =
-      of_path(field, [&] { return open != nullptr ? (*open)(name, quantised) : read_model(name, quantised); });
+  const OpenedModel opened = of_path(field, [&] {
+    return open != nullptr ? (*open)(name, numbers) : read_model(name, numbers.value_or(ModelNumbers::f32));
+  });
   for (const std::string& what : opened->model().cautions()) saying.careful(what);
   return opened;
 }
@@ -66,6 +90,7 @@ void say_outside(const TextModel& model, const std::string& text, const Saying& 
 
 std::vector<std::string> api_detail::cautions_of(const TextModel& model, const Example& example) {
   std::vector<std::string> cautions = model.model().cautions();
+  if (std::string words = model.model().quantised_words(); !words.empty()) cautions.push_back(std::move(words));
   if (says_of_texts(model)) std::ranges::move(model.outside(example), std::back_inserter(cautions));
   return cautions;
 }

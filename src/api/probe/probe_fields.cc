@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "api/fields/shared_fields.h"
+#include "api/models/models.h"
 #include "api/models/shown.h"
 #include "qkv/api/probe.h"
 
@@ -34,6 +35,7 @@ void add_model(Fields<Request>& fields) {
   const char* const group = "Instead of inputs, a model that reads a text: its own q, k, v and options";
   const auto add = [&](auto place, const char* name) { fields.add(place, api_detail::shared_field(name, group)); };
   add(&Request::model, "model");
+  fields.add(&Request::dtype, api_detail::numbers_field(group));
   add(&Request::text, "text");
   add(&Request::file, "file");
   fields.info("file").former = {"text_file"};
@@ -41,7 +43,7 @@ void add_model(Fields<Request>& fields) {
   add(&Request::example, "example");
   add(&Request::layer, "layer");
   add(&Request::site, "site");
-  for (const char* const of_model : {"text", "file", "picture", "sound", "chat", "example", "layer", "site"}) {
+  for (const char* const of_model : {"dtype", "text", "file", "picture", "sound", "chat", "example", "layer", "site"}) {
     fields.info(of_model).needs = {"model"};
   }
   fields.tell_arguments({{"text", {"ids"}}, {"file", {"text", "ids"}}, {"example", {"ids"}}});

@@ -67,7 +67,7 @@ void run_for_gradients(const TextModel& trained, const HeadText& text, const Bat
 }  // namespace
 
 ProbeInputs api_detail::load_model_inputs(const ProbeRequest& request, const ProbeChoice& choice) {
-  const OpenedModel model = open_model(request.model);
+  const OpenedModel model = open_model(request.model, {}, model_numbers_named(request.dtype));
   const TextModel& trained = *model;
   const auto [example, sources] = example_for(request, trained);
   const Batch batch = trained.batch_of(example);

@@ -4,6 +4,7 @@
 
 #include "api/fields/refuse.h"
 #include "api/fields/shared_fields.h"
+#include "api/models/models.h"
 #include "api/models/shown.h"
 #include "api/roles/analyzed_texts.h"
 #include "api/studio/question_watch.h"
@@ -118,6 +119,7 @@ const Fields<AnalyzeRequest>& analyze_fields() {
     Fields<AnalyzeRequest> fields;
     fields.add(&AnalyzeRequest::model, api_detail::shared_field("model"));
     fields.info("model").required = true;
+    fields.add(&AnalyzeRequest::dtype, api_detail::numbers_field());
     add_texts(fields);
     add_looks(fields);
     say_company(fields);
@@ -129,7 +131,8 @@ const Fields<AnalyzeRequest>& analyze_fields() {
 }
 
 HeadsFound found_heads(const AnalyzeRequest& request, const Saying& saying) {
-  HeadsFound found{.model = open_model(request.model, saying), .texts = {}, .analysis = nullptr};
+  HeadsFound found{
+      .model = api_detail::open_in_dtype(request.model, request.dtype, saying), .texts = {}, .analysis = nullptr};
   found.texts = api_detail::analyzed_texts(request, *found.model, kTexts, saying);
   HeadOptions options = head_options(request, found.texts);
   require_tokens_drawn(request, options);
@@ -143,7 +146,7 @@ HeadsFound found_heads(const AnalyzeRequest& request, const Saying& saying) {
 }
 
 SyntaxAnalysis found_syntax(const AnalyzeRequest& request, const Saying& saying) {
-  const OpenedModel model = open_model(request.model, saying);
+  const OpenedModel model = api_detail::open_in_dtype(request.model, request.dtype, saying);
   const std::vector<ParsedSentence> sentences = analyzed_trees(request);
   return analyze_syntax(*model, sentences);
 }

@@ -61,7 +61,9 @@ files::ReadPlaces places_for(const StudioOptions& options) {
 std::size_t bytes_of_model(const TextModel& trained) {
   std::size_t bytes = 0;
   for (const auto& [name, parameter] : trained.model().parameters()) {
-    bytes += static_cast<std::size_t>(parameter.value().size()) * size_of(parameter.value().dtype());
+    const QuantisedTensor* blocks = parameter.quantised();
+    bytes += blocks != nullptr ? blocks->blocks().size()
+                               : static_cast<std::size_t>(parameter.size()) * size_of(parameter.dtype());
   }
   return bytes;
 }
@@ -90,10 +92,12 @@ StudioState::StudioState(StudioOptions options)
       bottleneck_({.count = 1, .bytes = options_.limits.model_bytes},
                   [](const BottleneckModels& /*small*/) { return std::size_t{0}; }) {}
 
+ModelNumbers StudioState::numbers() const { return model_numbers_named(options_.dtype).value_or(ModelNumbers::f32); }
+
 std::string StudioState::model_key(const std::string& name) const { return key_of_path(trained_model_path(name)); }
 
 std::shared_ptr<const TextModel> StudioState::model(const std::string& name) {
-  return models_.get(model_key(name), [&] { return api_detail::read_model(name); });
+  return models_.get(model_key(name), [&] { return api_detail::read_model(name, numbers()); });
 }
 
 void StudioState::keep(const std::string& name, OpenedModel model) {
@@ -160,9 +164,9 @@ class Answering {
         watched_(watch, state.options().limits.seconds),
         within_(state.places()),
         bounded_(bounds_for(state.options())),
-        opens_([&state](const std::string& model, QuantisedWeights quantised) {
-          const bool is_kept = quantised == QuantisedWeights::as_f32;
-          return is_kept ? state.model(model) : api_detail::read_model(model, quantised);
+        opens_([&state](const std::string& model, std::optional<ModelNumbers> numbers) {
+          const bool is_kept = numbers.value_or(state.numbers()) == state.numbers();
+          return is_kept ? state.model(model) : api_detail::read_model(model, *numbers);
         }) {}
 
   [[nodiscard]] std::span<const FieldInfo> fields() const { return answerer_.question.fields; }
@@ -196,6 +200,7 @@ const Fields<StudioOptions>& studio_fields() {
       fields.add(place, {.name = name, .form = form, .meaning = meaning});
     };
     fields.add(&StudioOptions::model, api_detail::shared_field("model"));
+    fields.add(&StudioOptions::dtype, api_detail::numbers_field());
     add(&StudioOptions::text, "text", "TEXT", "What it reads first");
     add(&StudioOptions::file, "file", "FILE", "A long text, for the page Far");
     add(&StudioOptions::mask, "mask", "EXPR", "A mask to look at first");
@@ -207,9 +212,9 @@ const Fields<StudioOptions>& studio_fields() {
   return kFields;
 }
 
-OpenedModel require_sound(const StudioOptions& options, QuantisedWeights quantised) {
+OpenedModel require_sound(const StudioOptions& options, ModelNumbers numbers) {
   namespace fs = std::filesystem;
-  OpenedModel model = options.model.empty() ? nullptr : open_model(options.model, {}, quantised);
+  OpenedModel model = options.model.empty() ? nullptr : open_model(options.model, {}, numbers);
   std::error_code none;
   const fs::file_status file = fs::status(options.file, none);
   // The studio reads plain files alone, and a pipe that nobody writes to would hold it up.

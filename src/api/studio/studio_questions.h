@@ -51,6 +51,8 @@ class StudioState {
   /// What makes a model's name or path another one: "./gpt.safetensors" and "././gpt.safetensors" are the same, and a
   /// file that was written anew is not.
   [[nodiscard]] std::string model_key(const std::string& name) const;
+  /// That models compute in of which a question says nothing.
+  [[nodiscard]] ModelNumbers numbers() const;
 
  private:
   StudioOptions options_;

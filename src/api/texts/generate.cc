@@ -148,8 +148,8 @@ Writing writing_of(const GenerateRequest& request, const Given& given) {
   require_effect(request, given);
   Writing writing;
   if (!request.chat && request.sound.empty()) writing.prompts = prompts_of(request);
-  const auto quantised = request.dtype == "file" ? QuantisedWeights::as_stored : QuantisedWeights::as_f32;
-  writing.model = open_model(request.model, writing.heard(), quantised);
+  const auto numbers = request.dtype == "file" ? ModelNumbers::file : ModelNumbers::f32;
+  writing.model = open_model(request.model, writing.heard(), numbers);
   writing.options = write_options(request, writing.model->model());
   if (!request.sound.empty() && !given.has("tokens")) writing.options.draw.most = kMostNewTokens;
   writing.weights = writing.model->model().quantised_words();

@@ -108,6 +108,15 @@ FieldInfo dtype_field() {
   return {.name = "dtype", .form = "TYPE", .meaning = "What is computed in: f32 or bf16", .words = {"f32", "bf16"}};
 }
 
+FieldInfo dtype_or_file_field() {
+  FieldInfo field = dtype_field();
+  field.words.insert(field.words.begin(), "file");
+  field.meaning =
+      "f32 or bf16: computed in that type, quantised weights too; file: in f32, with quantised weights as the file "
+      "has them and activations in 8 bits";
+  return field;
+}
+
 // The number of new tokens first.
 Fields<GenerateOptions> draw_fields() {
   using O = GenerateOptions;
@@ -168,7 +177,7 @@ const Fields<EmbedRequest>& embed_fields() {
     fields.exclude({"prompt"}, {"prompt_name"}, "one of them stands before a text");
     fields.add(&R::normalise,
                {.name = "normalise", .meaning = "Scale vectors to length 1, or do not, whatever the folder says"});
-    fields.add(&R::dtype, dtype_field());
+    fields.add(&R::dtype, dtype_or_file_field());
     fields.give_otherwise({{"pooling", "the folder's, or mean"},
                            {"prompt_name", "its default, or none"},
                            {"normalise", "as the folder says"}});
@@ -233,11 +242,9 @@ const Fields<GenerateRequest>& generate_fields() {
     fields.exclude({"samples"}, {"beams"}, "beams draw nothing");
     fields.info("text").one_of = {"texts", "chat", "file", "sound"};
     fields.info("chat").needs_one = {"user", "messages"};
-    fields.info("dtype").words = {"file", "f32", "bf16"};
+    fields.info("dtype").words = dtype_or_file_field().words;
+    fields.info("dtype").meaning = dtype_or_file_field().meaning;
     fields.info("dtype").fallback = "file";
-    fields.info("dtype").meaning =
-        "f32 or bf16: computed in that type, quantised weights too; file: in f32, with quantised weights as the file "
-        "has them and activations in 8 bits";
     fields.give_examples({{"model", "gpt"}, {"text", "The cat"}});
     fields.tell_arguments({{"text", {"ids", "prompt", "prompts"}}, {"texts", {"ids", "prompts"}}});
     return fields;
@@ -266,7 +273,7 @@ const Fields<FillRequest>& fill_fields() {
 EmbedReply embed(const EmbedRequest& request, const Saying& saying) {
   embed_fields().require_company(request);
   Texts given = given_texts(request.text, request.texts, request.file);
-  const OpenedModel model = open_model(request.model, saying);
+  const OpenedModel model = api_detail::open_in_dtype(request.model, request.dtype == "file" ? "file" : "f32", saying);
   const bool is_cut = !model->traits().is_pair;
   api_detail::require_passes(given, *model, api_detail::PassKeeps::nothing,
                              is_cut ? embed_options_of(trained_model_path(request.model)).length : std::nullopt);

@@ -177,7 +177,10 @@ Model open_folder(const std::string& folder, QuantisedWeights quantised) {
   FittedNetwork fitted =
       of_config([&] { return fitted_to(stored, config, family.network(config, Init::undrawn(), dtype), dtype); });
   Loading loading(stored, fitted.stack, family.padding != nullptr ? family.padding(config) : 0);
-  if (quantised == QuantisedWeights::as_f32) loading.set_numbers(DType::bf16);
+  if (quantised == QuantisedWeights::as_f32) {
+    require_memory(folder, files.numbers_in_blocks() * size_of(DType::bf16), DType::bf16);
+    loading.set_numbers(DType::bf16);
+  }
   if (const Decoder* decoder = parts_of(fitted.network).decoder) {
     loading.set_heads(heads_of(decoder->options()));
     loading.set_experts(decoder->options().choices.experts.count);

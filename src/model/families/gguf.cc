@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "files/file_kind.h"
@@ -205,7 +207,19 @@ Model with_tokenizers(const GgufReading& reading, const Model::Network& network,
   return model;
 }
 
+std::uint64_t bytes_in_f32(const Gguf& file) {
+  std::uint64_t numbers = 0;
+  for (const GgufEntry& entry : file.entries()) {
+    const files::GgufType* type = files::find_gguf_type(entry.type);
+    if (type == nullptr || type->dtype) continue;
+    const auto count = std::accumulate(entry.shape.begin(), entry.shape.end(), std::int64_t{1}, std::multiplies<>());
+    numbers += static_cast<std::uint64_t>(count);
+  }
+  return numbers * sizeof(float);
+}
+
 Model opened(Gguf file, QuantisedWeights quantised) {
+  if (quantised == QuantisedWeights::as_f32) require_memory(file.source(), bytes_in_f32(file), DType::f32);
   GgufReading reading(std::move(file), quantised);
   const Model::Network network = reading.network();
   reading.set_sizes_of(network);

@@ -1,5 +1,7 @@
 #include "model/families/weight_files.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -10,6 +12,7 @@
 
 #include "core/block_type.h"
 #include "core/listed.h"
+#include "core/machine_memory.h"
 #include "files/place.h"
 #include "qkv/error.h"
 
@@ -112,6 +115,14 @@ void WeightFiles::join_mxfp4() {
     names_.erase(scales);
   }
   for (const auto& [name, pair] : pairs_) types_[name] = "MXFP4";
+}
+
+std::uint64_t WeightFiles::numbers_in_blocks() const {
+  std::uint64_t numbers = 0;
+  for (const auto& [name, pair] : pairs_) {
+    numbers += 2 * static_cast<std::uint64_t>(files_[pair.blocks].load(name).size());  // in a byte
+  }
+  return numbers;
 }
 
 QuantisedTensor WeightFiles::joined(const std::string& name, const Pair& pair) const {
@@ -233,6 +244,16 @@ bool is_same_tensor(const Tensor& a, const Tensor& b) {
     return std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * size_of(a.dtype())) == 0;
   }
   return a.to_vector() == b.to_vector();
+}
+
+void require_memory(const std::string& source, std::uint64_t bytes, DType dtype) {
+  constexpr double kGiga = 1e9;
+  const std::uint64_t most = core::machine_memory();
+  if (bytes <= most / 10 * 9) return;
+  throw FileError(source,
+                  fmt::format("its quantised weights take {:.1f} GB as {}, and there are {:.1f} GB of memory: "
+                              "`dtype` file computes with them as they lie",
+                              static_cast<double>(bytes) / kGiga, name_of(dtype), static_cast<double>(most) / kGiga));
 }
 
 void refuse_quantised(const std::string& folder, const WeightFiles& files) {

@@ -30,6 +30,8 @@ class WeightFiles {
   /// name, [E, N, K], which stored() gives in the order of GGML's blocks. Throws Error naming a pair that does not fit,
   /// or is not of U8.
   void join_mxfp4();
+  /// Of all tensors that it joined.
+  [[nodiscard]] std::uint64_t numbers_in_blocks() const;
 
   [[nodiscard]] bool contains(std::string_view name) const;
   /// Mapped, where it is of safetensors. Throws Error as Safetensors::load().
@@ -65,6 +67,9 @@ class WeightFiles {
 
 /// The tensor, or the numbers of its blocks in f32.
 [[nodiscard]] Tensor as_tensor(WeightFiles::Stored stored);
+
+/// Throws Error where the numbers of quantised weights do not fit into the memory that there is: `bytes` in `dtype`.
+void require_memory(const std::string& source, std::uint64_t bytes, DType dtype);
 
 /// Throws Error naming a weight that is stored in whole numbers or 8 bits, as quantised ones are; that of a
 /// quantization_config is thrown with the config.
