@@ -77,6 +77,7 @@ def made_gguf(options, place, model, folder, dtype):
 def files_of(options, model):
     """In each type that was asked for and can be had."""
     place = pathlib.Path(options.out, "models")
+    place.mkdir(parents=True, exist_ok=True)
     if model == "smollm2" and not smollm2_file():
         return []
     folder = made_folder(options, place, model)
