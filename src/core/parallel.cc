@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -15,8 +16,14 @@
 namespace qkv::core {
 namespace {
 
-// How often a thread polls before it sleeps: some tens of microseconds.
-constexpr int kLooks = 500;
+using Clock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+
+// How long a thread polls before it sleeps. A token that is written has some hundred calls with microseconds between
+// them, and waking a thread may take as long as its part of the work; whoever waits longer leaves the processor to
+// others.
+constexpr microseconds kShortLook(10);
+constexpr microseconds kLongLook(150);
 
 void pause() {
 #if defined(__x86_64__)
@@ -25,8 +32,15 @@ void pause() {
 }
 
 template <class Condition>
-void look_for(const Condition& condition) {
-  for (int look = 0; look < kLooks && !condition(); ++look) pause();
+void look_for(microseconds longest, const Condition& condition) {
+  constexpr int kLooksATime = 50;  // between two looks at the clock
+  const auto end = Clock::now() + longest;
+  do {
+    for (int look = 0; look < kLooksATime; ++look) {
+      if (condition()) return;
+      pause();
+    }
+  } while (Clock::now() < end);
 }
 
 // One call of parallel_for, on its caller's stack. The pool's lock guards all members but `next` and `helpers_inside`.
@@ -79,7 +93,7 @@ class Pool {
       if (job.helpers_joined < job.most_helpers) close(job);
       if (job.helpers_inside.load() > 0) {
         lock.unlock();
-        look_for([&] { return job.helpers_inside.load() == 0; });
+        look_for(kLongLook, [&] { return job.helpers_inside.load() == 0; });
         lock.lock();
         job.left.wait(lock, [&] { return job.helpers_inside.load() == 0; });
       }
@@ -122,12 +136,15 @@ class Pool {
   }
 
   void help() {
+    bool comes_soon = false;  // the next job, if the last one did
     for (;;) {
-      look_for([&] { return open_jobs_.load(std::memory_order_relaxed) > 0; });
+      const auto idle_since = Clock::now();
+      look_for(comes_soon ? kLongLook : kShortLook, [&] { return open_jobs_.load(std::memory_order_relaxed) > 0; });
       std::unique_lock lock(mutex_);
       ++sleepers_;
       wake_.wait(lock, [&] { return first_ != nullptr || ends_; });
       --sleepers_;
+      comes_soon = Clock::now() - idle_since < kLongLook;
       if (ends_) return;
       Job& job = *first_;
       const int worker = ++job.helpers_joined;

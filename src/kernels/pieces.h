@@ -23,6 +23,20 @@ void for_pieces(std::int64_t size, std::int64_t piece, const Body& body) {
   });
 }
 
+/// How much of `size` a task takes, in steps of `step`, where each of it takes `work` multiply-adds and comes from
+/// memory once: as much for every thread, and none too little to be worth it. For results that no split changes.
+inline std::int64_t even_piece(std::int64_t size, std::int64_t work, std::int64_t step) {
+  constexpr std::int64_t kLeastWork = std::int64_t{1} << 15;  // of a task: a few microseconds
+  constexpr std::int64_t kMostWork = std::int64_t{1} << 18;
+  constexpr std::int64_t kTasksOfThread = 4;
+  const std::int64_t workers = std::max(threads(), 1);
+  const std::int64_t all = size * work;
+  std::int64_t tasks = std::max(all / kMostWork, std::min(all / kLeastWork, kTasksOfThread * workers));
+  if (tasks > workers) tasks = tasks / workers * workers;
+  const std::int64_t piece = (size + std::max<std::int64_t>(tasks, 1) - 1) / std::max<std::int64_t>(tasks, 1);
+  return std::max<std::int64_t>(1, (piece + step - 1) / step * step);
+}
+
 /// body(begin, end) for groups of rows of `width` elements, about kPiece elements a group.
 template <class Body>
 void for_rows(std::int64_t rows, std::int64_t width, const Body& body) {

@@ -11,7 +11,7 @@ namespace qkv::kernels {
 namespace {
 
 constexpr std::int64_t kMostRows = 8;
-constexpr std::int64_t kLeastWork = std::int64_t{1} << 18;  // multiply-adds of a task: some 10 microseconds
+constexpr std::int64_t kWholeBlocks = 12;  // columns that blocks of any number of rows divide
 
 }  // namespace
 
@@ -34,8 +34,8 @@ void few_rows(const MutableTensorView& out, const TensorView& x, const TensorVie
                            .bias = shift.view().data_as<float>(),
                            .out = static_cast<float*>(sums.owns() ? sums.writable().data() : out.data()),
                            .out_row = N};
-  const std::int64_t piece = std::max<std::int64_t>(1, kLeastWork / std::max<std::int64_t>(1, product.K * product.M));
-  for_pieces(N, piece, [&](std::int64_t begin, std::int64_t end) { chosen_loops().few_rows(product, begin, end); });
+  for_pieces(N, even_piece(N, product.K * product.M, kWholeBlocks),
+             [&](std::int64_t begin, std::int64_t end) { chosen_loops().few_rows(product, begin, end); });
   if (sums.owns()) copy_elements(sums.view(), out);
 }
 

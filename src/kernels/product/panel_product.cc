@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kMostWords = std::int64_t{1} << 21;  // of panels that are made at a time: 8 MB
 constexpr std::int64_t kNearBytes = 64 << 10;               // of a panel of B that a tile reads at a time
-constexpr std::int64_t kRowsOfTask = 96;                    // whose panels stay in the second-level cache
+constexpr std::int64_t kMostRowsOfTask = 96;                // whose panels stay in the second-level cache
 constexpr std::int64_t kMostColumnsOfTask = 1536;
 constexpr std::int64_t kLeastTask = std::int64_t{1} << 19;  // multiply-adds of a task
 
@@ -23,12 +23,21 @@ std::int64_t lanes_at_once(std::int64_t depth, std::int64_t width) {
   return std::max<std::int64_t>(1, kMostWords / std::max<std::int64_t>(1, depth) / width) * width;
 }
 
-// A few tasks for each thread, none too small to be worth one. Sums are the same in tasks of any size.
-std::int64_t columns_of_task(const PanelLoops& loops, std::int64_t M, std::int64_t N, std::int64_t depth, int threads) {
+// Sums are the same in tasks of any size. As many rows in each, and of many tasks as many for each thread.
+std::int64_t rows_of_task(const PanelLoops& loops, std::int64_t M, int threads) {
+  const std::int64_t fewest = std::max<std::int64_t>(1, count_of(M, kMostRowsOfTask));
+  const std::int64_t tasks = fewest < threads ? fewest : up_to_whole(fewest, threads);
+  return std::max(up_to_whole(count_of(M, tasks), loops.rows), loops.rows);
+}
+
+// A few tasks for each thread, none too small to be worth one.
+std::int64_t columns_of_task(const PanelLoops& loops, std::int64_t M, std::int64_t rows, std::int64_t N,
+                             std::int64_t depth, int threads) {
   constexpr std::int64_t kTasksOfThread = 4;
-  const std::int64_t row_tasks = count_of(M, kRowsOfTask);
-  const std::int64_t wanted = threads == 1 ? 1 : std::max<std::int64_t>(1, kTasksOfThread * threads / row_tasks);
-  const std::int64_t least = kLeastTask / std::max<std::int64_t>(1, std::min(M, kRowsOfTask) * depth * loops.elements);
+  const std::int64_t row_tasks = count_of(M, rows);
+  const std::int64_t wanted =
+      threads == 1 ? 1 : std::max<std::int64_t>(1, kTasksOfThread * threads / std::max<std::int64_t>(1, row_tasks));
+  const std::int64_t least = kLeastTask / std::max<std::int64_t>(1, std::min(M, rows) * depth * loops.elements);
   const std::int64_t columns = std::min(std::max(count_of(N, wanted), least), kMostColumnsOfTask);
   return up_to_whole(std::max<std::int64_t>(columns, 1), loops.columns);
 }
@@ -94,12 +103,13 @@ void run_task(const Call& call, std::int64_t row, std::int64_t rows, std::int64_
 void run(const Call& call, int threads) {
   const std::int64_t M = call.out.dim(0);
   const std::int64_t N = call.right->lanes();
-  const std::int64_t width = columns_of_task(call.right->loops(), M, N, call.right->depth(), threads);
-  const std::int64_t row_tasks = count_of(M, kRowsOfTask);
+  const std::int64_t rows = rows_of_task(call.right->loops(), M, threads);
+  const std::int64_t width = columns_of_task(call.right->loops(), M, rows, N, call.right->depth(), threads);
+  const std::int64_t row_tasks = count_of(M, rows);
   core::parallel_for(threads, row_tasks * count_of(N, width), [&](int /*worker*/, std::int64_t task) {
-    const std::int64_t row = task % row_tasks * kRowsOfTask;
+    const std::int64_t row = task % row_tasks * rows;
     const std::int64_t column = task / row_tasks * width;
-    run_task(call, row, std::min(kRowsOfTask, M - row), column, std::min(width, N - column));
+    run_task(call, row, std::min(rows, M - row), column, std::min(width, N - column));
   });
 }
 
@@ -164,7 +174,7 @@ void multiply_panels(const MutableTensorView& out, const TensorView& a, const Pa
     return run({.out = out, .left = as_they_lie(loops, a), .right = &b, .bias = bias, .into = into}, threads);
   }
   const std::int64_t M = a.dim(0);
-  const std::int64_t rows = std::max(up_to_whole(kRowsOfTask, loops.rows), lanes_at_once(b.depth(), loops.rows));
+  const std::int64_t rows = std::max(up_to_whole(kMostRowsOfTask, loops.rows), lanes_at_once(b.depth(), loops.rows));
   for (std::int64_t first = 0; first < M; first += rows) {
     const std::int64_t end = std::min(M, first + rows);
     const Panels left(loops, loops.rows, a.slice(0, first, end), threads);

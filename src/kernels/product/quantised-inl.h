@@ -109,6 +109,11 @@ template <class S, BlockType kType, int kRows>
     Few<S, kType, kRows> sums = {.x = p.x, .K = p.weight.K, .row = row};
     std::int64_t first = 0;
     for (; first + kChunk <= sums.K; first += kChunk, at += Type::kBytes) {
+      if constexpr (requires { S::kFetchedAhead; }) {
+        for (std::int64_t line = 0; line < Type::kBytes; line += 64) {
+          __builtin_prefetch(at + S::kFetchedAhead + line, 0, 3);
+        }
+      }
       sums.template add<kBlocks>(at, first);
     }
     if constexpr (is_of_halves(kType)) {

@@ -23,8 +23,7 @@ using core::BlockType;
 
 // Up to here, reading the weight as it lies is faster than laying it side by side first.
 constexpr std::int64_t kMostFewRows = 6;
-constexpr std::int64_t kLeastWork = std::int64_t{1} << 18;  // multiply-adds of a task: a few microseconds
-constexpr std::int64_t kColumnsOfTask = 64;                 // of many rows: what fits a core's second-level cache
+constexpr std::int64_t kColumnsOfTask = 64;  // of many rows: what fits a core's second-level cache
 
 std::int64_t group_of(BlockType type) {
   const bool is_of_16 = type == BlockType::q2_k || type == BlockType::q3_k || type == BlockType::q6_k;
@@ -141,8 +140,7 @@ void require_fit(const char* function, const MutableTensorView& out, const Tenso
 }
 
 void multiply_few(const QuantisedLoops& loops, const QuantisedProduct& product) {
-  const std::int64_t work = product.x.M * product.weight.K;
-  const std::int64_t piece = std::max<std::int64_t>(1, kLeastWork / std::max<std::int64_t>(1, work));
+  const std::int64_t piece = even_piece(product.weight.N, product.x.M * product.weight.K, 1);
   for_pieces(product.weight.N, piece, [&](std::int64_t begin, std::int64_t end) { loops.few(product, begin, end); });
 }
 
