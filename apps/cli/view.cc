@@ -125,8 +125,8 @@ Fields<ViewFlags> fields_of_view() {
   fields.exclude({"host", "port", "no_open"}, {"export", "frame", "describe"}, "nothing is served");
   fields.exclude({"root", "file"}, {"export"}, "a page by itself reads no files");
   fields.exclude({"export"}, {"frame"}, "one page is written");
-  fields.exclude({"model", "text", "file", "mask", "root"}, {"frame"}, "the page around it brings them");
-  fields.exclude({"model", "text", "file", "mask", "root", "export", "frame"}, {"describe"},
+  fields.exclude({"model", "dtype", "text", "file", "mask", "root"}, {"frame"}, "the page around it brings them");
+  fields.exclude({"model", "dtype", "text", "file", "mask", "root", "export", "frame"}, {"describe"},
                  "all questions are printed");
   return fields;
 }

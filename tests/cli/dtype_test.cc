@@ -34,7 +34,7 @@ const std::vector<Look>& looks() {
       {"lens", {"lens"}, {"ABCAB", "--json"}},
       {"explain", {"explain", "--model"}, {"ABCAB", "--json"}},
       {"probe", {"probe", "--model"}, {"--text", "ABCAB", "--row", "4", "--json"}},
-      {"analyze", {"analyze"}, {"--text", "ABCAB", "--importance", "1", "--json"}},
+      {"analyze", {"analyze"}, {"--line", "ABCAB", "--importance", "1", "--json"}},
       {"change", {"change"}, {"ABCAB", "--remove", "0.0", "--json"}},
       {"embed", {"embed"}, {"ABCAB", "--json"}},
   };

@@ -201,6 +201,7 @@ const Fields<StudioOptions>& studio_fields() {
     };
     fields.add(&StudioOptions::model, api_detail::shared_field("model"));
     fields.add(&StudioOptions::dtype, api_detail::numbers_field());
+    fields.info("dtype").needs = {"model"};
     add(&StudioOptions::text, "text", "TEXT", "What it reads first");
     add(&StudioOptions::file, "file", "FILE", "A long text, for the page Far");
     add(&StudioOptions::mask, "mask", "EXPR", "A mask to look at first");
