@@ -1,7 +1,5 @@
-// qkv fetch: a model's folder from a hub.
+// qkv fetch: a model from a hub.
 #include "qkv/api/fetch.h"
-
-#include <optional>
 
 #include "commands.h"
 #include "interrupts.h"
@@ -11,11 +9,14 @@ namespace qkv::cli {
 namespace {
 
 void run_fetch(const Asked<FetchRequest>& asked, const Given& /*all*/) {
-  std::optional<InterruptWatch> interrupts;  // only fetching asks it
-  if (!asked.list) interrupts.emplace();
+  const InterruptWatch interrupts;
   WalkProgress progress(asked.how.speech(), WalkUnit::bytes);
   const FetchWatch watch = [&](const FetchProgress& at) {
-    progress.show(asked.name, at.done, at.total);
+    if (at.waiting.empty()) {
+      progress.show(asked.name, at.done, at.total);
+    } else {
+      progress.say(asked.name, at.waiting);
+    }
     return !InterruptWatch::interrupted();
   };
   try {
@@ -29,17 +30,19 @@ void run_fetch(const Asked<FetchRequest>& asked, const Given& /*all*/) {
 }  // namespace
 
 void add_fetch(Commands& commands) {
-  auto fields = asked(fetch_fields(), {"json", "no_progress"});
-  fields.exclude({"quiet"}, {"list"}, "nothing is fetched");
-  commands.add({.name = "fetch",
-                .group = "Models",
-                .footer = "Files that are there are left alone; a download that was cut off is resumed.\n"
-                          "HF_ENDPOINT names another hub, HF_TOKEN is a token for it.\n"
-                          "Examples:\n  qkv fetch sentence-transformers/all-MiniLM-L6-v2\n"
-                          "  qkv fetch openai-community/gpt2 --out models/gpt2\n"
-                          "  qkv fetch Qwen/Qwen3-0.6B --list",
-                .places = {"name"}},
-               std::move(fields), run_fetch);
+  commands.add(
+      {.name = "fetch",
+       .group = "Models",
+       .footer = "Files that are there are left alone; a download that was cut off is resumed.\n"
+                 "Of GGUF files, of which a name often has many, one is chosen by its type or its name behind a "
+                 "colon.\n"
+                 "HF_ENDPOINT names another hub, HF_TOKEN is a token for it.\n"
+                 "Examples:\n  qkv fetch sentence-transformers/all-MiniLM-L6-v2\n"
+                 "  qkv fetch openai-community/gpt2 --out models/gpt2\n"
+                 "  qkv fetch Qwen/Qwen3-0.6B --list\n"
+                 "  qkv fetch Qwen/Qwen3-0.6B-GGUF:Q8_0",
+       .places = {"name"}},
+      asked(fetch_fields(), {"json", "no_progress"}), run_fetch);
 }
 
 }  // namespace qkv::cli

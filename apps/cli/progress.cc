@@ -36,7 +36,8 @@ void Progress::show(const std::string& text) {
 
 void Progress::note(const std::string& text) {
   constexpr std::chrono::seconds kSilent{3};
-  if (terminal_ || std::chrono::steady_clock::now() - begin_ < kSilent) return;
+  if (terminal_ || text == noted_ || std::chrono::steady_clock::now() - begin_ < kSilent) return;
+  noted_ = text;
   std::fputs((one_line(text) + "\n").c_str(), stderr);
 }
 
@@ -80,6 +81,11 @@ void WalkProgress::show(std::string_view stage, std::int64_t done, std::int64_t 
 void WalkProgress::say(const std::string& what) {
   const std::string text = stage_ + ": " + what;
   line_.is_terminal() ? line_.show(text) : line_.note(text);
+}
+
+void WalkProgress::say(std::string_view stage, const std::string& what) {
+  enter(stage);
+  if (speech_ == Speech::on) say(what);
 }
 
 void WalkProgress::write_line(double share, double left, const std::string& what) {

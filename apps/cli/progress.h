@@ -20,11 +20,12 @@ class Progress {
   [[nodiscard]] bool is_terminal() const { return terminal_; }
   void show(const std::string& text);
 
-  /// Elsewhere than on a terminal: writes a line that stays, of what takes more than a few seconds.
+  /// Elsewhere than on a terminal: writes a line that stays, of what takes more than a few seconds, once.
   void note(const std::string& text);
 
  private:
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::string noted_;
   bool shown_ = false;
   bool terminal_ = false;
 };
@@ -49,6 +50,7 @@ class WalkProgress {
   void show(std::string_view stage, std::int64_t done, std::int64_t total, const std::string& what);
   /// Names work of which no share is known, such as an examination.
   void say(const std::string& what);
+  void say(std::string_view stage, const std::string& what);
   /// Since the stage began.
   [[nodiscard]] double seconds() const;
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <filesystem>
+#include <functional>
 #include <system_error>
 #include <thread>
 
@@ -27,13 +29,22 @@ bool is_plain(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.';
 }
 
-// "owner/name" or "name", of what a hub allows in them.
-void require_name(const std::string& name) {
+// "owner/name:Q4_K_M" in its parts.
+struct ModelName {
+  std::string model, choice;
+};
+
+// "owner/name" or "name", of what a hub allows in them, and which of its GGUF models behind a colon.
+ModelName name_in(const std::string& text) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const std::string name = text.substr(0, colon);
+  const std::string choice = text.substr(std::min(colon + 1, text.size()));
   const auto is_allowed = [](char c) { return is_plain(c) || c == '/'; };
   const bool is_name = !name.empty() && std::ranges::all_of(name, is_allowed) && std::ranges::count(name, '/') <= 1 &&
                        name.front() != '/' && name.back() != '/' && name.find("..") == std::string::npos;
-  if (is_name) return;
-  throw InvalidArgument("fetch", "name", "a model's name on the hub, such as \"owner/name\"", "\"" + name + "\"");
+  if (is_name && choice.empty() == (colon == text.size())) return {name, choice};
+  throw InvalidArgument("fetch", "name", "a model's name on the hub, such as \"owner/name\" or \"owner/name:Q4_K_M\"",
+                        "\"" + text + "\"");
 }
 
 void require_hub(const std::string& address) {
@@ -46,35 +57,82 @@ std::string without_slash(std::string address) {
   return address;
 }
 
-std::string escaped(const std::string& revision) {
-  std::string text;
-  for (const char c : revision) {
-    text += is_plain(c) ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+// Of a path, or with its slashes as letters.
+enum class Slashes : std::uint8_t { part, are_letters };
+
+std::string escaped(const std::string& text, Slashes slashes) {
+  std::string address;
+  for (const char c : text) {
+    const bool is_kept = is_plain(c) || (c == '/' && slashes == Slashes::part);
+    address += is_kept ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
-  return text;
+  return address;
+}
+
+// Tells for what is waited; throws FetchStopped.
+using Telling = std::function<void(const std::string& waiting)>;
+
+void tell_watch(const FetchWatch& watch, const FetchProgress& at) {
+  if (!watch || watch(at)) return;
+  throw FetchStopped("stopped; what has come stays, and the same call goes on with it");
 }
 
 // Tries again, longer and longer, as long as nothing comes.
 class Tries {
  public:
-  explicit Tries(const FetchOptions& options) : left_(options.tries), options_(options), wait_(options.patience) {}
+  Tries(const FetchOptions& options, Telling tell)
+      : left_(options.tries), options_(options), wait_(options.patience), tell_(std::move(tell)) {}
 
-  /// Whether to try once more, which it waits for.
-  bool another(bool has_come_further) {
+  /// Whether to try once more, which it waits for. `why` it is needed.
+  bool another(bool has_come_further, const std::string& why) {
     if (has_come_further) {
       left_ = options_.tries;
       wait_ = options_.patience;
     }
     if (--left_ <= 0) return false;
-    std::this_thread::sleep_for(std::chrono::duration<double>(wait_));
+    wait(fmt::format("{}; trying again in {:.0f} s", why, wait_));
     wait_ *= 2;
     return true;
   }
 
  private:
+  // In steps, for who watches may stop it.
+  void wait(const std::string& said) const {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::duration<double> kStep{0.1};
+    const Clock::time_point begin = Clock::now();
+    for (;;) {
+      tell_(said);
+      const double left = wait_ - std::chrono::duration<double>(Clock::now() - begin).count();
+      if (left <= 0) return;
+      std::this_thread::sleep_for(std::min(kStep, std::chrono::duration<double>(left)));
+    }
+  }
+
   int left_;
   const FetchOptions& options_;
   double wait_;
+  Telling tell_;
+};
+
+// What the library of C calls: an exception is kept until it has returned.
+class Kept {
+ public:
+  template <class Body>
+  bool operator()(const Body& body) {
+    try {
+      return body();
+    } catch (...) {
+      failed_ = std::current_exception();
+      return false;
+    }
+  }
+  void rethrow() const {
+    if (failed_) std::rethrow_exception(failed_);
+  }
+
+ private:
+  std::exception_ptr failed_;
 };
 
 class Fetch {
@@ -101,9 +159,8 @@ class Fetch {
     if (failed) throw FileError::saying(path.string(), "cannot write " + path.string() + ": " + failed.message());
   }
 
-  void tell(const HubFile& file, std::int64_t done) const {
-    if (!watch_ || watch_({.file = file.name, .done = here_ + done, .total = total_})) return;
-    throw FetchStopped("stopped; what has come stays, and the same call goes on with it");
+  void tell(const HubFile& file, std::int64_t done, const std::string& waiting = "") const {
+    tell_watch(watch_, {.file = file.name, .done = here_ + done, .total = total_, .waiting = waiting});
   }
 
   void bring(const HubFile& file) {
@@ -121,8 +178,8 @@ class Fetch {
 
   void receive(const HubFile& file, hub::PartialFile& partial) {
     const std::string url = fmt::format("{}/{}/resolve/{}/{}", without_slash(options_.hub), report_.model.name,
-                                        report_.model.revision, file.name);
-    Tries tries(options_);
+                                        report_.model.revision, escaped(file.name, Slashes::part));
+    Tries tries(options_, [&](const std::string& waiting) { tell(file, partial.size(), waiting); });
     for (;;) {
       const std::int64_t before = partial.size();
       const hub::Answer answer = one_try(url, file, partial);
@@ -131,7 +188,7 @@ class Fetch {
       if (partial.size() > file.size) return;  // check() says so
       if (answer.outcome == Outcome::stopped) tell(file, partial.size());
       const std::string why = is_short ? "it ended early" : answer.message;
-      if (answer.outcome == Outcome::refused || !tries.another(partial.size() > before)) {
+      if (answer.outcome == Outcome::refused || !tries.another(partial.size() > before, why)) {
         throw Error(fmt::format("cannot fetch {} of {} after {} of {} bytes: {}; the same call goes on from there",
                                 file.name, report_.model.name, partial.size(), file.size, why));
       }
@@ -139,9 +196,10 @@ class Fetch {
   }
 
   hub::Answer one_try(const std::string& url, const HubFile& file, hub::PartialFile& partial) {
-    std::exception_ptr failed;
+    Kept kept;
+    const std::int64_t before = partial.size();
     const auto take = [&](std::span<const std::byte> bytes, bool restarted) {
-      try {
+      return kept([&] {
         if (restarted) partial.clear();
         if (partial.size() + static_cast<std::int64_t>(bytes.size()) > file.size) {
           bytes = first_too_many(file, partial, bytes);
@@ -150,13 +208,16 @@ class Fetch {
         report_.received += static_cast<std::int64_t>(bytes.size());
         tell(file, partial.size());
         return partial.size() <= file.size;
-      } catch (...) {
-        failed = std::current_exception();  // not through C
-        return false;
-      }
+      });
     };
-    const hub::Answer answer = hub::get(url, options_.token, partial.size(), take);
-    if (failed) std::rethrow_exception(failed);
+    const auto wait = [&] {
+      return kept([&] {
+        tell(file, partial.size(), partial.size() == before ? "asking for " + file.name : "");
+        return true;
+      });
+    };
+    const hub::Answer answer = hub::get(url, options_.token, partial.size(), take, wait);
+    kept.rethrow();
     return answer;
   }
 
@@ -187,27 +248,36 @@ class Fetch {
 
 }  // namespace
 
-HubModel look_up_model(const std::string& name, const FetchOptions& options) {
-  require_name(name);
+HubModel look_up_model(const std::string& text, const FetchOptions& options, const FetchWatch& watch) {
+  const ModelName name = name_in(text);
   require_hub(options.hub);
-  const std::string url = fmt::format("{}/api/models/{}/revision/{}?blobs=true", without_slash(options.hub), name,
-                                      escaped(options.revision));
-  Tries tries(options);
+  const std::string url = fmt::format("{}/api/models/{}/revision/{}?blobs=true", without_slash(options.hub), name.model,
+                                      escaped(options.revision, Slashes::are_letters));
+  const auto tell = [&](const std::string& waiting) { tell_watch(watch, {.waiting = waiting}); };
+  Tries tries(options, tell);
   for (;;) {
-    std::string text;
+    std::string listing;
+    Kept kept;
     const auto take = [&](std::span<const std::byte> bytes, bool /*restarted*/) {
-      text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      return text.size() <= kMostListing;
+      listing.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      return listing.size() <= kMostListing;
     };
-    const hub::Answer answer = hub::get(url, options.token, 0, take);
+    const auto wait = [&] {
+      return kept([&] {
+        tell("asking " + options.hub);
+        return true;
+      });
+    };
+    const hub::Answer answer = hub::get(url, options.token, 0, take, wait);
+    kept.rethrow();
     if (answer.outcome == Outcome::done) {
-      HubModel model = hub::parse_listing(text, name, url);
-      model.files = hub::files_to_fetch(model);
+      HubModel model = hub::parse_listing(listing, name.model, url);
+      hub::choose_files(model, name.choice);
       return model;
     }
-    if (answer.outcome != Outcome::failed || !tries.another(false)) {
+    if (answer.outcome != Outcome::failed || !tries.another(false, answer.message)) {
       const std::string why = answer.outcome == Outcome::stopped ? "the reply has no end" : answer.message;
-      throw LookUpFailed(fmt::format("cannot look up {} at {}: {}", name, options.hub, why),
+      throw LookUpFailed(fmt::format("cannot look up {} at {}: {}", name.model, options.hub, why),
                          answer.outcome != Outcome::failed);
     }
   }
@@ -215,7 +285,9 @@ HubModel look_up_model(const std::string& name, const FetchOptions& options) {
 
 FetchReport fetch_model(const std::string& name, const std::string& folder, const FetchOptions& options,
                         const FetchWatch& watch) {
-  return Fetch(look_up_model(name, options), folder, options, watch).all();
+  HubModel model = look_up_model(name, options, watch);
+  if (!model.choices.empty()) hub::refuse_choice(model, name);
+  return Fetch(std::move(model), folder, options, watch).all();
 }
 
 }  // namespace qkv

@@ -6,12 +6,14 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "hub/gguf_models.h"
+
 namespace qkv::hub {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 21> kRead = {"config.json",
+constexpr std::array<std::string_view, 16> kRead = {"config.json",
                                                     "generation_config.json",
                                                     "tokenizer.json",
                                                     "tokenizer_config.json",
@@ -26,12 +28,9 @@ constexpr std::array<std::string_view, 21> kRead = {"config.json",
                                                     "preprocessor_config.json",
                                                     "modules.json",
                                                     "sentence_bert_config.json",
-                                                    "config_sentence_transformers.json",
-                                                    "LICENSE",
-                                                    "LICENSE.txt",
-                                                    "LICENSE.md",
-                                                    "NOTICE",
-                                                    "USE_POLICY.md"};
+                                                    "config_sentence_transformers.json"};
+constexpr std::array<std::string_view, 5> kLicences = {"LICENSE", "LICENSE.txt", "LICENSE.md", "NOTICE",
+                                                       "USE_POLICY.md"};
 constexpr std::string_view kWhole = "model.safetensors";
 constexpr std::string_view kIndex = "model.safetensors.index.json";
 
@@ -67,12 +66,22 @@ std::string_view name_in_module(std::string_view name) {
   return is_module ? name.substr(slash + 1) : name;
 }
 
+// In the model's folder, by a name that a terminal may show.
+bool is_below(std::string_view name) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; };
+  return std::ranges::none_of(name, is_control) && !name.starts_with('/') && !name.starts_with("../") &&
+         name.find("/../") == name.npos;
+}
+
+bool is_licence(std::string_view name) { return std::ranges::find(kLicences, name) != kLicences.end(); }
+
 bool is_weights(std::string_view name) { return name == kWhole || name == kIndex || is_shard(name); }
 
 // What is small, and the weights of modules.
 bool is_read(const HubFile& file) {
   const std::string_view own = name_in_module(file.name);
-  return std::ranges::find(kRead, own) != kRead.end() || (own.size() < file.name.size() && is_weights(own));
+  const bool is_small = std::ranges::find(kRead, own) != kRead.end() || is_licence(own);
+  return is_small || (own.size() < file.name.size() && is_weights(own));
 }
 
 // The folder of the first module, where older sentence transformers keep the whole model: "0_Transformer/".
@@ -87,7 +96,8 @@ HubModel parse_listing(std::string_view json, const std::string& name, const std
     if (!is_hash(model.revision)) throw Error("a revision that is no commit: " + model.revision);
     for (const Json& entry : reply.at("siblings")) {
       const std::string file = entry.at("rfilename").get<std::string>();
-      if (is_weights(file) || is_read({.name = file})) model.files.push_back(file_of(entry));
+      const bool is_gguf = is_gguf_model(file) && is_below(file);
+      if (is_gguf || is_weights(file) || is_read({.name = file})) model.files.push_back(file_of(entry));
     }
     return model;
   } catch (const std::exception& error) {
@@ -95,7 +105,10 @@ HubModel parse_listing(std::string_view json, const std::string& name, const std
   }
 }
 
-std::vector<HubFile> files_to_fetch(const HubModel& model) {
+namespace {
+
+// The folder that `transformers` reads; empty where there are no weights of safetensors.
+std::vector<HubFile> folder_of(const HubModel& model) {
   std::vector<HubFile> small;
   std::vector<HubFile> whole;
   std::vector<HubFile> shards;
@@ -110,13 +123,57 @@ std::vector<HubFile> files_to_fetch(const HubModel& model) {
       return is_one(is_of_first_module(file.name) ? name_in_module(file.name) : std::string_view(file.name));
     });
   };
-  if (weights.empty() && !has(is_weights)) {
-    throw Error(model.name + " has no model.safetensors and no shards of one, which is what qkv reads");
-  }
+  if (weights.empty() && !has(is_weights)) return {};
   if (!has([](std::string_view name) { return name == "config.json"; }))
     throw Error(model.name + " has no config.json, which says what its weights are");
   small.insert(small.end(), weights.begin(), weights.end());
   return small;
+}
+
+void take_gguf(HubModel& model, const GgufModel& chosen) {
+  if (chosen.parts.size() != chosen.count) {
+    throw Error(fmt::format("{} has {} of the {} parts of {}", model.name, chosen.parts.size(), chosen.count,
+                            chosen.parts.front().name));
+  }
+  std::erase_if(model.files, [](const HubFile& file) { return !is_licence(file.name); });
+  model.files.insert(model.files.end(), chosen.parts.begin(), chosen.parts.end());
+  model.gguf = chosen.parts.front().name;
+}
+
+}  // namespace
+
+void refuse_choice(const HubModel& model, std::string_view given) {
+  const std::vector<GgufModel> models = gguf_models(model.files);
+  if (models.empty()) {
+    throw InvalidArgument("fetch", "name", "\"" + model.name + "\", which has no GGUF files to choose from",
+                          fmt::format("\"{}\"", given));
+  }
+  const std::vector<std::string> choices = choices_of(models);
+  const auto usual = std::ranges::find(choices, "Q4_K_M");
+  throw InvalidArgument("fetch", "name",
+                        fmt::format("one of its GGUF files, as in \"{}:{}\": {}", model.name,
+                                    usual == choices.end() ? choices.front() : *usual, told_choices(models)),
+                        fmt::format("\"{}\"", given));
+}
+
+void choose_files(HubModel& model, std::string_view choice) {
+  const std::vector<GgufModel> models = gguf_models(model.files);
+  if (!choice.empty()) {
+    const GgufModel* const chosen = find_model(models, choice);
+    if (chosen == nullptr) refuse_choice(model, fmt::format("{}:{}", model.name, choice));
+    return take_gguf(model, *chosen);
+  }
+  std::vector<HubFile> folder = folder_of(model);
+  if (!folder.empty()) {
+    model.files = std::move(folder);
+  } else if (models.size() == 1) {
+    take_gguf(model, models.front());
+  } else if (!models.empty()) {
+    std::erase_if(model.files, [](const HubFile& file) { return !is_gguf_model(file.name); });
+    model.choices = choices_of(models);
+  } else {
+    throw Error(model.name + " has no safetensors and no GGUF files, which are what qkv reads");
+  }
 }
 
 }  // namespace qkv::hub

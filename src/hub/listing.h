@@ -12,7 +12,12 @@ namespace qkv::hub {
 /// Of the reply of a hub, in JSON; `source` stands in messages. Throws Error for a reply that is none.
 [[nodiscard]] HubModel parse_listing(std::string_view json, const std::string& name, const std::string& source);
 
-/// Those that qkv reads, weights last. Throws Error where there are no safetensors.
-[[nodiscard]] std::vector<HubFile> files_to_fetch(const HubModel& model);
+/// Leaves the files that are fetched, weights last: the folder of safetensors, or the GGUF model that `choice` names or
+/// that is the only one. Of several, where none is named, all stay, with `choices`. Throws InvalidArgument naming name
+/// for a choice that is none of them, and Error where qkv reads nothing.
+void choose_files(HubModel& model, std::string_view choice);
+
+/// Throws InvalidArgument naming name, with what may be chosen in place of `given`.
+[[noreturn]] void refuse_choice(const HubModel& model, std::string_view given);
 
 }  // namespace qkv::hub

@@ -25,6 +25,7 @@ constexpr long kServerErrors = 500;
 struct Call {
   CURL* handle;
   const Receiver& receive;
+  const Waiter& wait;
   std::int64_t begin;
   bool has_begun = false;
   bool is_stopped = false;
@@ -46,6 +47,13 @@ std::size_t take(char* bytes, std::size_t one, std::size_t count, void* from) {
   if (call.receive(std::as_bytes(std::span(bytes, one * count)), is_restarted)) return one * count;
   call.is_stopped = true;
   return 0;
+}
+
+int go_on(void* from, curl_off_t /*all*/, curl_off_t /*done*/, curl_off_t /*to_send*/, curl_off_t /*sent*/) {
+  auto& call = *static_cast<Call*>(from);
+  if (call.wait()) return 0;
+  call.is_stopped = true;
+  return 1;
 }
 
 Outcome outcome_of(CURLcode code, long status) {
@@ -83,11 +91,12 @@ void begin_once() {
 
 }  // namespace
 
-Answer get(const std::string& url, const std::string& token, std::int64_t begin, const Receiver& receive) {
+Answer get(const std::string& url, const std::string& token, std::int64_t begin, const Receiver& receive,
+           const Waiter& wait) {
   begin_once();
   const std::unique_ptr<CURL, void (*)(CURL*)> handle(curl_easy_init(), curl_easy_cleanup);
   if (handle == nullptr) throw Error("curl cannot be set up");
-  Call call{.handle = handle.get(), .receive = receive, .begin = begin};
+  Call call{.handle = handle.get(), .receive = receive, .wait = wait, .begin = begin};
   std::array<char, CURL_ERROR_SIZE> error{};
   const std::string agent = fmt::format("qkv/{}", build_info().version);
   const auto set = [&](CURLoption option, auto value) { curl_easy_setopt(handle.get(), option, value); };
@@ -104,6 +113,9 @@ Answer get(const std::string& url, const std::string& token, std::int64_t begin,
   set(CURLOPT_ERRORBUFFER, error.data());
   set(CURLOPT_WRITEFUNCTION, &take);
   set(CURLOPT_WRITEDATA, &call);
+  set(CURLOPT_NOPROGRESS, 0L);
+  set(CURLOPT_XFERINFOFUNCTION, &go_on);
+  set(CURLOPT_XFERINFODATA, &call);
   // Not as CURLOPT_RESUME_FROM, which fails where the server sends the whole.
   const std::string range = std::to_string(begin) + "-";
   if (begin > 0) set(CURLOPT_RANGE, range.c_str());

@@ -28,8 +28,12 @@ struct Answer {
 /// Handed the bytes as they come; `restarted` where they begin anew although a part was asked for. False stops.
 using Receiver = std::function<bool(std::span<const std::byte> bytes, bool restarted)>;
 
+/// Asked at least once a second, also while nothing comes; false stops.
+using Waiter = std::function<bool()>;
+
 /// Bytes from `begin` on. Follows redirections, over http and https alone; the token goes to the first host only. Gives
 /// up after 30 s without a connection, or a minute without a byte.
-[[nodiscard]] Answer get(const std::string& url, const std::string& token, std::int64_t begin, const Receiver& receive);
+[[nodiscard]] Answer get(const std::string& url, const std::string& token, std::int64_t begin, const Receiver& receive,
+                         const Waiter& wait);
 
 }  // namespace qkv::hub

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "files/temporary_directory.h"
 #include "hub/hub_server.h"
+#include "model/llama_in_blocks.h"
 #include "qkv/files.h"
 
 namespace qkv::fetch_test {
@@ -55,9 +56,38 @@ TEST_F(FetchCommand, ListsWithoutFetching) {
   EXPECT_TRUE(hub_.requests().empty());
 }
 
+// A repository of GGUF files, one of them a model that qkv opens.
+TEST(FetchCommandOfGguf, ChoosesAFileAndSaysWhatOpensIt) {
+  const TemporaryDirectory directory;
+  HubServer hub;
+  hub.add("small-Q4_1.gguf", tests::llama_with_letters(core::BlockType::q4_1), true);
+  hub.add("small-Q4_K_M.gguf", std::string(2'000'000, 'x'), true);
+  hub.add("mmproj-F16.gguf", "of images", true);
+  hub.add("config.json", "{}");
+  const auto fetch = [&](const std::string& name, const std::string& more) {
+    return run_qkv({"fetch", name, "--hub", hub.address(), "--out", directory / "small", more});
+  };
+  const Outcome open = fetch("owner/small", "--json");
+  EXPECT_EQ(open.code, 2);
+  EXPECT_THAT(open.err, AllOf(HasSubstr("qkv fetch: NAME: expected one of its GGUF files, as in "
+                                        "\"owner/small:Q4_K_M\": Q4_1 ("),
+                              HasSubstr(" MB), Q4_K_M (2.0 MB), got \"owner/small\"\n")));
+  EXPECT_THAT(fetch("owner/small", "--list").out,
+              AllOf(HasSubstr("2.0 MB  small-Q4_K_M.gguf\n"), HasSubstr("choose one, as in owner/small:Q4_1\n"),
+                    testing::Not(HasSubstr("mmproj"))));
+  const Outcome one = fetch("owner/small:q4_1", "--json");
+  ASSERT_EQ(one.code, 0) << one.err;
+  const auto reply = nlohmann::json::parse(one.out);
+  EXPECT_EQ(reply["name"], "owner/small");
+  EXPECT_EQ(reply["files"].size(), 1U);
+  EXPECT_EQ(reply["model"], (directory / "small") + "/small-Q4_1.gguf");
+  EXPECT_EQ(run_qkv({"generate", reply["model"], "AB", "--tokens", "2"}).code, 0);
+}
+
 TEST_F(FetchCommand, RefusesWithItsOptions) {
   EXPECT_EQ(run_qkv({"fetch", "../x", "--hub", hub_.address()}).err,
-            "qkv fetch: NAME: expected a model's name on the hub, such as \"owner/name\", got \"../x\"\n");
+            "qkv fetch: NAME: expected a model's name on the hub, such as \"owner/name\" or \"owner/name:Q4_K_M\", got "
+            "\"../x\"\n");
   EXPECT_THAT(fetch({"--revision", "older"}).err, HasSubstr("the hub has no such model, revision or file (404)"));
   const Outcome address = run_qkv({"fetch", "owner/small", "--hub", "somewhere"});
   EXPECT_EQ(address.code, 2);

@@ -71,6 +71,7 @@ class Fetch : public testing::Test {
 TEST_F(Fetch, BringsWhatQkvReads) {
   std::vector<std::int64_t> seen;
   const FetchReport report = fetch([&](const FetchProgress& at) {
+    if (!at.waiting.empty()) return true;
     seen.push_back(at.done);
     EXPECT_EQ(at.total, kWeights + 24);
     return true;
@@ -167,8 +168,10 @@ TEST_F(Fetch, RefusesWhatIsNoModel) {
     return error_message<Error>([&] { static_cast<void>(look_up_model(name, options_)); });
   };
   EXPECT_EQ(looked_up("../etc"),
-            "fetch: name: expected a model's name on the hub, such as \"owner/name\", got \"../etc\"");
+            "fetch: name: expected a model's name on the hub, such as \"owner/name\" or \"owner/name:Q4_K_M\", got "
+            "\"../etc\"");
   EXPECT_THAT(looked_up("a/b/c"), HasSubstr("fetch: name: "));
+  EXPECT_THAT(looked_up("a/b:"), HasSubstr("fetch: name: "));
   EXPECT_THAT(looked_up("owner/large"), HasSubstr("the hub has no such model, revision or file (404)"));
   options_.revision = "v 2";
   EXPECT_THAT(refused(), HasSubstr("(404)"));
@@ -179,6 +182,46 @@ TEST_F(Fetch, RefusesWhatIsNoModel) {
   EXPECT_EQ(refused(), "fetch: hub: expected an address that begins with https:// or http://, got \"ftp://somewhere\"");
   options_.hub = "http://127.0.0.1:1";
   EXPECT_THAT(refused(), HasSubstr("cannot look up owner/small at http://127.0.0.1:1: "));
+}
+
+TEST_F(Fetch, BringsAGgufModelInAllItsParts) {
+  const std::string first = "Q4_0/small-Q4_0-00001-of-00002.gguf";
+  const std::string second = "Q4_0/small-Q4_0-00002-of-00002.gguf";
+  hub_.add(first, weights(), true);
+  hub_.add(second, "the rest", true);
+  hub_.add("small (1)-Q8_0.gguf", "another", true);
+  hub_.faults.cut = 1;
+  hub_.faults.cut_after = 100'000;
+  const auto fetched = [&](const std::string& name) { return fetch_model(name, directory_ / "small", options_, {}); };
+  const FetchReport report = fetched("owner/small:q4_0");
+  EXPECT_EQ(report.model.name, "owner/small");
+  EXPECT_EQ(report.model.gguf, first);
+  EXPECT_EQ(report.received, kWeights + 8);
+  EXPECT_EQ(text_of(path(first)), weights());
+  EXPECT_EQ(text_of(path(second)), "the rest");
+  EXPECT_THAT(hub_.requests(), ElementsAre(first, first + " from 100000", second));
+  EXPECT_EQ(fetched("owner/small:small-Q4_0-00001-of-00002.gguf").was_there, 2);
+  EXPECT_EQ(fetched("owner/small:Q8_0").received, 7);
+  EXPECT_EQ(text_of(path("small (1)-Q8_0.gguf")), "another");
+}
+
+TEST_F(Fetch, SaysAtOnceWhatItWaitsFor) {
+  std::vector<std::string> said;
+  const FetchWatch watch = [&](const FetchProgress& at) {
+    if (!at.waiting.empty() && (said.empty() || said.back() != at.waiting)) said.push_back(at.waiting);
+    return true;
+  };
+  fetch(watch);
+  EXPECT_THAT(said, Contains("asking " + options_.hub));
+  EXPECT_THAT(said, Contains("asking for model.safetensors"));
+  said.clear();
+  options_.hub = "http://127.0.0.1:1";
+  EXPECT_THAT(error_message<Error>([&] { fetch(watch); }), HasSubstr("cannot look up"));
+  EXPECT_THAT(said, Contains(AllOf(HasSubstr("127.0.0.1"), HasSubstr("; trying again in 0 s"))));
+  // The watch ends a wait that would be longer than the test.
+  options_.patience = 1e6;
+  const auto stopping = [](const FetchProgress& at) { return at.waiting.find("again") == std::string::npos; };
+  EXPECT_THAT(error_message<FetchStopped>([&] { fetch(stopping); }), StartsWith("stopped; "));
 }
 
 TEST_F(Fetch, SaysWhereItCannotWrite) {

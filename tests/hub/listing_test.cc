@@ -27,12 +27,20 @@ std::string listing_of(const std::vector<std::string>& names) {
   return reply.dump();
 }
 
-std::vector<std::string> fetched(const std::vector<std::string>& names) {
+HubModel chosen(const std::vector<std::string>& names, const std::string& choice = "") {
+  HubModel model = hub::parse_listing(listing_of(names), "m", "hub");
+  hub::choose_files(model, choice);
+  return model;
+}
+
+std::vector<std::string> fetched(const std::vector<std::string>& names, const std::string& choice = "") {
   std::vector<std::string> all;
-  for (const HubFile& file : hub::files_to_fetch(hub::parse_listing(listing_of(names), "m", "hub"))) {
-    all.push_back(file.name);
-  }
+  for (const HubFile& file : chosen(names, choice).files) all.push_back(file.name);
   return all;
+}
+
+std::string not_chosen(const std::vector<std::string>& names, const std::string& choice) {
+  return error_message<InvalidArgument>([&] { static_cast<void>(chosen(names, choice)); });
 }
 
 std::string refused(const std::string& json) {
@@ -57,7 +65,7 @@ TEST(Listing, TakesNoFileOutsideOfTheFolder) {
 
 TEST(Listing, RefusesWhatHasNoWeightsAndWhatSaysNothing) {
   EXPECT_EQ(error_message<Error>([] { fetched({"config.json", "pytorch_model.bin"}); }),
-            "m has no model.safetensors and no shards of one, which is what qkv reads");
+            "m has no safetensors and no GGUF files, which are what qkv reads");
   EXPECT_EQ(error_message<Error>([] { fetched({"model.safetensors"}); }),
             "m has no config.json, which says what its weights are");
   EXPECT_THAT(refused("[]"), HasSubstr("hub: expected what a hub says of a model, got: "));
@@ -66,6 +74,56 @@ TEST(Listing, RefusesWhatHasNoWeightsAndWhatSaysNothing) {
       refused(Json{{"sha", kCommit}, {"siblings", {{{"rfilename", "config.json"}, {"size", -1}, {"blobId", kCommit}}}}}
                   .dump()),
       HasSubstr("of config.json: no size and hash"));
+}
+
+TEST(Listing, ChoosesAGgufModelByItsTypeOrItsName) {
+  const std::vector<std::string> names = {"LICENSE",        "README.md",       "X-BF16.gguf",      "X-Q4_K.gguf",
+                                          "X-Q4_K_M.gguf",  "X-Q8_0.gguf",     "X-UD-Q4_K_M.gguf", "config.json",
+                                          "imatrix_X.gguf", "mmproj-BF16.gguf"};
+  EXPECT_THAT(fetched(names, "Q8_0"), ElementsAre("LICENSE", "X-Q8_0.gguf"));
+  EXPECT_EQ(chosen(names, "Q8_0").gguf, "X-Q8_0.gguf");
+  EXPECT_THAT(fetched(names, "q4_k"), ElementsAre("LICENSE", "X-Q4_K.gguf"));
+  EXPECT_THAT(fetched(names, "Q4_K_M"), ElementsAre("LICENSE", "X-Q4_K_M.gguf"));
+  EXPECT_THAT(fetched(names, "UD-Q4_K_M"), ElementsAre("LICENSE", "X-UD-Q4_K_M.gguf"));
+  EXPECT_THAT(fetched(names, "bf16"), ElementsAre("LICENSE", "X-BF16.gguf"));
+  EXPECT_THAT(fetched(names, "X-UD-Q4_K_M.gguf"), ElementsAre("LICENSE", "X-UD-Q4_K_M.gguf"));
+  // Without a choice all are listed.
+  const HubModel open = chosen(names);
+  EXPECT_THAT(open.choices, ElementsAre("BF16", "Q4_K", "Q4_K_M", "Q8_0", "X-UD-Q4_K_M.gguf"));
+  EXPECT_EQ(open.files.size(), 5U);
+  EXPECT_EQ(open.gguf, "");
+  EXPECT_EQ(not_chosen(names, "Q4"),
+            "fetch: name: expected one of its GGUF files, as in \"m:Q4_K_M\": BF16 (0.0 MB), Q4_K (0.0 MB), "
+            "Q4_K_M (0.0 MB), Q8_0 (0.0 MB), X-UD-Q4_K_M.gguf (0.0 MB), got \"m:Q4\"");
+  EXPECT_THAT(not_chosen(names, "mmproj-BF16.gguf"), HasSubstr("got \"m:mmproj-BF16.gguf\""));
+}
+
+TEST(Listing, BringsAllPartsOfASplitGgufModel) {
+  const std::vector<std::string> names = {"Q4_0/big-Q4_0-00002-of-00002.gguf", "Q4_0/big-Q4_0-00001-of-00002.gguf",
+                                          "Q8_0/big-Q8_0-00001-of-00003.gguf", "Q8_0/big-Q8_0-00003-of-00003.gguf"};
+  EXPECT_THAT(fetched(names, "Q4_0"),
+              ElementsAre("Q4_0/big-Q4_0-00001-of-00002.gguf", "Q4_0/big-Q4_0-00002-of-00002.gguf"));
+  EXPECT_EQ(fetched(names, "big-Q4_0-00002-of-00002.gguf"), fetched(names, "Q4_0"));
+  EXPECT_EQ(chosen(names, "Q4_0").gguf, "Q4_0/big-Q4_0-00001-of-00002.gguf");
+  EXPECT_THAT(chosen(names).choices, ElementsAre("Q4_0", "Q8_0"));
+  EXPECT_EQ(error_message<Error>([&] { static_cast<void>(chosen(names, "Q8_0")); }),
+            "m has 2 of the 3 parts of Q8_0/big-Q8_0-00001-of-00003.gguf");
+}
+
+TEST(Listing, NeedsNoChoiceWhereThereIsNone) {
+  EXPECT_THAT(fetched({"only.Q4_1.gguf", "tokenizer.json"}), ElementsAre("only.Q4_1.gguf"));
+  // safetensors come first, and GGUF files beside them where they are asked for.
+  const std::vector<std::string> both = {"config.json", "ggml-model-q4_0.gguf", "model.safetensors"};
+  EXPECT_THAT(fetched(both), ElementsAre("config.json", "model.safetensors"));
+  EXPECT_THAT(fetched(both, "Q4_0"), ElementsAre("ggml-model-q4_0.gguf"));
+  EXPECT_EQ(not_chosen({"config.json", "model.safetensors"}, "Q4_0"),
+            "fetch: name: expected \"m\", which has no GGUF files to choose from, got \"m:Q4_0\"");
+  // One type of two models is no choice.
+  const std::vector<std::string> sizes = {"a-13b.Q4_0.gguf", "a-7b.Q4_0.gguf"};
+  EXPECT_THAT(chosen(sizes).choices, ElementsAre("a-13b.Q4_0.gguf", "a-7b.Q4_0.gguf"));
+  EXPECT_THAT(not_chosen(sizes, "Q4_0"), HasSubstr("as in \"m:a-13b.Q4_0.gguf\""));
+  EXPECT_THAT(fetched({"../x-Q4_0.gguf", "/x-Q5_0.gguf", "a/../x-Q6_K.gguf", "x-Q8_0.gguf"}),
+              ElementsAre("x-Q8_0.gguf"));
 }
 
 // As sha256sum and git hash-object print them.

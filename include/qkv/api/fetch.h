@@ -1,4 +1,4 @@
-// A model's folder from a hub: `qkv fetch`.
+// A model from a hub: `qkv fetch`.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace qkv {
 
 struct FetchRequest {
-  std::string name;  // "owner/name"
+  std::string name;  // "owner/name", "owner/name:Q4_K_M"
   std::string out;   // a folder; ./ and what follows the slash
   std::string revision = "main";
   std::optional<std::string> hub;  // HF_ENDPOINT, or FetchOptions().hub
@@ -32,7 +32,9 @@ struct FetchFile {
 struct FetchFigures {
   std::string name, revision;
   std::vector<FetchFile> files;
+  std::vector<std::string> choices;   // of several GGUF models, where none was chosen
   std::optional<std::string> folder;  // none where files were only listed
+  std::optional<std::string> model;   // likewise
   std::optional<std::int64_t> received, was_there;
 };
 

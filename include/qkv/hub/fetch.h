@@ -1,4 +1,4 @@
-// A model's folder from a hub: what Model::open() needs of it, resumed where it was cut, and checked.
+// A model from a hub, a folder or a GGUF file: what Model::open() needs of it, resumed where it was cut, and checked.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,19 @@ struct HubModel {
   std::string name;            // "sentence-transformers/all-MiniLM-L6-v2"
   std::string revision;        // the commit
   std::vector<HubFile> files;  // that qkv reads: config, weights, tokenizer, licence
+  std::string gguf = {};       // of them the file that is opened; empty where their folder is
+  // What may follow the name behind a colon, "Q4_K_M", where its GGUF files are several models and none was chosen:
+  // then `files` has those of all.
+  std::vector<std::string> choices = {};
 };
 
 struct FetchProgress {
-  std::string file;
+  std::string file = {};
   std::int64_t done = 0;  // bytes of all files that are here
   std::int64_t total = 0;
+  std::string waiting = {};  // for what, as long as no bytes come: "asking https://huggingface.co"
 };
-/// Asked now and then; false stops.
+/// Asked now and then, at least once a second; false stops.
 using FetchWatch = std::function<bool(const FetchProgress&)>;
 
 /// A hub could not be asked for a model, or did not say what it is.
@@ -62,15 +67,20 @@ struct FetchReport {
   std::int64_t was_there = 0;  // files that were there already, whole
 };
 
-/// What a hub says of a model, by the interface of Hugging Face's: GET <hub>/api/models/<name>/revision/<revision>.
-/// Throws InvalidArgument naming name or hub if it does not have the form of one. Throws Error if the hub cannot be
-/// reached, has no such model or asks for a token, or if the model has no safetensors.
-[[nodiscard]] HubModel look_up_model(const std::string& name, const FetchOptions& options = {});
+/// What a hub says of a model, by the interface of Hugging Face's: GET <hub>/api/models/<name>/revision/<revision>. Of
+/// `name`, "owner/name:Q4_K_M" or "owner/name:model-Q4_K_M.gguf" is the GGUF model of that type, in any case, or with
+/// that file, with all its parts; "owner/name" is the folder of safetensors, or if it has none its only GGUF model.
+/// Throws InvalidArgument naming name or hub if it does not have the form of one, and for a choice that is none. Throws
+/// Error if the hub cannot be reached, has no such model or asks for a token, or if the model has neither safetensors
+/// nor GGUF files; FetchStopped.
+[[nodiscard]] HubModel look_up_model(const std::string& name, const FetchOptions& options = {},
+                                     const FetchWatch& watch = {});
 
 /// Brings its files into `folder`, which is made. A file has its name only when it is whole and has its hash; until
 /// then it is .qkv-partial-<hash>-<name>, from which a later call goes on. Files that are there with their hash are
-/// left alone. All are of one commit. Throws as look_up_model(); Error for a file that comes with another hash or size
-/// (it is removed), where the folder cannot be written, and where another process fetches into it; FetchStopped.
+/// left alone. All are of one commit. Throws as look_up_model(), and InvalidArgument naming name where one of several
+/// GGUF models has to be chosen; Error for a file that comes with another hash or size (it is removed), where the
+/// folder cannot be written, and where another process fetches into it; FetchStopped.
 FetchReport fetch_model(const std::string& name, const std::string& folder, const FetchOptions& options = {},
                         const FetchWatch& watch = {});
 

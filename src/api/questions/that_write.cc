@@ -55,7 +55,7 @@ std::vector<Answerer> api_detail::questions_that_write() {
       refused(of_command("convert", "A model's folder as GGUF, GGUF as a folder, weights in another type.",
                          convert_fields(), {printed<ConvertFigures>("qkv convert --json")}, {}),
               "it writes a model"),
-      refused(of_command("fetch", "A model's folder from a hub: resumed, checked.", fetch_fields(),
+      refused(of_command("fetch", "A model from a hub, a folder or a GGUF file: resumed, checked.", fetch_fields(),
                          {printed<FetchFigures>("qkv fetch --json")}, {}),
               "it uses the network and writes a model"),
       refused(page_question(), "it writes a page"),
