@@ -316,6 +316,13 @@ def test_a_list_may_be_one_text_as_on_the_command_line():
         qkv.ask("bench_positions", test_lengths="4,x")
 
 
+def test_words_are_taken_in_any_case():
+    small = qkv.ask("cost", preset="gpt3", dtype="bf16")
+    assert qkv.ask("cost", preset="gpt3", dtype="BF16") == small
+    with pytest.raises(ValueError, match='dtype: expected f64, f32, f16 or bf16, got "F31"; did you mean f32'):
+        qkv.ask("cost", preset="gpt3", dtype="F31")
+
+
 def test_scalars_of_numpy_are_those_of_python():
     given = {"preset": "gpt2", "causal": numpy.bool_(True), "tokens": numpy.int32(5)}
     assert qkv.ask("cost", **given) == qkv.ask("cost", preset="gpt2", causal=True, tokens=5)

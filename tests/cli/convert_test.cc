@@ -34,6 +34,16 @@ TEST(ConvertCommand, WritesAModelInAnotherType) {
   EXPECT_THAT(run_qkv({"generate", out / "half.safetensors", "abcxyzab"}).out, HasSubstr("abcxyzab"));
 }
 
+TEST(ConvertCommand, TakesATypeAsGgufWritesIt) {
+  const TemporaryDirectory out;
+  write_file(out / "m.gguf", tests::llama_with_letters(core::BlockType::q4_1));
+  const Outcome outcome = run_qkv({"convert", out / "m.gguf", out / "q8.gguf", "--type", "Q8_0", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json small =
+      Json::parse(run_qkv({"convert", out / "m.gguf", out / "q8.gguf", "--type", "q8_0", "--overwrite", "--json"}).out);
+  EXPECT_EQ(Json::parse(outcome.out).at("tensors"), small.at("tensors"));
+}
+
 TEST(ConvertCommand, RefusesWhatHasNoMeaning) {
   const TemporaryDirectory out;
   const auto refusal = [](const std::vector<std::string>& arguments, int code) {

@@ -108,8 +108,14 @@ void require_each_once(const FieldInfo& field, std::vector<std::int64_t> wholes)
   if (twice != wholes.end()) api_detail::refuse(field.name, "each number once", fmt::format("{} twice", *twice));
 }
 
-void require_word(const FieldInfo& field, const std::string& text) {
+// A word in other cases is that word: GGUF files and PyTorch write Q8_0 and BF16. No two differ in their case alone.
+void take_word(const FieldInfo& field, std::string& text) {
   if (field.words.empty() || std::ranges::find(field.words, text) != field.words.end()) return;
+  const auto meant = std::ranges::find(field.words, core::small_letters(text), core::small_letters);
+  if (meant != field.words.end()) {
+    text = *meant;
+    return;
+  }
   api_detail::refuse(field.name, words_of(field), fmt::format("\"{}\"{}", text, did_you_mean(text, field.words)));
 }
 
@@ -315,24 +321,24 @@ FieldValue checked_value(const FieldInfo& field, FieldValue value, std::string_v
   if (const auto* number = std::get_if<double>(&value)) is_sound = fits(*number);
   if (const auto* bytes = std::get_if<std::uint64_t>(&value)) is_sound = field.type == FieldType::seed || fits(*bytes);
   if (!is_sound) api_detail::refuse(field.name, expected_of(field), shown);
-  if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
+  if (auto* texts = std::get_if<std::vector<std::string>>(&value)) {
     for (std::size_t n = 0; n < texts->size(); ++n) {
-      const std::string& text = (*texts)[n];
+      std::string& text = (*texts)[n];
       const std::string place = texts->size() > 1 ? fmt::format("{}[{}]", field.name, n) : field.name;
       if (text.empty()) api_detail::refuse(place, "a value", "\"\"");
       require_utf8_in(field, place, text);
-      require_word(field, text);
+      take_word(field, text);
     }
     require_each_once(field, *texts);
   }
-  if (const auto* text = std::get_if<std::string>(&value); text != nullptr && field.alone != *text) {
+  if (auto* text = std::get_if<std::string>(&value); text != nullptr && field.alone != *text) {
     // A slip of a shell whose variable is not set, or of a form that was not filled in.
     if (text->empty() && !field.may_be_empty && field.fallback.empty()) {
       api_detail::refuse(field.name, "a value", "\"\"");
     }
     if (!field.ending.empty()) require_ending(field, *text);
     require_utf8_in(field, field.name, *text);
-    require_word(field, *text);
+    take_word(field, *text);
   }
   return value;
 }
