@@ -66,6 +66,7 @@ TEST_F(ChatCommand, GoesOnWithMessages) {
   EXPECT_EQ(more["messages"].size(), 4U);
   EXPECT_EQ(more["messages"][1], reply["messages"][1]);
   EXPECT_EQ(json({"--messages", R"([{"role": "user", "content": "hello"}])"}), reply);
+  EXPECT_EQ(json({"--messages", R"([{"role": "user", "content": [{"type": "text", "text": "hello"}]}])"}), reply);
 }
 
 // With the same answers as one by one.
@@ -133,7 +134,18 @@ TEST_F(ChatCommand, NamesWhatHasNoMeaning) {
   EXPECT_EQ(run({"--messages", "nope.json"}).err,
             "qkv generate: --messages: cannot read nope.json: No such file or directory\n");
   EXPECT_THAT(message({"--messages", R"([{"role": "user", "content": 7}])"}),
-              HasSubstr("of message 0 a text as content, got 7"));
+              HasSubstr("of message 0 a text as content, or a list of texts, got 7"));
+  EXPECT_THAT(message({"--messages", R"([{"role": "user", "content": null}])"}),
+              HasSubstr("of message 0 a text as content, or a list of texts, got null"));
+  EXPECT_THAT(
+      message({"--messages", R"([{"role": "user", "content": [{"type": "image_url", "image_url": "x"}]}])"}),
+      HasSubstr(
+          R"(of message 0 texts alone as parts of its content, {"type": "text", "text": "Hello"}, got "image_url")"));
+  EXPECT_THAT(message({"--messages", R"([{"role": "user", "content": [{"type": "text"}]}])"}), HasSubstr("got none\n"));
+  EXPECT_THAT(message({"--messages", R"([{"role": "user", "content": []}])"}), HasSubstr("got []\n"));
+  EXPECT_THAT(message({"--messages", R"([{"role": "user", "content": "a"}, {"role": "assistant", "content": null,
+                                          "tool_calls": [{"id": "1"}]}])"}),
+              HasSubstr("of message 1 no tool_calls, which qkv does not show a model, got [{\"id\":\"1\"}]"));
   EXPECT_EQ(message({"--messages", R"([{"role": "assistant", "content": "a"}])"}),
             "qkv generate: --messages: expected a last message to be answered, or --user, got one of the assistant\n");
   EXPECT_EQ(message({"--user", "a", "--beams", "2"}),

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 
 #include "core/error_message.h"
@@ -34,9 +35,24 @@ std::string template_of(const json& one) {
                               : one.at("template").get<std::string>();
 }
 
+ChatMessage in_parts(const std::string& role, const std::vector<std::string>& parts) {
+  std::string content;
+  for (const std::string& part : parts) content += (&part == parts.data() ? "" : "\n") + part;
+  return {.role = role, .content = content, .parts = parts};
+}
+
 std::vector<ChatMessage> messages_of(const json& one) {
   std::vector<ChatMessage> messages;
-  for (const json& message : one.at("messages")) messages.push_back({message.at("role"), message.at("content")});
+  for (const json& message : one.at("messages")) {
+    const json& content = message.at("content");
+    if (content.is_string()) {
+      messages.push_back({message.at("role"), content});
+      continue;
+    }
+    std::vector<std::string> parts;
+    for (const json& part : content) parts.push_back(part.at("text"));
+    messages.push_back(in_parts(message.at("role"), parts));
+  }
   return messages;
 }
 
@@ -104,10 +120,30 @@ TEST(ChatTemplates, EachByteIsOfTheTemplateOrOfAMessage) {
       at = part.end;
       if (!part.message || !one.contains("file")) continue;
       const std::string piece = chat.text.substr(part.begin, part.end - part.begin);
-      EXPECT_THAT(messages.at(*part.message).content, HasSubstr(piece)) << one.at("file");
+      const ChatMessage& message = messages.at(*part.message);
+      const std::string in_a_row = std::accumulate(message.parts.begin(), message.parts.end(), std::string());
+      EXPECT_THAT(message.content + in_a_row, HasSubstr(piece)) << one.at("file");
     }
     EXPECT_EQ(at, chat.text.size());
   }
+}
+
+// Parts go to a template that goes through them, one text to another; each role by itself.
+TEST(ChatTemplates, TakesContentsInParts) {
+  const std::vector<ChatMessage> messages = {in_parts("system", {"be", "so"}), in_parts("user", {"a", "b\n"})};
+  const std::string begin = "{% for m in messages %}[{{ m.role }} ";
+  const std::string end = "]{% endfor %}";
+  const std::string over_parts = "{% for part in m.content %}{{ part.text | upper }}{% endfor %}";
+  EXPECT_EQ(rendered(begin + "{{ m.content }}" + end, messages), "[system be\nso][user a\nb\n]");
+  EXPECT_EQ(rendered(begin + "{{ m.content + '!' }}" + end, messages), "[system be\nso!][user a\nb\n!]");
+  EXPECT_EQ(rendered(begin + over_parts + end, messages), "[system BESO][user AB\n]");
+  EXPECT_EQ(rendered(begin + "{% if m.role == 'user' %}" + over_parts + "{% else %}{{ m.content }}{% endif %}" + end,
+                     messages),
+            "[system be\nso][user AB\n]");
+  EXPECT_EQ(rendered(begin + "{{ m.content | tojson }}" + end, messages), R"([system "be\nso"][user "a\nb\n"])");
+  const RenderedChat chat = ChatTemplate::parse(begin + over_parts + end).render_parts(messages);
+  EXPECT_EQ(chat.parts.at(3).message, 1U);
+  EXPECT_EQ(chat.text.substr(chat.parts[3].begin, 3), "AB\n");
 }
 
 TEST(ChatTemplates, MarksFollowWhatATemplateMakesOfAContent) {

@@ -16,6 +16,9 @@ namespace qkv {
 struct ChatMessage {
   std::string role;  // "system", "user", "assistant", or what else the template knows
   std::string content;
+  // Texts that the content was given as, if it was; it is these, joined by line breaks. A template that goes through
+  // parts has them as [{"type": "text", "text": ...}, ...], any other the content.
+  std::vector<std::string> parts = {};
 };
 
 struct ChatOptions {

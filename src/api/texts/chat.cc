@@ -1,5 +1,8 @@
 // What a request says of a conversation.
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "api/fields/refuse.h"
 #include "files/json_text.h"
 #include "qkv/api/texts.h"
@@ -13,15 +16,44 @@ using nlohmann::json;
 
 constexpr const char* kForm = R"(a list of messages, [{"role": "user", "content": "Hello"}])";
 
+[[noreturn]] void refuse_message(std::size_t n, const std::string& expected, const std::string& got) {
+  refuse("messages", std::string(kForm) + ", of message " + std::to_string(n) + " " + expected, got);
+}
+
+std::string got_at(const json& one, const char* key) {
+  return one.is_object() && one.contains(key) ? files::json_for_message(one.at(key)) : "none";
+}
+
+// [{"type": "text", "text": "Hello"}], as programs of other servers say it.
+std::vector<std::string> parts_in(const json& content, std::size_t n) {
+  constexpr const char* kParts = R"(texts alone as parts of its content, {"type": "text", "text": "Hello"})";
+  if (content.empty()) refuse_message(n, kParts, "[]");
+  std::vector<std::string> parts;
+  for (const json& part : content) {
+    const bool is_part = part.is_object() && part.contains("type");
+    if (!is_part || part.at("type") != "text")
+      refuse_message(n, kParts, is_part ? got_at(part, "type") : files::json_for_message(part));
+    if (!part.contains("text") || !part.at("text").is_string()) refuse_message(n, kParts, got_at(part, "text"));
+    parts.push_back(part.at("text").get<std::string>());
+  }
+  return parts;
+}
+
 ChatMessage message_of(const json& one, std::size_t n) {
-  const auto text = [&](const char* key) {
-    const bool is_there = one.is_object() && one.contains(key) && one.at(key).is_string();
-    if (is_there) return one.at(key).get<std::string>();
-    const bool has_key = one.is_object() && one.contains(key);
-    refuse("messages", std::string(kForm) + ", of message " + std::to_string(n) + " a text as " + key,
-           has_key ? files::json_for_message(one.at(key)) : "none");
-  };
-  return {.role = text("role"), .content = text("content")};
+  const auto is_text = [&](const char* key) { return one.is_object() && one.contains(key) && one.at(key).is_string(); };
+  if (!is_text("role")) refuse_message(n, "a text as role", got_at(one, "role"));
+  const bool has_calls = one.contains("tool_calls") && !one.at("tool_calls").is_null() && !one.at("tool_calls").empty();
+  if (has_calls) refuse_message(n, "no tool_calls, which qkv does not show a model", got_at(one, "tool_calls"));
+  ChatMessage message{.role = one.at("role").get<std::string>()};
+  if (one.contains("content") && one.at("content").is_array()) {
+    message.parts = parts_in(one.at("content"), n);
+    message.content = fmt::format("{}", fmt::join(message.parts, "\n"));
+  } else if (is_text("content")) {
+    message.content = one.at("content").get<std::string>();
+  } else {
+    refuse_message(n, "a text as content, or a list of texts", got_at(one, "content"));
+  }
+  return message;
 }
 
 std::vector<ChatMessage> messages_in(const std::string& request) {

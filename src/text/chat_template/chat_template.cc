@@ -1,5 +1,8 @@
 #include "qkv/text/chat_template.h"
 
+#include <algorithm>
+#include <set>
+
 #include "qkv/error.h"
 #include "text/chat_template/parser.h"
 #include "text/chat_template/renderer.h"
@@ -14,16 +17,29 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
 using Names = std::vector<std::pair<std::string, jinja::Value>>;
 
-jinja::Value value_of(jinja::Budget& budget, const ChatMessage& message, std::size_t place) {
-  const auto text = [&](std::string bytes) { return jinja::plain_text(budget, std::move(bytes)); };
-  return jinja::dict_of(
-      budget, {{text("role"), text(message.role)},
-               {text("content"), jinja::marked_text(budget, jinja::MarkedText::of_message(message.content, place))}});
+using Roles = std::set<std::string, std::less<>>;
+
+jinja::Value content_of(jinja::Budget& budget, const ChatMessage& message, std::size_t place, const Roles& in_parts) {
+  const auto marked = [&](const std::string& text) {
+    return jinja::marked_text(budget, jinja::MarkedText::of_message(text, place));
+  };
+  if (message.parts.empty() || !in_parts.contains(message.role)) return marked(message.content);
+  const auto text = [&](const char* bytes) { return jinja::plain_text(budget, bytes); };
+  std::vector<jinja::Value> parts;
+  for (const std::string& part : message.parts) {
+    parts.push_back(jinja::dict_of(budget, {{text("type"), text("text")}, {text("text"), marked(part)}}));
+  }
+  return jinja::list_of(budget, std::move(parts));
 }
 
-Names names_of(jinja::Budget& budget, std::span<const ChatMessage> messages, const ChatOptions& options) {
+Names names_of(jinja::Budget& budget, std::span<const ChatMessage> messages, const ChatOptions& options,
+               const Roles& in_parts) {
+  const auto text = [&](const std::string& bytes) { return jinja::plain_text(budget, bytes); };
   std::vector<jinja::Value> all;
-  for (const ChatMessage& message : messages) all.push_back(value_of(budget, message, all.size()));
+  for (const ChatMessage& message : messages) {
+    all.push_back(jinja::dict_of(budget, {{text("role"), text(message.role)},
+                                          {text("content"), content_of(budget, message, all.size(), in_parts)}}));
+  }
   Names names = {{"messages", jinja::list_of(budget, std::move(all))},
                  {"add_generation_prompt", jinja::boolean(options.add_generation_prompt)},
                  {"tools", jinja::none()},
@@ -55,6 +71,47 @@ std::size_t size_of(std::span<const ChatMessage> messages) {
   return bytes;
 }
 
+jinja::MarkedText rendered_by(const jinja::Body& body, std::span<const ChatMessage> messages,
+                              const ChatOptions& options, const Roles& in_parts) {
+  jinja::Budget budget(messages.size(), size_of(messages));
+  jinja::Renderer renderer(budget, names_of(budget, messages, options, in_parts), options.now);
+  try {
+    return renderer.run(body);
+  } catch (const jinja::Fault& fault) {
+    throw Error(kPlace + jinja::at_line(renderer.line(), fault.what()));
+  }
+}
+
+// Whether the template prints the texts of a message's parts. One that knows texts alone refuses a list, or prints it
+// as Python would, where this character is escaped.
+bool takes_parts(const jinja::Body& body, std::vector<ChatMessage> messages, std::size_t n,
+                 const ChatOptions& options) {
+  const std::string mark = "\x01";
+  messages[n].content = mark;
+  messages[n].parts = {mark};
+  for (std::size_t other = 0; other < messages.size(); ++other) {
+    if (other != n) messages[other].parts.clear();
+  }
+  try {
+    const jinja::MarkedText text = rendered_by(body, messages, options, {messages[n].role});
+    return std::ranges::any_of(text.marks(), [&](const jinja::Mark& one) {
+      return one.message == n && text.bytes().substr(one.begin, one.end - one.begin).find(mark) != std::string::npos;
+    });
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// Of those that have parts here. A template may take a list from users alone.
+Roles roles_in_parts(const jinja::Body& body, std::span<const ChatMessage> messages, const ChatOptions& options) {
+  Roles asked, taken;
+  for (std::size_t n = 0; n < messages.size(); ++n) {
+    if (messages[n].parts.empty() || !asked.insert(messages[n].role).second) continue;
+    if (takes_parts(body, {messages.begin(), messages.end()}, n, options)) taken.insert(messages[n].role);
+  }
+  return taken;
+}
+
 }  // namespace
 
 struct ChatTemplate::Tree {
@@ -73,14 +130,9 @@ ChatTemplate ChatTemplate::parse(std::string_view text) {
 }
 
 RenderedChat ChatTemplate::render_parts(std::span<const ChatMessage> messages, const ChatOptions& options) const {
-  jinja::Budget budget(messages.size(), size_of(messages));
-  jinja::Renderer renderer(budget, names_of(budget, messages, options), options.now);
-  try {
-    const jinja::MarkedText text = renderer.run(tree_->body);
-    return {text.bytes(), parts_of(text)};
-  } catch (const jinja::Fault& fault) {
-    throw Error(kPlace + jinja::at_line(renderer.line(), fault.what()));
-  }
+  const jinja::MarkedText text =
+      rendered_by(tree_->body, messages, options, roles_in_parts(tree_->body, messages, options));
+  return {text.bytes(), parts_of(text)};
 }
 
 std::string ChatTemplate::render(std::span<const ChatMessage> messages, const ChatOptions& options) const {
