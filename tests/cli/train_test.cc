@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/small_run.h"
 #include "files/temporary_directory.h"
+#include "model/llama_in_blocks.h"
 #include "qkv/files.h"
 
 namespace qkv::train_test {
@@ -219,6 +220,40 @@ TEST(Train, GoesOnFromAModelOfTheBox) {
             "qkv train: --layers: expected it without --from (that model has its own), got both\n");
   EXPECT_EQ(run_qkv({"train", "copy", "--from", "gpt"}).err,
             "qkv train: --from: expected TASK text beside it, got copy\n");
+}
+
+TEST(Train, SaysThatQuantisedWeightsAreTrainedAsNumbers) {
+  const TemporaryDirectory directory;
+  write_file(directory / "m.gguf", tests::llama_with_letters(core::BlockType::q4_1));
+  std::string text;
+  for (int n = 0; n < 800; ++n) text += static_cast<char>('A' + n * n % 23);
+  write_file(directory / "text.txt", text);
+  const auto train = [&](const std::string& from, const std::string& out, const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"train",
+                                      "text",
+                                      directory / "text.txt",
+                                      "--from",
+                                      from,
+                                      "--out",
+                                      directory / out,
+                                      "--steps",
+                                      "1",
+                                      "--batch",
+                                      "1",
+                                      "--length",
+                                      "8",
+                                      "--examples",
+                                      "2"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run_qkv(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.err;
+  };
+  const std::string blocks = directory / "m.gguf";
+  const std::string said = "careful: the weights of " + blocks + " are quantised: their f32 values are trained, and ";
+  EXPECT_EQ(train(blocks, "a", {}), said + "f32 is written\n");
+  EXPECT_EQ(train(blocks, "b", {"--store", "f16"}), said + "f16 is written\n");
+  EXPECT_EQ(train(directory / "a/model.safetensors", "c", {}), "");
 }
 
 TEST(Train, LearnsPicturesOfTheReaders) {

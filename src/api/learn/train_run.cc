@@ -149,8 +149,12 @@ PlannedRun planned_run(const TrainRun& run, const Given& given, const Saying& sa
            "\"" + place.directory + "\", which has one");
   }
   if (settings.from && saying.caution) {
-    const Model from = Model::open(trained_model_path(*settings.from));
+    const Model from = Model::open(trained_model_path(*settings.from), QuantisedWeights::as_stored);
     for (const std::string& what : from.cautions()) saying.careful(what);
+    if (!from.quantised_words().empty()) {
+      saying.careful(fmt::format("the weights of {} are quantised: their f32 values are trained, and {} is written",
+                                 *settings.from, settings.stored.value_or("f32")));
+    }
   }
   return {.settings = settings, .reporting = run.reporting, .place = place};
 }
