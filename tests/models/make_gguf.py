@@ -25,6 +25,20 @@ PROMPTS = [
     "1, 2, 3, 5, 8, 13,",
     "<|im_start|>user\nWhat is attention?<|im_end|>\n<|im_start|>assistant\n",
     "Water boils at 100 degrees",
+    "The opposite of hot is",
+    "Dear Sir or Madam,",
+    "import numpy as np",
+    "The three primary colors are",
+    "Q: How many legs does a spider have?\nA:",
+    "<|im_start|>user\nName a fruit.<|im_end|>\n<|im_start|>assistant\n",
+    "SELECT name FROM",
+    "In 1969, the first people",
+    "La capitale de la France est",
+    "Das ist ein Satz über",
+    "    for i in range(10):",
+    "Ingredients:\n- 2 eggs\n-",
+    "\"Where are you going?\" she asked.",
+    "x = 3, y = 4, x + y =",
 ]
 WRITTEN = 128
 
