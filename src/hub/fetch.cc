@@ -248,10 +248,10 @@ class Fetch {
 
 }  // namespace
 
-HubModel look_up_model(const std::string& text, const FetchOptions& options, const FetchWatch& watch) {
-  const ModelName name = name_in(text);
+HubModel look_up_model(const std::string& name, const FetchOptions& options, const FetchWatch& watch) {
+  const ModelName read = name_in(name);
   require_hub(options.hub);
-  const std::string url = fmt::format("{}/api/models/{}/revision/{}?blobs=true", without_slash(options.hub), name.model,
+  const std::string url = fmt::format("{}/api/models/{}/revision/{}?blobs=true", without_slash(options.hub), read.model,
                                       escaped(options.revision, Slashes::are_letters));
   const auto tell = [&](const std::string& waiting) { tell_watch(watch, {.waiting = waiting}); };
   Tries tries(options, tell);
@@ -271,13 +271,13 @@ HubModel look_up_model(const std::string& text, const FetchOptions& options, con
     const hub::Answer answer = hub::get(url, options.token, 0, take, wait);
     kept.rethrow();
     if (answer.outcome == Outcome::done) {
-      HubModel model = hub::parse_listing(listing, name.model, url);
-      hub::choose_files(model, name.choice);
+      HubModel model = hub::parse_listing(listing, read.model, url);
+      hub::choose_files(model, read.choice);
       return model;
     }
     if (answer.outcome != Outcome::failed || !tries.another(false, answer.message)) {
       const std::string why = answer.outcome == Outcome::stopped ? "the reply has no end" : answer.message;
-      throw LookUpFailed(fmt::format("cannot look up {} at {}: {}", name.model, options.hub, why),
+      throw LookUpFailed(fmt::format("cannot look up {} at {}: {}", read.model, options.hub, why),
                          answer.outcome != Outcome::failed);
     }
   }

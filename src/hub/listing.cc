@@ -13,14 +13,17 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 16> kRead = {"config.json",
+constexpr std::array<std::string_view, 19> kRead = {"config.json",
                                                     "generation_config.json",
                                                     "tokenizer.json",
                                                     "tokenizer_config.json",
+                                                    "chat_template.jinja",
                                                     "special_tokens_map.json",
                                                     "added_tokens.json",
                                                     "tokenizer.model",
                                                     "spiece.model",
+                                                    "source.spm",
+                                                    "target.spm",
                                                     "sentencepiece.bpe.model",
                                                     "vocab.txt",
                                                     "vocab.json",

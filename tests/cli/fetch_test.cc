@@ -81,7 +81,7 @@ TEST(FetchCommandOfGguf, ChoosesAFileAndSaysWhatOpensIt) {
   EXPECT_EQ(reply["name"], "owner/small");
   EXPECT_EQ(reply["files"].size(), 1U);
   EXPECT_EQ(reply["model"], (directory / "small") + "/small-Q4_1.gguf");
-  EXPECT_EQ(run_qkv({"generate", reply["model"], "AB", "--tokens", "2"}).code, 0);
+  EXPECT_EQ(run_qkv({"generate", reply["model"].get<std::string>(), "AB", "--tokens", "2"}).code, 0);
 }
 
 TEST_F(FetchCommand, RefusesWithItsOptions) {

@@ -137,6 +137,12 @@ TEST(Listing, HashesAreThoseOfTheTools) {
   EXPECT_FALSE(hub::is_whole(directory / "none", 0, std::string(40, '0')));
 }
 
+TEST(Listing, HasTheTokenizerAndTheChatTemplateInAllTheirForms) {
+  const std::vector<std::string> names = {"chat_template.jinja", "config.json", "source.spm",
+                                          "target.spm",          "vocab.json",  "model.safetensors"};
+  EXPECT_EQ(fetched(names), names);
+}
+
 TEST(Listing, HasTheModulesOfASentenceTransformer) {
   EXPECT_THAT(
       fetched({"config.json", "modules.json", "1_Pooling/config.json", "2_Dense/config.json",

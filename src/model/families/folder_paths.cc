@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr const char* kConfig = "config.json";
 
 // Whatever of a folder is read, be it there or not.
-constexpr std::array<std::string_view, 17> kRead = {kConfig,
+constexpr std::array<std::string_view, 19> kRead = {kConfig,
                                                     "added_tokens.json",
                                                     "chat_template.jinja",
                                                     "config_sentence_transformers.json",
@@ -29,8 +29,10 @@ constexpr std::array<std::string_view, 17> kRead = {kConfig,
                                                     "preprocessor_config.json",
                                                     "sentence_bert_config.json",
                                                     "sentencepiece.bpe.model",
+                                                    "source.spm",
                                                     "special_tokens_map.json",
                                                     "spiece.model",
+                                                    "target.spm",
                                                     "tokenizer.json",
                                                     "tokenizer.model",
                                                     "tokenizer_config.json",
