@@ -31,19 +31,28 @@ struct GgufEntry {
   std::size_t part = 0;  // of a split file, from 0 on
 };
 
+/// A value that has no type of C++ here: a list of lists, or whole numbers of which one is 2^63 or more.
+struct GgufOther {
+  std::string text;              // for people: "18446744073709551615", "a list of 2 lists"
+  std::vector<std::byte> bytes;  // as in the file, without the types of value and element
+
+  friend bool operator==(const GgufOther&, const GgufOther&) = default;
+};
+
 /// A value of the metadata. Whole numbers of any width are std::int64_t, also in lists; a list of booleans is one of 0
 /// and 1.
 struct GgufValue {
   std::string type;  // "u32", "string", "list of f32"
   std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
-               std::vector<std::string>>
+               std::vector<std::string>, GgufOther>
       value;
 };
 
 using GgufMetadata = std::map<std::string, GgufValue, std::less<>>;
 
 /// A file of version 2 or 3, little-endian. The constructor reads metadata and list of tensors and checks every length,
-/// count and place against the bytes that are there; data is read when it is used. Copies share the bytes.
+/// count and place against the bytes that are there, and what each tensor's type and shape take against where the next
+/// one begins; data is read when it is used. Copies share the bytes.
 ///
 /// Throws Error "<source>: <what>: expected …, got …", where <what> is the metadata's key, the tensor's name or its
 /// number. Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
@@ -69,8 +78,8 @@ class Gguf {
   [[nodiscard]] const std::string& source_of(std::size_t part) const { return parts_.at(part).source; }
 
   /// One tensor, dense. Of F32, F16, BF16, F64, I8, I32 and I64 it reads the file's bytes in place, as
-  /// Safetensors::load() does. Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL and IQ4_XS become f32, which it
-  /// allocates at each call. Throws Error for a name that is not there, and for a tensor of another type, naming it.
+  /// Safetensors::load() does. Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS and MXFP4 become f32, which
+  /// it allocates at each call. Throws Error for a name that is not there, and for a tensor of another type, naming it.
   [[nodiscard]] Tensor load(std::string_view name) const;
   /// The blocks of a tensor of those types that load() makes f32, in place; nullopt for a tensor of any other type.
   /// Throws Error for a name that is not there.

@@ -138,8 +138,7 @@ Tensor Gguf::load(std::string_view name) const {
   const files::GgufType* type = files::find_gguf_type(entry.type);
   if (!type->dtype) {
     fail_part(part.source, "\"" + entry.name + "\"",
-              "expected F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL or IQ4_XS, got " +
-                  entry.type + ", which qkv does not read");
+              "expected " + files::read_gguf_types() + ", got " + entry.type + ", which qkv does not read");
   }
   if (!lies_aligned(data, *type->dtype)) {
     return files::tensor_from_bytes(data, *type->dtype, shape, std::endian::little);

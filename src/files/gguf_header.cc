@@ -8,6 +8,8 @@
 #include <set>
 #include <type_traits>
 
+#include "core/counted.h"
+#include "core/listed.h"
 #include "files/elements.h"
 #include "files/file_kind.h"
 #include "files/safetensors_header.h"
@@ -95,12 +97,19 @@ class Cursor {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
 
+  void skip(const std::string& what, std::size_t count) { static_cast<void>(take(count, what)); }
+
   // Of a key or a name, which stands in messages.
   std::string name(const std::string& what) {
     const std::string_view read = text(what);
     if (read.empty()) fail(what, "expected a name, got an empty one");
     if (!is_utf8(read)) fail(what, "expected a name in UTF-8, got other bytes");
     return std::string(read);
+  }
+
+  [[nodiscard]] std::vector<std::byte> since(std::size_t begin) const {
+    const auto read = bytes_.subspan(begin, at_ - begin);
+    return {read.begin(), read.end()};
   }
 
   // How many there are of what takes `least` bytes each.
@@ -127,28 +136,41 @@ class Cursor {
   std::size_t at_ = 0;
 };
 
+enum class Lists : std::uint8_t { kept, skipped };
+
 class GgufReader {
  public:
-  GgufReader(std::span<const std::byte> bytes, const std::string& source)
-      : cursor_(bytes, source), size_(bytes.size()) {
+  GgufReader(std::span<const std::byte> bytes, const std::string& source, Lists lists = Lists::kept)
+      : cursor_(bytes, source), size_(bytes.size()), lists_(lists) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (!text.starts_with("GGUF")) refuse_other_kind(text, source, "a GGUF file");
   }
 
   GgufHeader read() {
-    read_version();
-    const auto tensors = cursor_.number<std::uint64_t>("the number of tensors");
-    const std::uint64_t pairs = cursor_.count("the number of metadata", kLeastOfPair);
-    for (std::uint64_t n = 0; n < pairs; ++n) read_pair("metadata " + of_all(n, pairs));
+    const std::uint64_t tensors = read_pairs();
     cursor_.require_count("the number of tensors", tensors, kLeastOfTensor);
     for (std::uint64_t n = 0; n < tensors; ++n) read_tensor("tensor " + of_all(n, tensors));
     place_tensors();
     return std::move(header_);
   }
 
+  GgufMetadata read_metadata() {
+    static_cast<void>(read_pairs());
+    return std::move(header_.metadata);
+  }
+
  private:
   static constexpr std::size_t kLeastOfPair = 8 + 1 + 4 + 1;
   static constexpr std::size_t kLeastOfTensor = 8 + 1 + 4 + 4 + 8;
+
+  // How many tensors follow.
+  std::uint64_t read_pairs() {
+    read_version();
+    const auto tensors = cursor_.number<std::uint64_t>("the number of tensors");
+    const std::uint64_t pairs = cursor_.count("the number of metadata", kLeastOfPair);
+    for (std::uint64_t n = 0; n < pairs; ++n) read_pair("metadata " + of_all(n, pairs));
+    return tensors;
+  }
 
   void read_version() {
     constexpr std::string_view kMagic = "GGUF";
@@ -175,7 +197,13 @@ class GgufReader {
     } else if (type == kString) {
       place->second.value = std::string(cursor_.text(key));
     } else {
-      read_scalar(key, type, [&](auto value) { place->second.value = value; });
+      read_scalar(key, type, [&, begin = cursor_.at()]<class Value>(Value value) {
+        if constexpr (std::is_same_v<Value, std::uint64_t>) {
+          place->second.value = GgufOther{std::to_string(value), cursor_.since(begin)};
+        } else {
+          place->second.value = value;
+        }
+      });
     }
   }
 
@@ -187,36 +215,63 @@ class GgufReader {
 
   void read_list(const std::string& key, GgufValue& into) {
     const std::uint32_t type = read_type(key);
-    if (type == kList) cursor_.fail(key, "expected a list of numbers or texts, got one of lists");
     into.type = "list of " + std::string(kValueTypes[type]);
+    const std::size_t begin = cursor_.at();
     const std::uint64_t count = cursor_.count(key, kLeastBytes[type]);
-    if (type == kString) {
+    if (type == kList || lists_ == Lists::skipped) {
+      skip_values(key, type, count);
+      into.value = GgufOther{"a list of " + core::counted(count, type == kList ? "list" : "value"),
+                             lists_ == Lists::skipped ? std::vector<std::byte>() : cursor_.since(begin)};
+    } else if (type == kString) {
       auto& all = into.value.emplace<std::vector<std::string>>();
       all.reserve(static_cast<std::size_t>(count));
       for (std::uint64_t n = 0; n < count; ++n) all.emplace_back(cursor_.text(key));
     } else if (kValueTypes[type].starts_with('f')) {
       read_numbers(key, type, count, into.value.emplace<std::vector<double>>());
-    } else {
-      read_numbers(key, type, count, into.value.emplace<std::vector<std::int64_t>>());
+    } else if (!read_numbers(key, type, count, into.value.emplace<std::vector<std::int64_t>>())) {
+      into.value =
+          GgufOther{"a list of " + std::to_string(count) + " numbers, some from 2^63 on", cursor_.since(begin)};
     }
   }
 
-  template <class Number>
-  void read_numbers(const std::string& key, std::uint32_t type, std::uint64_t count, std::vector<Number>& all) {
-    all.reserve(static_cast<std::size_t>(count));
+  // Of a list, or of one in `depth` lists.
+  void skip_values(const std::string& key, std::uint32_t type, std::uint64_t count, int depth = 1) {
+    constexpr int kDeepest = 16;
+    if (depth > kDeepest) cursor_.fail(key, "expected lists in lists at most 16 deep, got deeper ones");
+    if (type != kList && type != kString) return cursor_.skip(key, static_cast<std::size_t>(count) * kLeastBytes[type]);
     for (std::uint64_t n = 0; n < count; ++n) {
-      read_scalar(key, type, [&](auto value) { all.push_back(static_cast<Number>(value)); });
+      if (type == kString) {
+        static_cast<void>(cursor_.text(key));
+        continue;
+      }
+      const std::uint32_t inner = read_type(key);
+      skip_values(key, inner, cursor_.count(key, kLeastBytes[inner]), depth + 1);
     }
   }
 
-  // Calls `keep` with a bool, a std::int64_t or a double.
+  // False where one is too large for its type here.
+  template <class Number>
+  bool read_numbers(const std::string& key, std::uint32_t type, std::uint64_t count, std::vector<Number>& all) {
+    all.reserve(static_cast<std::size_t>(count));
+    bool are_held = true;
+    for (std::uint64_t n = 0; n < count; ++n) {
+      read_scalar(key, type, [&]<class Value>(Value value) {
+        if constexpr (std::is_same_v<Value, std::uint64_t>) {
+          are_held = false;
+        } else {
+          all.push_back(static_cast<Number>(value));
+        }
+      });
+    }
+    return are_held;
+  }
+
+  // Calls `keep` with a bool, a std::int64_t or a double; with a std::uint64_t from 2^63 on.
   template <class Keep>
   void read_scalar(const std::string& key, std::uint32_t type, const Keep& keep) {
     const auto whole = [&]<class Number>(Number value) {
       if constexpr (std::is_same_v<Number, std::uint64_t>) {
-        if (value > std::numeric_limits<std::int64_t>::max()) {
-          cursor_.fail(key, "expected a number below 2^63, got " + std::to_string(value));
-        }
+        if (value > std::numeric_limits<std::int64_t>::max()) return keep(value);
       }
       keep(static_cast<std::int64_t>(value));
     };
@@ -306,11 +361,12 @@ class GgufReader {
     cursor_.fail(std::string(kKey), "expected a power of two, got " + std::to_string(*value));
   }
 
-  // From places in the data to places in the file; the tensors lie one behind the other, with less than an alignment
-  // between them.
+  // From places in the data to places in the file. The tensors lie one behind the other, with less than an alignment
+  // between them and behind the last: a type or a shape that lies leaves a gap, or takes of the next one.
   void place_tensors() {
     const std::uint64_t align = alignment();
     const std::uint64_t data = (cursor_.at() + align - 1) / align * align;
+    const std::uint64_t room = size_ > data ? size_ - data : 0;
     std::ranges::sort(header_.entries, {}, [](const GgufEntry& entry) { return std::pair(entry.begin, entry.end); });
     const GgufEntry* before = nullptr;
     for (GgufEntry& entry : header_.entries) {
@@ -319,23 +375,41 @@ class GgufReader {
         cursor_.fail(quoted, "expected a place that is a multiple of " + std::to_string(align) + ", got " +
                                  std::to_string(entry.begin));
       }
-      const std::uint64_t room = size_ > data ? size_ - data : 0;
       if (entry.begin > room || entry.end > room - entry.begin) {
-        cursor_.fail(quoted, "expected its " + std::to_string(entry.end) + " bytes of " + entry.type + " at place " +
-                                 std::to_string(entry.begin) + ", got the end of the file after " +
-                                 std::to_string(room));
+        cursor_.fail(quoted, "expected " + taken_by(entry) + ", got the end of the file after " + std::to_string(room));
       }
-      entry.begin += data;
       entry.end += entry.begin;
-      if (before != nullptr && entry.begin < before->end) {
-        cursor_.fail(quoted, "expected it behind \"" + before->name + "\", got a place inside of that");
+      if (before != nullptr) {
+        require_end(*before, entry.begin, align, quoted + " at place " + std::to_string(entry.begin));
       }
       before = &entry;
     }
+    if (before != nullptr) require_end(*before, room, align, "the end of the file after " + std::to_string(room));
+    for (GgufEntry& entry : header_.entries) {
+      entry.begin += data;
+      entry.end += data;
+    }
+  }
+
+  // "its 24 bytes of F32 at place 0": `end` is how many still.
+  static std::string taken_by(const GgufEntry& entry) {
+    return "its " + std::to_string(entry.end) + " bytes of " + entry.type + " at place " + std::to_string(entry.begin);
+  }
+
+  // `next` begins at the place `begin` of the data.
+  void require_end(const GgufEntry& entry, std::uint64_t begin, std::uint64_t align, const std::string& next) const {
+    const std::uint64_t bytes = entry.end - entry.begin;
+    const std::uint64_t held = begin < entry.begin ? 0 : begin - entry.begin;
+    if (bytes <= held && held - bytes < align) return;
+    const Shape shape{std::span<const std::int64_t>(entry.shape)};
+    cursor_.fail("\"" + entry.name + "\"", "expected the " + std::to_string(bytes) + " bytes of " + entry.type + " " +
+                                               shape.to_string() + " at place " + std::to_string(entry.begin) +
+                                               ", got room for " + std::to_string(held) + " before " + next);
   }
 
   Cursor cursor_;
   std::uint64_t size_;
+  Lists lists_;
   GgufHeader header_;
   std::set<std::string, std::less<>> names_;
 };
@@ -347,12 +421,24 @@ const GgufType* find_gguf_type(std::string_view name) noexcept {
   return found == gguf_types().end() ? nullptr : &*found;
 }
 
+std::string read_gguf_types() {
+  std::vector<std::string_view> names;
+  for (const GgufType& type : gguf_types()) {
+    if (type.dtype || type.block) names.push_back(type.name);
+  }
+  return core::joined(names, {}, " or ");
+}
+
 std::uint32_t number_of_gguf_value(std::string_view name) noexcept {
   return static_cast<std::uint32_t>(std::ranges::find(kValueTypes, name) - kValueTypes.begin());
 }
 
 GgufHeader parse_gguf_header(std::span<const std::byte> bytes, const std::string& source) {
   return GgufReader(bytes, source).read();
+}
+
+GgufMetadata parse_gguf_scalars(std::span<const std::byte> bytes, const std::string& source) {
+  return GgufReader(bytes, source, Lists::skipped).read_metadata();
 }
 
 }  // namespace qkv::files

@@ -18,6 +18,8 @@ struct GgufType {
   std::optional<core::BlockType> block = std::nullopt;
 };
 [[nodiscard]] const GgufType* find_gguf_type(std::string_view name) noexcept;
+/// Those that Gguf::load() reads: "F32, F16, … or MXFP4".
+[[nodiscard]] std::string read_gguf_types();
 
 /// As the format numbers the types of metadata: "u32", "list". The name must be one of them.
 [[nodiscard]] std::uint32_t number_of_gguf_value(std::string_view name) noexcept;
@@ -31,5 +33,9 @@ struct GgufHeader {
 /// Reads and checks all that stands before the data against the number of bytes there. Throws Error as class Gguf
 /// says. Memory and time are at most a few times the bytes.
 [[nodiscard]] GgufHeader parse_gguf_header(std::span<const std::byte> bytes, const std::string& source);
+
+/// The metadata alone, without what is in its lists, the vocabulary among them: that takes most of the time. Throws
+/// likewise.
+[[nodiscard]] GgufMetadata parse_gguf_scalars(std::span<const std::byte> bytes, const std::string& source);
 
 }  // namespace qkv::files

@@ -21,6 +21,8 @@ nlohmann::json json_of(const GgufValue& value) {
             some.push_back(each);
           }
           return some;
+        } else if constexpr (std::is_same_v<Value, GgufOther>) {
+          return one.text;
         } else {
           return one;
         }
@@ -50,8 +52,17 @@ double decimals_of_f32(double value) {
 }
 
 const GgufValue* GgufKeys::find(std::string_view key) const {
+  if (!asked_.contains(key)) asked_.emplace(key);
   const auto found = file_->metadata().find(key);
   return found == file_->metadata().end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> GgufKeys::unasked(std::string_view begin) const {
+  std::vector<std::string> all;
+  for (const auto& [key, value] : file_->metadata()) {
+    if (key.starts_with(begin) && !asked_.contains(key)) all.push_back(key);
+  }
+  return all;
 }
 
 void GgufKeys::refuse(std::string_view key, const std::string& expected) const {
@@ -118,6 +129,7 @@ std::vector<double> GgufKeys::numbers(std::string_view key) const {
 }
 
 std::string gguf_value_text(const GgufValue& value) {
+  if (const auto* other = std::get_if<GgufOther>(&value.value)) return other->text;
   std::string text = json_for_message(json_of(value));
   const std::size_t size = size_of_list(value);
   if (size == 0) return text;

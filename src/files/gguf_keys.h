@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,14 +12,15 @@
 namespace qkv::files {
 
 /// Every function throws Error "<source>: <key>: expected …, got …" for a value of another kind; without a value to
-/// fall back on, for a key that is not there, too.
+/// fall back on, for a key that is not there, too. It keeps which keys were asked about, for unasked(): one thread
+/// asks.
 class GgufKeys {
  public:
   /// The file is borrowed.
   explicit GgufKeys(const Gguf& file) : file_(&file) {}
 
   [[nodiscard]] const Gguf& file() const noexcept { return *file_; }
-  [[nodiscard]] bool has(std::string_view key) const { return file_->metadata().contains(key); }
+  [[nodiscard]] bool has(std::string_view key) const { return find(key) != nullptr; }
 
   /// From 0 to 2^31.
   [[nodiscard]] std::int64_t integer(std::string_view key) const;
@@ -35,6 +37,9 @@ class GgufKeys {
   /// Likewise any numbers.
   [[nodiscard]] std::vector<double> numbers(std::string_view key) const;
 
+  /// Keys of the file that begin so and that nobody asked about.
+  [[nodiscard]] std::vector<std::string> unasked(std::string_view begin) const;
+
   [[noreturn]] void refuse(std::string_view key, const std::string& expected) const;
 
  private:
@@ -43,6 +48,7 @@ class GgufKeys {
   [[nodiscard]] const Type& get(std::string_view key, const std::string& expected) const;
 
   const Gguf* file_;
+  mutable std::set<std::string, std::less<>> asked_;
 };
 
 /// The shortest decimals that are this f32, as f64: 0.1, which an f32 is not.

@@ -117,6 +117,8 @@ void append_value(std::vector<std::byte>& bytes, const GgufValue& value) {
         } else if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
           append_number<std::uint64_t>(bytes, held.size());
           for (const std::string& text : held) append_gguf_text(bytes, text);
+        } else if constexpr (std::is_same_v<Value, GgufOther>) {
+          bytes.insert(bytes.end(), held.bytes.begin(), held.bytes.end());
         } else if constexpr (std::is_arithmetic_v<Value>) {
           append_as(bytes, element, held);
         } else {

@@ -9,13 +9,13 @@
 #include <span>
 #include <utility>
 
-#include "core/found.h"
 #include "core/listed.h"
 #include "files/safetensors_header.h"
 #include "qkv/error.h"
 #include "text/characters.h"
 #include "text/files_beside.h"
 #include "text/fitted_tokenizer.h"
+#include "text/gguf_pre_tokenizer.h"
 #include "text/json_field.h"
 #include "text/pipeline_tokenizer.h"
 #include "text/sentence_piece.h"
@@ -27,7 +27,6 @@ namespace {
 using files::GgufKeys;
 
 constexpr std::string_view kModelKey = "tokenizer.ggml.model";
-constexpr std::string_view kPreKey = "tokenizer.ggml.pre";
 constexpr std::string_view kTokensKey = "tokenizer.ggml.tokens";
 constexpr std::string_view kTypesKey = "tokenizer.ggml.token_type";
 constexpr std::string_view kScoresKey = "tokenizer.ggml.scores";
@@ -37,7 +36,7 @@ constexpr std::string_view kCharsmapKey = "tokenizer.ggml.precompiled_charsmap";
 using TokenType = SentencePieceType;
 
 struct GgufToken {
-  std::string_view text;
+  std::string text;
   TokenType type = TokenType::normal;
   double score = 0;
 };
@@ -46,22 +45,43 @@ void require_utf8_in(const GgufKeys& keys, std::string_view key, std::span<const
   if (!std::ranges::all_of(texts, files::is_utf8)) keys.refuse(key, "texts in UTF-8");
 }
 
-std::vector<GgufToken> tokens_in(const GgufKeys& keys) {
+// Gives each token its type. One that is none, such as 0, is that of a piece of texts, as llama.cpp cuts them.
+void add_types(const GgufKeys& keys, std::vector<GgufToken>& tokens, std::vector<std::string>& cautions) {
+  const std::vector<std::int64_t> types = keys.integers(kTypesKey);
+  if (types.empty()) return;
+  if (types.size() != tokens.size()) {
+    keys.refuse(kTypesKey, "one for each of the " + std::to_string(tokens.size()) + " tokens");
+  }
+  std::size_t unknown = 0;
+  for (std::size_t id = 0; id < tokens.size(); ++id) {
+    if (types[id] >= 1 && types[id] <= 6) {
+      tokens[id].type = static_cast<TokenType>(types[id]);
+    } else if (unknown++ == 0) {
+      cautions.push_back(std::string(kTypesKey) + ": " + std::to_string(types[id]) + " of token " + std::to_string(id) +
+                         " is no type: it and others like it are taken as pieces of texts");
+    }
+  }
+}
+
+// A token without a text gets a name, as llama.cpp calls it, which no text is cut into.
+std::vector<GgufToken> tokens_in(const GgufKeys& keys, std::vector<std::string>& cautions) {
   const std::vector<std::string>& texts = keys.texts(kTokensKey);
   require_utf8_in(keys, kTokensKey, texts);
-  const std::vector<std::int64_t> types = keys.integers(kTypesKey);
   const std::vector<double> scores = keys.numbers(kScoresKey);
-  const std::string wanted = "one for each of the " + std::to_string(texts.size()) + " tokens";
   if (texts.empty()) keys.refuse(kTokensKey, "1 token or more");
-  if (!types.empty() && types.size() != texts.size()) keys.refuse(kTypesKey, wanted);
-  if (!scores.empty() && scores.size() != texts.size()) keys.refuse(kScoresKey, wanted);
+  if (!scores.empty() && scores.size() != texts.size()) {
+    keys.refuse(kScoresKey, "one for each of the " + std::to_string(texts.size()) + " tokens");
+  }
   std::vector<GgufToken> tokens(texts.size());
   for (std::size_t id = 0; id < texts.size(); ++id) {
     tokens[id].text = texts[id];
     if (!scores.empty()) tokens[id].score = scores[id];
-    if (types.empty()) continue;
-    if (types[id] < 1 || types[id] > 6) keys.refuse(kTypesKey, "numbers from 1 to 6");
-    tokens[id].type = static_cast<TokenType>(types[id]);
+  }
+  add_types(keys, tokens, cautions);
+  for (std::size_t id = 0; id < texts.size(); ++id) {
+    if (!tokens[id].text.empty()) continue;
+    tokens[id].text = "[EMPTY_" + std::to_string(id) + "]";
+    tokens[id].type = TokenType::unused;
   }
   return tokens;
 }
@@ -82,12 +102,18 @@ Json added_in(std::span<const GgufToken> tokens) {
   return added;
 }
 
-PieceTable pieces_of(const GgufKeys& keys, std::span<const std::string> texts) {
+// Of two tokens with one text the later is found in texts.
+PieceTable pieces_of(std::span<const GgufToken> tokens, std::vector<std::string>& cautions) {
   PieceTable pieces;
-  pieces.reserve(texts.size());
-  for (std::size_t id = 0; id < texts.size(); ++id) {
-    const bool is_new = pieces.set(static_cast<std::int32_t>(id), texts[id]);
-    if (!is_new) keys.refuse(kTokensKey, "each token once, got \"" + texts[id] + "\" twice in it");
+  pieces.reserve(tokens.size());
+  std::vector<std::string> twice;
+  for (std::size_t id = 0; id < tokens.size(); ++id) {
+    const bool is_new = pieces.set(static_cast<std::int32_t>(id), tokens[id].text);
+    if (!is_new) twice.push_back("\"" + tokens[id].text + "\"");
+  }
+  if (!twice.empty()) {
+    cautions.push_back(std::string(kTokensKey) + ": " + core::listed(twice, 4) +
+                       ": there twice; a text is cut into the later of two tokens");
   }
   return pieces;
 }
@@ -95,7 +121,7 @@ PieceTable pieces_of(const GgufKeys& keys, std::span<const std::string> texts) {
 // Numbers by pieces.
 Json json_of(const PieceTable& pieces) {
   Json all = Json::object();
-  for (std::int32_t id = 0; id < pieces.size(); ++id) all.emplace(pieces.piece(id), id);
+  for (std::int32_t id = 0; id < pieces.size(); ++id) all[pieces.piece(id)] = id;
   return all;
 }
 
@@ -120,104 +146,6 @@ Json template_of(std::span<const GgufToken> tokens, std::optional<std::int64_t> 
   return {{"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", special}};
 }
 
-// Pre-tokenisers by what they do.
-enum class Cut : std::uint8_t { gpt2, digits, llama3, cl100k, qwen2, tekken, o200k, falcon, bloom, usual };
-
-struct PreTokenizerName {
-  std::string_view name;
-  Cut cut;
-};
-constexpr auto kPreTokenizers = std::to_array<PreTokenizerName>({
-    {"gpt-2", Cut::gpt2},         {"phi-2", Cut::gpt2},
-    {"mpt", Cut::gpt2},           {"olmo", Cut::gpt2},
-    {"jais", Cut::gpt2},          {"roberta-bpe", Cut::gpt2},
-    {"jina-es", Cut::gpt2},       {"jina-de", Cut::gpt2},
-    {"jina-v2-es", Cut::gpt2},    {"jina-v2-de", Cut::gpt2},
-    {"jina-v1-en", Cut::gpt2},    {"jina-v2-code", Cut::gpt2},
-    {"modern-bert", Cut::gpt2},   {"gigachat", Cut::gpt2},
-    {"exaone4", Cut::gpt2},       {"mellum", Cut::gpt2},
-    {"smollm", Cut::digits},      {"starcoder", Cut::digits},
-    {"refact", Cut::digits},      {"command-r", Cut::digits},
-    {"codeshell", Cut::digits},   {"exaone", Cut::digits},
-    {"minerva-7b", Cut::digits},  {"llama-bpe", Cut::llama3},
-    {"llama3", Cut::llama3},      {"llama-v3", Cut::llama3},
-    {"falcon3", Cut::llama3},     {"pixtral", Cut::llama3},
-    {"dbrx", Cut::cl100k},        {"smaug-bpe", Cut::cl100k},
-    {"chatglm-bpe", Cut::cl100k}, {"qwen2", Cut::qwen2},
-    {"stablelm2", Cut::qwen2},    {"deepseek-r1-qwen", Cut::qwen2},
-    {"hunyuan", Cut::qwen2},      {"megrez", Cut::qwen2},
-    {"tekken", Cut::tekken},      {"gpt-4o", Cut::o200k},
-    {"llama4", Cut::o200k},       {"kanana2", Cut::o200k},
-    {"falcon", Cut::falcon},      {"bloom", Cut::bloom},
-    {"gpt3-finnish", Cut::bloom}, {"default", Cut::usual},
-});
-
-// Pieces of the vocabulary are taken whole, whatever their merges say.
-constexpr bool ignores_merges(Cut cut) { return cut == Cut::llama3 || cut == Cut::tekken; }
-
-Cut cut_in(const GgufKeys& keys, std::vector<std::string>& cautions) {
-  if (!keys.has(kPreKey)) {
-    cautions.push_back(std::string(kPreKey) +
-                       ": not there, as in files of before 2024: texts are cut as llama.cpp cuts "
-                       "them then, which is not as most models were trained");
-    return Cut::usual;
-  }
-  const std::string& name = keys.text(kPreKey);
-  if (const auto* const found = core::found_in(kPreTokenizers, name, &PreTokenizerName::name)) return found->cut;
-  keys.refuse(kPreKey, "one of the pre-tokenisers " + core::joined(kPreTokenizers, &PreTokenizerName::name));
-}
-
-Json by_pattern(std::string_view pattern) {
-  return {{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}};
-}
-
-Json in_bytes(bool uses_pattern) {
-  return {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", uses_pattern}};
-}
-
-Json in_order(Json steps) { return {{"type", "Sequence"}, {"pretokenizers", std::move(steps)}}; }
-
-constexpr std::string_view kGpt2Pattern =
-    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-constexpr std::string_view kLlama3Pattern =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr std::string_view kQwen2Pattern =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr std::string_view kTekkenPattern =
-    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-
-constexpr std::string_view kO200kPattern =
-    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr std::string_view kBloomPattern = R"( ?[^(\s|.,!?…。，、।۔،)]+)";
-constexpr std::string_view kThreeDigits = "[0-9][0-9][0-9]";
-
-Json pre_tokenizer_of(Cut cut) {
-  switch (cut) {
-    case Cut::gpt2:
-      return in_bytes(true);
-    case Cut::digits:
-      return in_order({{{"type", "Digits"}, {"individual_digits", true}}, in_bytes(true)});
-    case Cut::llama3:
-    case Cut::cl100k:
-      return in_order({by_pattern(kLlama3Pattern), in_bytes(false)});
-    case Cut::qwen2:
-      return in_order({by_pattern(kQwen2Pattern), in_bytes(false)});
-    case Cut::tekken:
-      return in_order({by_pattern(kTekkenPattern), in_bytes(false)});
-    case Cut::o200k:
-      return in_order({by_pattern(kO200kPattern), in_bytes(false)});
-    case Cut::falcon:
-      return in_order({by_pattern(R"([\p{P}\$\+<=>\^~\|`]+)"), by_pattern(kGpt2Pattern), by_pattern(kThreeDigits),
-                       in_bytes(false)});
-    case Cut::bloom:
-      return in_order({by_pattern(kBloomPattern), in_bytes(false)});
-    case Cut::usual:
-      break;
-  }
-  return in_order({by_pattern(R"([\p{P}\$\+<=>\^~\|]+)"), by_pattern(kGpt2Pattern), by_pattern(R"(\p{N}+)"),
-                   by_pattern(kThreeDigits), in_bytes(false)});
-}
-
 // `options` makes what tokenizer.json has as "model", but for the vocabulary, when it is to be saved.
 std::shared_ptr<const Tokenizer> pipeline_of(const GgufKeys& keys, const SubwordModelPtr& model, const Json& stages,
                                              std::function<Json()> options) {
@@ -231,8 +159,8 @@ std::shared_ptr<const Tokenizer> pipeline_of(const GgufKeys& keys, const Subword
 }
 
 std::shared_ptr<const Tokenizer> byte_level_bpe(const GgufKeys& keys, std::vector<std::string>& cautions) {
-  const std::vector<GgufToken> tokens = tokens_in(keys);
-  const Cut cut = cut_in(keys, cautions);
+  const std::vector<GgufToken> tokens = tokens_in(keys, cautions);
+  const GgufPreTokenizer cut = gguf_pre_tokenizer_in(keys, cautions);
   const std::vector<std::string>& merges = keys.texts(kMergesKey);
   require_utf8_in(keys, kMergesKey, merges);
   const bool is_roberta = keys.text(kPreKey, "") == "roberta-bpe";
@@ -240,19 +168,19 @@ std::shared_ptr<const Tokenizer> byte_level_bpe(const GgufKeys& keys, std::vecto
     const bool is_there = keys.flag(std::string("tokenizer.ggml.") + key, usual);
     return is_there ? special_token(keys, name, tokens.size()) : std::nullopt;
   };
-  const auto begin = ends_with("bos", "add_bos_token", cut == Cut::llama3 || is_roberta);
+  const auto begin = ends_with("bos", "add_bos_token", cut.begins || is_roberta);
   const auto end = ends_with("eos", "add_eos_token", is_roberta);
-  const bool ignores = ignores_merges(cut);
   const MergePlace place{keys.file().source() + ": " + std::string(kMergesKey), std::string(kTokensKey)};
-  return pipeline_of(
-      keys, make_bpe(pieces_of(keys, keys.texts(kTokensKey)), merges, ignores, place),
-      {{"version", "1.0"},
-       {"added_tokens", added_in(tokens)},
-       {"normalizer", cut == Cut::qwen2 ? Json{{"type", "NFC"}} : Json()},
-       {"pre_tokenizer", pre_tokenizer_of(cut)},
-       {"post_processor", template_of(tokens, begin, end)},
-       {"decoder", in_bytes(true)}},
-      [ignores, merges] { return Json{{"type", "BPE"}, {"ignore_merges", ignores}, {"merges", merges}}; });
+  return pipeline_of(keys, make_bpe(pieces_of(tokens, cautions), merges, cut.ignores_merges, place),
+                     {{"version", "1.0"},
+                      {"added_tokens", added_in(tokens)},
+                      {"normalizer", cut.normalizer},
+                      {"pre_tokenizer", cut.json},
+                      {"post_processor", template_of(tokens, begin, end)},
+                      {"decoder", gguf_bytes_step(true)}},
+                     [ignores = cut.ignores_merges, merges] {
+                       return Json{{"type", "BPE"}, {"ignore_merges", ignores}, {"merges", merges}};
+                     });
 }
 
 // In the file a piece that begins a word begins with a mark, and one that goes on has none; BERT has it the other way.
@@ -261,8 +189,8 @@ std::string bert_piece(std::string_view token) {
   return token.starts_with('[') && token.ends_with(']') ? std::string(token) : "##" + std::string(token);
 }
 
-std::shared_ptr<const Tokenizer> word_piece(const GgufKeys& keys) {
-  std::vector<GgufToken> tokens = tokens_in(keys);
+std::shared_ptr<const Tokenizer> word_piece(const GgufKeys& keys, std::vector<std::string>& cautions) {
+  std::vector<GgufToken> tokens = tokens_in(keys, cautions);
   std::vector<std::string> pieces;
   for (const GgufToken& token : tokens) pieces.push_back(bert_piece(token.text));
   const auto id_of = [&](const char* name, const char* usual) -> std::size_t {
@@ -284,7 +212,7 @@ std::shared_ptr<const Tokenizer> word_piece(const GgufKeys& keys) {
   }
   const WordPieceOptions options{.unknown = pieces[unknown], .prefix = "##"};
   return pipeline_of(
-      keys, make_word_piece(pieces_of(keys, pieces), options),
+      keys, make_word_piece(pieces_of(tokens, cautions), options),
       {{"version", "1.0"},
        {"added_tokens", added},
        {"normalizer",
@@ -343,8 +271,9 @@ std::string proto_of(const GgufKeys& keys, std::span<const GgufToken> tokens, co
   return bytes;
 }
 
-std::shared_ptr<const Tokenizer> sentence_piece(const GgufKeys& keys, const SentencePieceKind& kind) {
-  std::vector<GgufToken> tokens = tokens_in(keys);
+std::shared_ptr<const Tokenizer> sentence_piece(const GgufKeys& keys, const SentencePieceKind& kind,
+                                                std::vector<std::string>& cautions) {
+  std::vector<GgufToken> tokens = tokens_in(keys, cautions);
   const auto unknown = special_token(keys, "unknown", tokens.size());
   const bool has_unknown = std::ranges::any_of(tokens, [](const auto& t) { return t.type == TokenType::unknown; });
   if (!has_unknown) tokens[static_cast<std::size_t>(unknown.value_or(0))].type = TokenType::unknown;
@@ -359,63 +288,19 @@ std::shared_ptr<const Tokenizer> sentence_piece(const GgufKeys& keys, const Sent
   return read_sentence_piece(proto_of(keys, tokens, kind), options, keys.file().source());
 }
 
-// A sequence by its steps, another pre-tokeniser as the only one.
-Json steps_of(const Json& pre_tokenizer) {
-  if (!pre_tokenizer.is_object()) return Json::array();
-  const bool is_sequence = pre_tokenizer.value("type", "") == "Sequence";
-  return is_sequence ? pre_tokenizer.value("pretokenizers", Json::array()) : Json::array({pre_tokenizer});
-}
-
-// Without what changes no cut.
-Json plain_steps(const Json& pre_tokenizer) {
-  Json steps = steps_of(pre_tokenizer);
-  for (Json& step : steps) {
-    if (step.is_object() && step.value("type", "") == "ByteLevel") step = in_bytes(step.value("use_regex", true));
-  }
-  return steps;
-}
-
-bool adds_space(const Json& pre_tokenizer) {
-  return std::ranges::any_of(steps_of(pre_tokenizer), [](const Json& step) {
-    return step.is_object() && step.value("add_prefix_space", false);
-  });
-}
-
 }  // namespace
 
 void refuse_tokenizer(const std::string& source, const std::string& part, const std::string& expected) {
   throw FileError(source, "its tokenizer: " + part + ": expected " + expected + ", as GGUF can hold it");
 }
 
-std::string gguf_pre_tokenizer(const Json& json, const std::string& source) {
-  const auto refuse = [&](const char* part, const std::string& what) { refuse_tokenizer(source, part, what); };
-  const Json own = json.value("pre_tokenizer", Json());
-  const Json steps = plain_steps(own);
-  const bool ignores = json.at("model").value("ignore_merges", false);
-  const auto is_own = [&](const PreTokenizerName& known) { return plain_steps(pre_tokenizer_of(known.cut)) == steps; };
-  auto found = std::ranges::find_if(kPreTokenizers, [&](const PreTokenizerName& known) {
-    return ignores_merges(known.cut) == ignores && is_own(known);
-  });
-  if (found == kPreTokenizers.end()) found = std::ranges::find_if(kPreTokenizers, is_own);
-  if (found == kPreTokenizers.end()) {
-    refuse("pre_tokenizer", "that of GPT-2, StarCoder, Llama 3, Qwen 2, Tekken or GPT-4o");
-  }
-  if (adds_space(own)) refuse("pre_tokenizer.add_prefix_space", "false");
-  const Json normalizer = json.value("normalizer", Json());
-  const std::string form = normalizer.is_object() ? normalizer.value("type", "") : "none";
-  const std::string wanted = found->cut == Cut::qwen2 ? "NFC" : "none";
-  if (form != wanted) refuse("normalizer", wanted + " beside this pre_tokenizer");
-  if (ignores_merges(found->cut) != ignores) refuse("model.ignore_merges", ignores ? "false" : "true");
-  return std::string(found->name);
-}
-
 std::shared_ptr<const Tokenizer> gguf_tokenizer(const files::GgufKeys& keys, std::vector<std::string>& cautions) {
   const std::string model = keys.text(kModelKey, "none");
   if (model == "none" || model == "no_vocab") return nullptr;
   if (model == "gpt2") return byte_level_bpe(keys, cautions);
-  if (model == "bert") return word_piece(keys);
-  if (model == "llama") return sentence_piece(keys, {.model = 2, .begins = true, .ends = false});
-  if (model == "t5") return sentence_piece(keys, {.model = 1, .begins = false, .ends = true});
+  if (model == "bert") return word_piece(keys, cautions);
+  if (model == "llama") return sentence_piece(keys, {.model = 2, .begins = true, .ends = false}, cautions);
+  if (model == "t5") return sentence_piece(keys, {.model = 1, .begins = false, .ends = true}, cautions);
   keys.refuse(kModelKey, "gpt2, llama, bert or t5");
 }
 

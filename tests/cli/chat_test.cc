@@ -8,6 +8,7 @@
 #include "command.h"
 #include "files/temporary_directory.h"
 #include "model/chat_folder.h"
+#include "model/llama_in_blocks.h"
 #include "qkv/files.h"
 
 namespace qkv::chat_command_test {
@@ -99,6 +100,25 @@ TEST_F(ChatCommand, DrawsAsItsAuthorsAsk) {
   // Once for all turns.
   const std::string lines = file("lines", "hello\nmore\n");
   EXPECT_EQ(tests::run_qkv_from(lines, asked({})).err, said + "--temperature 2.5 --top-k 9 --top-p 0.75\n");
+}
+
+// Of a file likewise, by its metadata.
+TEST_F(ChatCommand, DrawsAsTheMetadataOfAFileAsk) {
+  tests::GgufBytes bytes = tests::llama_in_blocks(core::BlockType::q8_0);
+  std::vector<std::string> tokens;
+  for (char letter = '!'; tokens.size() < 64; ++letter) tokens.emplace_back(1, letter);
+  bytes.text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.pre", "gpt-2");
+  bytes.texts("tokenizer.ggml.tokens", tokens).texts("tokenizer.ggml.merges", {});
+  bytes.text("tokenizer.chat_template", "{% for message in messages %}{{ message.content }}{% endfor %}");
+  bytes.f32("general.sampling.temp", 2.5).u32("general.sampling.top_k", 9).u32("general.sampling.mirostat", 1);
+  const std::string path = file("m.gguf", bytes.text_of());
+  const Outcome outcome = tests::run_qkv({"generate", path, "--chat", "--user", "ABC", "--tokens", "2"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("qkv generate: drawn as its metadata asks: --temperature 2.5 --top-k 9\n"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("careful: its metadata asks for what is not done here: general.sampling.mirostat 1\n"));
+  const Outcome text = tests::run_qkv({"generate", path, "ABC", "--tokens", "2"});
+  EXPECT_THAT(text.err, HasSubstr("this is the likeliest text; its metadata asks for --temperature 2.5 --top-k 9"));
 }
 
 TEST_F(ChatCommand, SaysThatItsContextIsFull) {

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "files/gguf_bytes.h"
 #include "files/temporary_directory.h"
+#include "model/llama_in_blocks.h"
 #include "qkv/files.h"
 #include "qkv/safetensors.h"
 
@@ -38,17 +39,37 @@ TEST(InfoOfAFile, ShowsWhatIsInAGguf) {
   EXPECT_THAT(
       outcome.out,
       AllOf(HasSubstr("GGUF, version 3"), HasSubstr("3 tensors of 160 numbers"),
-            HasSubstr("its quantised tensors take 512 bytes as f32"), HasSubstr("general.architecture   \"llama\""),
-            HasSubstr("a list of string with 10: [\"a\",\"b\""),
+            HasSubstr("qkv opens no model of it: "), Not(HasSubstr("qkv generate")),
+            HasSubstr("general.architecture   \"llama\""), HasSubstr("a list of string with 10: [\"a\",\"b\""),
             HasSubstr("blk.#.up.weight  Q8_0     [2, 32]   136 bytes, 2 of them"), Not(HasSubstr("blk.1.up.weight"))));
   EXPECT_THAT(run_qkv({"info", path, "--tensors"}).out, HasSubstr("blk.1.up.weight  Q8_0     [2, 32]    68 bytes\n"));
   const auto json = nlohmann::json::parse(run_qkv({"info", path, "--json"}).out);
   EXPECT_EQ(json.at("numbers"), 160);
   EXPECT_EQ(json.at("memory"), 512);
+  EXPECT_THAT(json.at("refusal").get<std::string>(), testing::StartsWith("llama.attention.head_count: expected"));
   EXPECT_EQ(json.at("types").at(0),
             nlohmann::json::parse(R"({"type": "Q8_0", "tensors": 2, "numbers": 128, "bytes": 136})"));
   EXPECT_EQ(json.at("tensors").size(), 3U);
   EXPECT_EQ(json.at("words").size(), 3U);
+}
+
+TEST(InfoOfAFile, SaysWhatAGgufBecomes) {
+  const TemporaryDirectory folder;
+  const std::string path = folder / "m.gguf";
+  const auto out_of = [&](const tests::GgufBytes& file) {
+    write_file(path, file.text_of());
+    return run_qkv({"info", path}).out;
+  };
+  EXPECT_THAT(out_of(tests::llama_in_blocks(core::BlockType::q8_0)),
+              AllOf(HasSubstr("its quantised tensors take"), HasSubstr("qkv generate reads them as they are in the"),
+                    Not(HasSubstr("opens no model"))));
+  tests::GgufBytes other;
+  other.text("general.architecture", "mamba").tensor({"w", 8, {32, 2}, std::string(68, '\0')});
+  EXPECT_THAT(out_of(other), AllOf(HasSubstr("qkv opens no model of it: general.architecture: expected one of"),
+                                   Not(HasSubstr("qkv generate"))));
+  tests::GgufBytes unread = tests::llama_in_blocks(core::BlockType::q8_0);
+  unread.tensor({"w", 16, {256}, std::string(66, '\0')});
+  EXPECT_THAT(out_of(unread), HasSubstr("qkv opens no model of it: \"w\": expected F32, F16,"));
 }
 
 TEST(InfoOfAFile, ShowsWhatIsInSafetensorsAndAFolder) {

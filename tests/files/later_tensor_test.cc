@@ -41,6 +41,16 @@ std::string fault_of(const LaterTensor& tensor) {
   return error_message<Error>([&] { write(directory / "m.gguf", {}, {tensor}); });
 }
 
+std::vector<std::byte> bytes_of_ones(std::size_t count) { return {count, std::byte{0xFF}}; }
+
+// A count, the type of what is in the list, and how many.
+std::vector<std::byte> one_empty_list() {
+  std::vector<std::byte> bytes(8 + 4 + 8);
+  bytes.front() = std::byte{1};
+  bytes[8] = std::byte{4};
+  return bytes;
+}
+
 TEST(WriteGguf, IsReadBack) {
   const TemporaryDirectory directory;
   const std::string path = directory / "m.gguf";
@@ -56,7 +66,9 @@ TEST(WriteGguf, IsReadBack) {
                                  {"a.texts", {"list of string", std::vector<std::string>{"x", "", "y"}}},
                                  {"a.wholes", {"list of i32", std::vector<std::int64_t>{1, -2}}},
                                  {"a.numbers", {"list of f32", std::vector<double>{0.25, -4}}},
-                                 {"a.flags", {"list of bool", std::vector<std::int64_t>{1, 0}}}};
+                                 {"a.flags", {"list of bool", std::vector<std::int64_t>{1, 0}}},
+                                 {"a.seed", {"u64", GgufOther{"18446744073709551615", bytes_of_ones(8)}}},
+                                 {"a.lists", {"list of list", GgufOther{"a list of 1 list", one_empty_list()}}}};
   write(path, metadata,
         {tensor_of("w", "F32", ramp(6), {2, 3}), tensor_of("h", "F16", ramp(5), {5}),
          tensor_of("b", "BF16", ramp(4), {2, 2}), tensor_of("q", "Q8_0", ramp(128), {2, 64})});

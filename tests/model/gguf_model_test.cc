@@ -154,6 +154,51 @@ TEST(GgufModel, HasTheScalingsThatRotaryPositionsHave) {
               HasSubstr("llama.rope.dimension_count: expected 4, the width of a head, got 2"));
 }
 
+// As llama.cpp takes them: linear where no type is said, by the key of before 2024, too.
+TEST(GgufModel, TakesAScalingThatHasNoType) {
+  const Model model = drawn();
+  const auto scaling = [&](const GgufBytes& words) {
+    const ModelConfig config = read(with_tensors(words, model)).config();
+    const auto found = config.find("rotary_scaling");
+    return found == config.end() ? "none" : found->second;
+  };
+  EXPECT_EQ(scaling(words_of_llama().f32("llama.rope.scaling.factor", 4)), "linear 4");
+  EXPECT_EQ(scaling(words_of_llama().f32("llama.rope.scale_linear", 4)), "linear 4");
+  EXPECT_EQ(scaling(words_of_llama().f32("llama.rope.scale_linear", 4).f32("llama.rope.scaling.factor", 2)),
+            "linear 2");
+  EXPECT_EQ(scaling(words_of_llama().text("llama.rope.scaling.type", "linear").f32("llama.rope.scale_linear", 4)),
+            "linear 4");
+  EXPECT_EQ(scaling(words_of_llama().f32("llama.rope.scaling.factor", 0)), "none");
+  EXPECT_EQ(scaling(words_of_llama().f32("llama.rope.scale_linear", 1)), "none");
+  EXPECT_EQ(scaling(words_of_llama().text("llama.rope.scaling.type", "none").f32("llama.rope.scaling.factor", 4)),
+            "none");
+  const GgufBytes yarn = words_of_llama().text("llama.rope.scaling.type", "yarn").f32("llama.rope.scale_linear", 4);
+  EXPECT_THAT(scaling(yarn), testing::StartsWith("yarn 4 32 "));
+  EXPECT_THAT(fault_of(with_tensors(words_of_llama().f32("llama.rope.scale_linear", -2), model)),
+              HasSubstr("m.gguf: llama.rope.scale_linear: expected more than 0, got -2"));
+  GgufBytes both = words_of_llama().f32("llama.rope.scaling.factor", 4);
+  both.tensor({"rope_freqs.weight", kF32, {2}, gguf_number(1.F) + gguf_number(8.F)});
+  EXPECT_THAT(fault_of(with_tensors(both, model)),
+              HasSubstr("llama.rope.scaling.factor: expected 1 beside rope_freqs.weight: qkv computes one scaling"));
+}
+
+TEST(GgufModel, NamesKeysThatItDoesNotRead) {
+  const Model model = drawn();
+  const auto cautions = [&](const GgufBytes& words) { return read(with_tensors(words, model)).cautions(); };
+  GgufBytes idle = words_of_llama().u32("llama.vocab_size", 11).boolean("llama.attention.causal", true);
+  idle.boolean("llama.rope.scaling.finetuned", true).f32("llama.logit_scale", 1).u32("llama.pooling_type", 1);
+  idle.text("general.name", "a").text("tokenizer.ggml.foo", "b").text("quantize.imatrix.file", "c").u32("split.foo", 1);
+  idle.u32("qwen2.foo", 3);
+  EXPECT_THAT(cautions(idle), testing::IsEmpty());
+  GgufBytes file = words_of_llama().f32("llama.logit_scale", 0.25).boolean("llama.attention.causal", false);
+  file.u32("llama.foo", 3).texts("llama.of_nobody", {"a", "b"});
+  EXPECT_THAT(cautions(file),
+              testing::ElementsAre(
+                  "its metadata: llama.attention.causal false, llama.foo 3, llama.logit_scale 0.25, llama.of_nobody a "
+                  "list of string with 2: [\"a\",\"b\"]: not read; the program of the model's authors may compute "
+                  "something else"));
+}
+
 TEST(GgufModel, KeepsTheTemplateOfMessages) {
   GgufBytes file = words_of_llama();
   file.text("tokenizer.chat_template", "{{ messages }}");
@@ -179,11 +224,22 @@ TEST(GgufModel, SaysHowATextBecomesAVector) {
 TEST(GgufModel, NamesAKeyThatIsWrong) {
   const Model model = drawn();
   EXPECT_THAT(fault_of(GgufBytes()), HasSubstr("m.gguf: general.architecture: expected a text, got nothing"));
-  EXPECT_THAT(fault_of(GgufBytes().text("general.architecture", "mamba")),
-              HasSubstr("general.architecture: expected one of the architectures llama, qwen2, qwen3, gemma, gemma2, "
-                        "gemma3, granite, smollm3, olmo2, phi3, phi2, starcoder2, stablelm, command-r, cohere2, gpt2, "
-                        "starcoder, gptneox, falcon, bloom, mpt, bert, nomic-bert, modern-bert, t5, granitemoe, olmoe, "
-                        "qwen2moe, qwen3moe, gpt-oss, got \"mamba\""));
+  const std::string all =
+      "general.architecture: expected one of the architectures llama, qwen2, qwen3, gemma, gemma2, gemma3, granite, "
+      "smollm3, olmo2, phi3, phi2, starcoder2, stablelm, command-r, cohere2, gpt2, starcoder, gptneox, falcon, bloom, "
+      "mpt, bert, nomic-bert, modern-bert, t5, granitemoe, olmoe, qwen2moe, qwen3moe, gpt-oss";
+  const auto of_architecture = [](const char* name) {
+    return fault_of(GgufBytes().text("general.architecture", name));
+  };
+  EXPECT_THAT(of_architecture("mamba"),
+              HasSubstr(all + "; none is near: this one's layers keep a state in place of attention, got \"mamba\""));
+  EXPECT_THAT(of_architecture("qwen2vl"),
+              HasSubstr("; qwen2 is the nearest: this one's heads turn by three positions"));
+  EXPECT_THAT(
+      of_architecture("phimoe"),
+      HasSubstr("; phi3 is the nearest: this one's feed-forward layers are experts; the folder that it was made "
+                "from, of model_type phimoe, is read, got \"phimoe\""));
+  EXPECT_THAT(of_architecture("of-nobody"), HasSubstr(all + ", got \"of-nobody\""));
   EXPECT_THAT(fault_of(words_of_llama()), HasSubstr("m.gguf: llama.block_count: expected from 1 to 0"));
   GgufBytes many;
   many.text("general.architecture", "llama").u32("llama.block_count", 4000000000U);
@@ -206,12 +262,34 @@ TEST(GgufModel, NamesTensorsThatAreNotThoseOfTheMetadata) {
   few.tensor({"blk.0.ffn_up.weight", kF32, {16, 23}, std::string(23 * 16 * 4, '\0')});
   few.tensor({"blk.0.of_nobody.weight", kF32, {1}, std::string(4, '\0')});
   const std::string fault = fault_of(few);
+  EXPECT_THAT(fault, HasSubstr(" of its tensors are not those of a llama with its metadata:\n"));
   EXPECT_THAT(fault, HasSubstr("blk.1.attn_q.weight: expected [16, 16], got no such tensor"));
   EXPECT_THAT(fault, HasSubstr("blk.0.ffn_up.weight: expected [24, 16], got [23, 16] of f32"));
   EXPECT_THAT(fault, HasSubstr("blk.0.of_nobody.weight: a tensor that the model has no use for"));
   GgufBytes flat = words_of_llama();
   flat.tensor({"token_embd.weight", kF32, {16}, std::string(64, '\0')}).tensor({"b", kF32, {1}, std::string(4, '\0')});
   EXPECT_THAT(fault_of(flat), HasSubstr("\"token_embd.weight\": expected a table of tokens, got one of 1 axes"));
+}
+
+TEST(GgufModel, SaysWhatItKnowsOfOneTensor) {
+  const auto with = [](const std::string& name) {
+    return with_tensors(words_of_llama(), drawn()).tensor({name, kF32, {1}, std::string(4, '\0')});
+  };
+  EXPECT_THAT(fault_of(with("blk.0.of_nobody.weight")),
+              HasSubstr("m.gguf: 1 of its tensors is not that of a llama with its metadata:\n"));
+  EXPECT_THAT(read(with("foo")).cautions(),
+              testing::ElementsAre("foo: left out: what qkv computes of a llama has no tensor of such a name"));
+}
+
+TEST(GgufModel, IsNotRefusedForAKeyThatNobodyNeeds) {
+  GgufBytes file = words_of_llama().add("general.random_seed", 10, gguf_number(~std::uint64_t{0}));
+  const std::string one = gguf_number<std::uint32_t>(4) + gguf_number<std::uint64_t>(1) + gguf_number<std::uint32_t>(7);
+  file.add("general.lists", 9, gguf_number<std::uint32_t>(9) + gguf_number<std::uint64_t>(1) + one);
+  EXPECT_THAT(read(with_tensors(file, drawn())).cautions(), testing::IsEmpty());
+  GgufBytes used = words_of_llama();
+  used.add("llama.rope.freq_base", 9, gguf_number<std::uint32_t>(9) + gguf_number<std::uint64_t>(1) + one);
+  EXPECT_THAT(fault_of(with_tensors(used, drawn())),
+              HasSubstr("llama.rope.freq_base: expected a number, got a list of 1 list"));
 }
 
 TensorView value_of(const Model& model, const std::string& name) {

@@ -45,6 +45,8 @@ struct Contents {
   std::vector<ContentsTensor> tensors;
   std::int64_t numbers = 0;  // of all tensors
   std::int64_t memory = 0;   // bytes that the quantised ones take when the model is opened: 4 a number
+  std::string refusal;       // of GGUF: why qkv opens no model of it; empty where it does
+  bool writes = false;       // of GGUF: qkv generate opens it
 };
 
 /// Of a GGUF or safetensors file, or of a folder with config.json: no weight is read. Throws Error naming the path, as

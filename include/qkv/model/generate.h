@@ -42,13 +42,18 @@ struct GenerateOptions {
 
 /// How the authors of a folder mean its model to write: do_sample, temperature, top_k, top_p, min_p,
 /// repetition_penalty, num_beams and length_penalty of generation_config.json, with the defaults of `transformers` (of
-/// a draw a top_k of 50); GenerateOptions() where it says nothing, or for a file. Throws Error naming the file and a
-/// word of another type.
+/// a draw a top_k of 50); of a GGUF file temp, top_k, top_p, min_p and penalty_repeat of general.sampling, a draw where
+/// one of the first four is there, with the same defaults. GenerateOptions() where it says nothing, or for another
+/// file. Throws Error naming the file and a word of another type.
 [[nodiscard]] GenerateOptions draw_options_of(const std::string& folder);
 
-/// What else generation_config.json of a folder asks for that generate() does not do, each with its value:
-/// "no_repeat_ngram_size 3". Left out are words that change no token (names, caches, outputs), the tokens of begin, end
-/// and padding, and values with which a word asks for nothing. Empty for a file. Throws as draw_options_of().
+/// What says so: "generation_config.json", or "metadata" of a GGUF file.
+[[nodiscard]] std::string draw_options_source(const std::string& folder);
+
+/// What else generation_config.json of a folder, or a GGUF file's general.sampling, asks for that generate() does not
+/// do, each with its value: "no_repeat_ngram_size 3". Left out are words that change no token (names, caches, outputs),
+/// the tokens of begin, end and padding, and values with which a word asks for nothing. Empty for another file. Throws
+/// as draw_options_of().
 [[nodiscard]] std::vector<std::string> unheeded_in_generation(const std::string& folder);
 
 /// New tokens of each text, without those of the prompt and without the end.

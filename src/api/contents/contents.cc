@@ -77,6 +77,9 @@ void read_gguf(Contents& contents, const Gguf& file) {
     contents.words.push_back({name, value.type, text == nullptr ? files::gguf_value_text(value) : as_json(*text)});
   }
   add_gguf_tensors(contents, file);
+  families::GgufOutlook outlook = families::outlook_of_gguf(file);
+  contents.refusal = std::move(outlook.refusal);
+  contents.writes = outlook.writes;
 }
 
 void read_safetensors(Contents& contents, const Safetensors& file) {

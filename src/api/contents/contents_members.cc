@@ -41,7 +41,9 @@ Members<Contents> describe(const Contents* /*type*/) {
       .add(&C::types, "types", "The largest first")
       .add(&C::tensors, "tensors", "In the order of their data")
       .add(&C::numbers, "numbers", "Of all tensors")
-      .add(&C::memory, "memory", "Bytes that the quantised tensors take as f32, as all but `qkv generate` open them");
+      .add(&C::memory, "memory", "Bytes that the quantised tensors take as f32, as all but `qkv generate` open them")
+      .add(&C::refusal, "refusal", "Of GGUF: why no model of it is opened; empty where one is")
+      .add(&C::writes, "writes", "Of GGUF: whether `qkv generate` opens it");
 }
 
 }  // namespace qkv

@@ -93,11 +93,12 @@ std::string contents_as_text(const Contents& contents, int width, ContentsLines 
   text += api_detail::prose(fmt::format("{}, {}, {} of {} numbers", contents.form, size_of_bytes(bytes),
                                         tensors_text(std::ssize(contents.tensors)), with_commas(contents.numbers)),
                             width);
-  if (contents.memory > 0) {
+  if (!contents.refusal.empty()) {
+    text += api_detail::prose("qkv opens no model of it: " + one_line(contents.refusal), width);
+  } else if (contents.memory > 0) {
+    const char* in_place = contents.writes ? "; qkv generate reads them as they are in the file" : "";
     text += api_detail::prose(
-        fmt::format("opened, its quantised tensors take {} as f32; qkv generate reads them as they are in the file",
-                    size_of_bytes(contents.memory)),
-        width);
+        fmt::format("opened, its quantised tensors take {} as f32{}", size_of_bytes(contents.memory), in_place), width);
   }
   if (contents.files.size() > 1) {
     text += "\nfiles\n";

@@ -43,12 +43,12 @@ void add_what_authors_ask(const GenerateRequest& request, const std::string& pat
   const std::string asked = draw_in_words(request.draw);
   const std::string done = draw_in_words(writing.options.draw);
   if (request.chat) {
-    if (done != asked) writing.notes.push_back("drawn as its generation_config.json asks:" + done);
+    if (done != asked) writing.notes.push_back("drawn as its " + draw_options_source(path) + " asks:" + done);
     return;
   }
   const std::string theirs = draw_in_words(draw_options_of(path));
   if (theirs.empty() || !asked.empty()) return;
-  writing.notes.push_back("this is the likeliest text; its generation_config.json asks for" + theirs);
+  writing.notes.push_back("this is the likeliest text; its " + draw_options_source(path) + " asks for" + theirs);
 }
 
 // What would change nothing, or its reader would believe that it did.
@@ -161,7 +161,7 @@ Writing writing_of(const GenerateRequest& request, const Given& given) {
   }
   if (const std::vector<std::string> words = unheeded_in_generation(path); !words.empty()) {
     writing.cautions.push_back(
-        fmt::format("its generation_config.json asks for what is not done here: {}", fmt::join(words, ", ")));
+        fmt::format("its {} asks for what is not done here: {}", draw_options_source(path), fmt::join(words, ", ")));
   }
   api_detail::require_passes(writing.prompts, *writing.model, api_detail::PassKeeps::layers, writing.model->window());
   return writing;

@@ -1,4 +1,4 @@
-// How the authors of a folder mean its model to write.
+// How the authors of a folder, or of a GGUF file, mean its model to write.
 #include "model/families/generation_file.h"
 
 #include <algorithm>
@@ -10,6 +10,8 @@
 
 #include "files/place.h"
 #include "model/families/config_file.h"
+#include "model/families/gguf.h"
+#include "model/families/gguf_sampling.h"
 #include "qkv/model/generate.h"
 
 namespace qkv {
@@ -82,6 +84,7 @@ constexpr std::array<std::string_view, 8> kOfDraws = {"temperature", "top_k",   
 constexpr std::array<std::string_view, 5> kOfBeams = {"early_stopping", "length_penalty", "num_beam_groups",
                                                       "diversity_penalty", "renormalize_logits"};
 
+constexpr const char* kGenerationFile = "generation_config.json";
 constexpr const char* kNeverFirst = "begin_suppress_tokens";
 // Read where a sound is (speech_file.h), or of times, which are not asked for.
 constexpr std::array<std::string_view, 12> kOfSpeech = {"alignment_heads",
@@ -108,7 +111,7 @@ bool asks_for_nothing(const std::string& word, const nlohmann::json& value) {
 }
 
 std::optional<ConfigFile> generation_in(const std::string& folder) {
-  const fs::path path = fs::path(folder) / "generation_config.json";
+  const fs::path path = fs::path(folder) / kGenerationFile;
   if (!files::is_folder(folder) || !files::is_there(path.string())) return std::nullopt;
   return ConfigFile(path.string());
 }
@@ -154,6 +157,7 @@ GenerateOptions draw_options_in(const ConfigFile& config) {
 }  // namespace
 
 GenerateOptions draw_options_of(const std::string& folder) {
+  if (families::is_gguf(folder)) return families::gguf_draw_options(folder);
   const std::optional<ConfigFile> config = generation_in(folder);
   return config ? draw_options_in(*config) : GenerateOptions();
 }
@@ -168,7 +172,12 @@ std::vector<std::int64_t> families::never_written_first_in(const std::string& fo
   return config ? config->integers(kNeverFirst) : std::vector<std::int64_t>();
 }
 
+std::string draw_options_source(const std::string& folder) {
+  return families::is_gguf(folder) ? "metadata" : kGenerationFile;
+}
+
 std::vector<std::string> unheeded_in_generation(const std::string& folder) {
+  if (families::is_gguf(folder)) return families::unheeded_in_gguf(folder);
   const std::optional<ConfigFile> config = generation_in(folder);
   if (!config) return {};
   const GenerateOptions draw = draw_options_in(*config);

@@ -10,6 +10,7 @@
 #include "files/file_kind.h"
 #include "files/gguf_header.h"
 #include "model/families/gguf_family.h"
+#include "model/families/gguf_unread.h"
 #include "model/families/later_gguf_model.h"
 #include "model/families/loading.h"
 #include "qkv/error.h"
@@ -159,7 +160,9 @@ class GgufReading {
                .names = family_.names,
                .unused = kUnused},
         stored_(named_, files_),
-        loading(stored_, "", 0) {}
+        loading(stored_, "", 0) {
+    loading.set_config_name("its metadata");
+  }
   GgufReading(const GgufReading&) = delete;
   GgufReading& operator=(const GgufReading&) = delete;
 
@@ -202,6 +205,7 @@ class GgufReading {
 
 Model with_tokenizers(const GgufReading& reading, const Model::Network& network, std::vector<std::string> cautions) {
   ModelTokenizers tokenizers = gguf_tokenizers(reading.keys(), cautions);
+  add_unread_keys(reading.keys(), cautions);
   Model model(network, std::move(tokenizers));
   for (std::string& what : cautions) model.add_caution(std::move(what));
   return model;
@@ -256,6 +260,23 @@ LaterGgufModel later_model_of_gguf(Gguf file) {
             .value = [reading](const Parameter& parameter) { return reading->loading.value_of(parameter); }};
   } catch (const InvalidArgument& unsound) {
     throw FileError(source, unsound.what());
+  }
+}
+
+GgufOutlook outlook_of_gguf(const Gguf& file) {
+  try {
+    const LaterGgufModel later = later_model_of_gguf(file);
+    for (const GgufEntry& entry : file.entries()) {
+      const files::GgufType* type = files::find_gguf_type(entry.type);
+      if (type != nullptr && (type->dtype || type->block)) continue;
+      return {.refusal = "\"" + entry.name + "\": expected " + files::read_gguf_types() + ", got " + entry.type,
+              .writes = false};
+    }
+    return {.refusal = "", .writes = parts_of(later.model.network()).decoder != nullptr};
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    const std::string begin = file.source() + ": ";
+    return {.refusal = what.starts_with(begin) ? what.substr(begin.size()) : what, .writes = false};
   }
 }
 

@@ -26,4 +26,12 @@ namespace qkv::families {
 /// The defaults where it does not say so. Throws Error naming the key.
 [[nodiscard]] EmbedOptions gguf_embed_options(const std::string& path);
 
+/// What becomes of a file without its weights being read.
+struct GgufOutlook {
+  std::string
+      refusal;  // why model_of_gguf() would throw, without the file's name; empty where nothing is known against it
+  bool writes = false;  // a model that writes texts
+};
+[[nodiscard]] GgufOutlook outlook_of_gguf(const Gguf& file);
+
 }  // namespace qkv::families

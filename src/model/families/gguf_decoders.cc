@@ -45,7 +45,11 @@ Json smollm3_words(const GgufKeys& keys) {
   return words;
 }
 
-Json olmo2_words(const GgufKeys& keys) { return without_usual_width(words_with_bias(keys)); }
+// OLMo 3 has the same architecture, and windows.
+Json olmo2_words(const GgufKeys& keys) {
+  require_absent(keys, "attention.sliding_window", "OLMo's layers that see windows");
+  return without_usual_width(words_with_bias(keys));
+}
 
 Json phi3_words(const GgufKeys& keys) {
   Json words = without_usual_width(decoder_words(keys, {.turned = TurnedPart::as_said}));

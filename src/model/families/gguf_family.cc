@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/listed.h"
+#include "model/families/gguf_neighbours.h"
 #include "qkv/error.h"
 
 namespace qkv::families {
@@ -54,7 +55,7 @@ const GgufFamily& gguf_family_of(const files::GgufKeys& keys) {
     if (std::ranges::find(names, family.architecture) == names.end()) names.push_back(family.architecture);
   }
   if (found != nullptr) return *found;
-  keys.refuse(kKey, "one of the architectures " + core::joined(names));
+  keys.refuse(kKey, "one of the architectures " + core::joined(names) + gguf_neighbour_text(name));
 }
 
 }  // namespace qkv::families

@@ -96,12 +96,12 @@ Json llama3_of(const files::GgufKeys& keys, std::int64_t width, double base) {
   refuse_factors(keys, kFactors, "the factors of Llama 3's rotary scaling", "others, which qkv does not compute");
 }
 
-Json yarn_of(const files::GgufKeys& keys) {
+Json yarn_of(const files::GgufKeys& keys, double factor) {
   const auto key = [&](const char* name) { return key_of(keys, std::string("rope.scaling.") + name); };
-  const double factor = keys.number(key("factor"));
   Json rope = {{"rope_type", "yarn"},
                {"factor", factor},
-               {"original_max_position_embeddings", keys.integer(key("original_context_length"))},
+               {"original_max_position_embeddings",
+                keys.integer(key("original_context_length"), keys.integer(key_of(keys, "context_length")))},
                {"beta_fast", keys.number(key("yarn_beta_fast"), 32)},
                {"beta_slow", keys.number(key("yarn_beta_slow"), 1)}};
   // There the factor is a product with what `transformers` takes by itself.
@@ -137,26 +137,45 @@ Json longrope_of(const files::GgufKeys& keys, std::int64_t width) {
   return rope;
 }
 
+// By how much positions are stretched. Files of before 2024 call it scale_linear; 0 is none.
+double stretch_of(const files::GgufKeys& keys) {
+  const std::string now = key_of(keys, "rope.scaling.factor");
+  const std::string key = keys.has(now) ? now : key_of(keys, "rope.scale_linear");
+  const double factor = keys.number(key, 1);
+  if (factor < 0) keys.refuse(key, "more than 0");
+  return factor == 0 ? 1 : factor;
+}
+
+// A scaling that the metadata say beside factors in a tensor would come on top of them.
+void require_no_stretch(const files::GgufKeys& keys, const std::string& type, double factor, const char* tensor) {
+  const std::string key = key_of(keys, "rope.scaling.factor");
+  if (type == "none" || factor == 1) return;
+  keys.refuse(keys.has(key) ? key : key_of(keys, "rope.scale_linear"),
+              "1 beside " + std::string(tensor) + ": qkv computes one scaling");
+}
+
 }  // namespace
 
 Json gguf_rope(const files::GgufKeys& keys, std::int64_t width, double usual_base) {
   const double base = keys.number(key_of(keys, "rope.freq_base"), usual_base);
   if (!(base > 0)) keys.refuse(key_of(keys, "rope.freq_base"), "more than 0");
   const std::string key = key_of(keys, "rope.scaling.type");
-  const std::string type = keys.text(key, "none");
-  const double factor = keys.number(key_of(keys, "rope.scaling.factor"), 1);
+  const std::string type = keys.text(key, "linear");
+  const double factor = stretch_of(keys);
   Json rope = {{"rope_type", "default"}};
   if (keys.file().find(kFactors) != nullptr) {
+    require_no_stretch(keys, type, factor, kFactors);
     if (width < 2 || width % 2 != 0) keys.refuse(key_of(keys, "rope.dimension_count"), "an even number");
     rope = llama3_of(keys, width, base);
   } else if (keys.file().find(kLongFactors) != nullptr) {
+    require_no_stretch(keys, type, factor, kLongFactors);
     rope = longrope_of(keys, width);
-  } else if (type == "linear") {
-    rope = {{"rope_type", "linear"}, {"factor", factor}};
   } else if (type == "yarn") {
-    rope = yarn_of(keys);
-  } else if (type != "none") {
+    rope = yarn_of(keys, factor);
+  } else if (type != "none" && type != "linear") {
     keys.refuse(key, "none, linear or yarn");
+  } else if (type == "linear" && (keys.has(key) || factor != 1)) {
+    rope = {{"rope_type", "linear"}, {"factor", factor}};
   }
   rope["rope_theta"] = base;
   return rope;

@@ -199,23 +199,31 @@ Tensor Loading::value_of(const Parameter& parameter) const {
 
 void Loading::finish(const std::string& folder, const std::string& hint, std::vector<std::string>& cautions) {
   std::vector<std::string> heads;
+  std::vector<std::string> others;
   for (const auto& [name, file] : stored_.files().names()) {
     if (used_.contains(name) || is_unused(name)) continue;
-    if (stored_.is_outside(name)) {
-      heads.push_back(name);
-    } else {
+    if (!stored_.is_outside(name)) {
       differences_.push_back(name + ": a tensor that the model has no use for");
+    } else {
+      (stored_.is_of_head(name) ? heads : others).push_back(name);
     }
   }
+  const std::string type(stored_.family().type);
   if (!differences_.empty()) {
-    std::string text = std::to_string(differences_.size()) + " of its tensors are not those of a " +
-                       std::string(stored_.family().type) + " with this config.json:";
+    const bool is_one = differences_.size() == 1;
+    std::string text = std::to_string(differences_.size()) + " of its tensors " +
+                       (is_one ? "is not that of a " : "are not those of a ") + type + " with " + config_name_ + ":";
     for (const std::string& difference : differences_) text += "\n  " + difference;
     throw FileError(folder, text + (hint.empty() ? "" : "\n  " + hint));
   }
+  constexpr std::size_t kMost = 4;
   if (!heads.empty()) {
-    cautions.push_back(core::listed(heads, 4) +
+    cautions.push_back(core::listed(heads, kMost) +
                        ": left out, a head that is not computed; states and attention are the model's");
+  }
+  if (!others.empty()) {
+    cautions.push_back(core::listed(others, kMost) + ": left out: what qkv computes of a " + type +
+                       " has no tensor of such a name");
   }
   for (auto& [parameter, value] : values_) {
     std::visit([&variable = parameter](auto& stored) { variable.replace_value(std::move(stored)); }, value);

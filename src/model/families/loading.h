@@ -39,6 +39,8 @@ class Loading {
   void set_numbers(DType dtype) { numbers_ = dtype; }
   /// The heads of weights that hold q, k and v in one.
   void set_heads(const HeadSizes& heads) { heads_ = heads; }
+  /// What says the shapes of the tensors, in errors.
+  void set_config_name(std::string name) { config_name_ = std::move(name); }
   /// Gives all parameters their values, or throws Error with every difference and behind them the hint. Adds to
   /// `cautions` what is left out.
   void finish(const std::string& folder, const std::string& hint, std::vector<std::string>& cautions);
@@ -57,6 +59,7 @@ class Loading {
   const StoredWeights& stored_;
   std::string stack_;
   std::int64_t skipped_;
+  std::string config_name_ = "this config.json";
   HeadSizes heads_;
   std::int64_t experts_ = 0;
   std::optional<DType> numbers_;

@@ -122,14 +122,17 @@ std::string StoredWeights::expected(const WeightName& weight, const ParameterNam
   return placed(weight, weight.otherwise.empty() ? weight.theirs : weight.otherwise, parameter);
 }
 
+bool StoredWeights::is_of_known_head(std::string_view name) const {
+  return std::ranges::any_of(family_->names, [&](const WeightName& known) {
+    const std::string begin = outer_ + std::string(known.theirs);
+    return known.in_head && known.ours.starts_with("head") && (name == begin + ".weight" || name == begin + ".bias");
+  });
+}
+
 bool StoredWeights::is_outside(std::string_view name) const {
   const bool is_under = name.starts_with(prefix_);
   if (is_under && !prefix_.empty()) return false;
-  const auto is_part = [&](const WeightName& known) {
-    const std::string begin = outer_ + std::string(known.theirs);
-    return known.in_head && known.ours.starts_with("head") && (name == begin + ".weight" || name == begin + ".bias");
-  };
-  if (std::ranges::any_of(family_->names, is_part)) return true;
+  if (is_of_known_head(name)) return true;
   const std::string_view word = first_word(is_under ? name.substr(prefix_.size()) : name);
   return std::ranges::none_of(family_->names,
                               [&](const WeightName& known) { return first_word(known.theirs) == word; });

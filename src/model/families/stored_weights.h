@@ -48,6 +48,8 @@ class StoredWeights {
   [[nodiscard]] std::optional<std::string> find_own(std::string_view ours) const;
   /// Whether a tensor is of a head: of the family's own, or outside of what its names begin with, as a classifier's.
   [[nodiscard]] bool is_outside(std::string_view name) const;
+  /// Of a tensor outside: whether it is known to be of a head. It is not where the body's names begin with nothing.
+  [[nodiscard]] bool is_of_head(std::string_view name) const { return !prefix_.empty() || is_of_known_head(name); }
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
   /// Of a tensor with two names, the table's and the output map's, a file may have one alone: find() gives this for the
   /// table that is not there.
@@ -56,6 +58,7 @@ class StoredWeights {
  private:
   [[nodiscard]] std::string placed(const WeightName& weight, std::string_view theirs,
                                    const ParameterName& parameter) const;
+  [[nodiscard]] bool is_of_known_head(std::string_view name) const;
   [[nodiscard]] std::optional<std::string> stored_as(const std::string& name) const;
 
   const Family* family_;
