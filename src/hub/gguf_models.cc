@@ -17,7 +17,7 @@ namespace {
 using core::small_letters;
 
 constexpr std::string_view kEnding = ".gguf";
-constexpr std::string_view kPart = "-00000-of-00000";
+constexpr std::string_view kPartForm = "-00000-of-00000";
 
 std::string_view file_in(std::string_view name) { return name.substr(name.rfind('/') + 1); }
 
@@ -28,8 +28,8 @@ bool has_form(std::string_view text, std::string_view form) {
 
 GgufModel model_of(const HubFile& file) {
   const std::string whole = file.name.substr(0, file.name.size() - kEnding.size());
-  const std::size_t stem = whole.size() - std::min(whole.size(), kPart.size());
-  if (!has_form(std::string_view(whole).substr(stem), kPart)) return {.stem = whole, .count = 1, .parts = {file}};
+  const std::size_t stem = whole.size() - std::min(whole.size(), kPartForm.size());
+  if (!has_form(std::string_view(whole).substr(stem), kPartForm)) return {.stem = whole, .count = 1, .parts = {file}};
   constexpr std::size_t kDigits = 5;
   const auto count = core::number_from<std::size_t>(whole.substr(whole.size() - kDigits));
   return {.stem = whole.substr(0, stem), .count = count.value_or(1), .parts = {file}};

@@ -595,8 +595,8 @@ TEST(Questions, TakeWordsInAnyCase) {
   }
   EXPECT_GT(words, 100);
   EXPECT_EQ(generate_fields().from_json(R"({"model": "gpt", "text": "a", "cache_type": "BF16"})").cache_type, "bf16");
-  EXPECT_EQ(error_message<Error>([] { (void)cost_fields().from_json(R"({"preset": "gpt3", "dtype": "F31"})"); }),
-            "request: dtype: expected f64, f32, f16 or bf16, got \"F31\"; did you mean f32?");
+  EXPECT_EQ(error_message<Error>([] { (void)cost_fields().from_json(R"({"preset": "gpt3", "dtype": "BF17"})"); }),
+            "request: dtype: expected f64, f32, f16 or bf16, got \"BF17\"; did you mean bf16?");
 }
 
 TEST(Replies, HaveTheKeysOfTheDocument) {

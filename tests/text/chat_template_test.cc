@@ -6,7 +6,6 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <set>
 
 #include "core/error_message.h"
@@ -39,6 +38,11 @@ ChatMessage in_parts(const std::string& role, const std::vector<std::string>& pa
   std::string content;
   for (const std::string& part : parts) content += (&part == parts.data() ? "" : "\n") + part;
   return {.role = role, .content = content, .parts = parts};
+}
+
+std::string without_blanks(std::string text) {
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+  return text;
 }
 
 std::vector<ChatMessage> messages_of(const json& one) {
@@ -121,8 +125,11 @@ TEST(ChatTemplates, EachByteIsOfTheTemplateOrOfAMessage) {
       if (!part.message || !one.contains("file")) continue;
       const std::string piece = chat.text.substr(part.begin, part.end - part.begin);
       const ChatMessage& message = messages.at(*part.message);
-      const std::string in_a_row = std::accumulate(message.parts.begin(), message.parts.end(), std::string());
-      EXPECT_THAT(message.content + in_a_row, HasSubstr(piece)) << one.at("file");
+      if (message.parts.empty()) {
+        EXPECT_THAT(message.content, HasSubstr(piece)) << one.at("file");
+      } else {  // one behind the other, trimmed or not
+        EXPECT_THAT(without_blanks(message.content), HasSubstr(without_blanks(piece))) << one.at("file");
+      }
     }
     EXPECT_EQ(at, chat.text.size());
   }

@@ -116,7 +116,8 @@ void take_word(const FieldInfo& field, std::string& text) {
     text = *meant;
     return;
   }
-  api_detail::refuse(field.name, words_of(field), fmt::format("\"{}\"{}", text, did_you_mean(text, field.words)));
+  api_detail::refuse(field.name, words_of(field),
+                     fmt::format("\"{}\"{}", text, did_you_mean(core::small_letters(text), field.words)));
 }
 
 std::optional<FieldValue> typed(FieldType type, const Json& json);

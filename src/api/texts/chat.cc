@@ -44,7 +44,7 @@ ChatMessage message_of(const json& one, std::size_t n) {
   if (!is_text("role")) refuse_message(n, "a text as role", got_at(one, "role"));
   const bool has_calls = one.contains("tool_calls") && !one.at("tool_calls").is_null() && !one.at("tool_calls").empty();
   if (has_calls) refuse_message(n, "no tool_calls, which qkv does not show a model", got_at(one, "tool_calls"));
-  ChatMessage message{.role = one.at("role").get<std::string>()};
+  ChatMessage message{.role = one.at("role").get<std::string>(), .content = {}};
   if (one.contains("content") && one.at("content").is_array()) {
     message.parts = parts_in(one.at("content"), n);
     message.content = fmt::format("{}", fmt::join(message.parts, "\n"));
