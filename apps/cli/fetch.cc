@@ -34,8 +34,8 @@ void add_fetch(Commands& commands) {
       {.name = "fetch",
        .group = "Models",
        .footer = "Files that are there are left alone; a download that was cut off is resumed.\n"
-                 "Of GGUF files, of which a name often has many, one is chosen by its type or its name behind a "
-                 "colon.\n"
+                 "Of GGUF files, of which a name often has many, one is chosen by its type or its\n"
+                 "name behind a colon.\n"
                  "HF_ENDPOINT names another hub, HF_TOKEN is a token for it.\n"
                  "Examples:\n  qkv fetch sentence-transformers/all-MiniLM-L6-v2\n"
                  "  qkv fetch openai-community/gpt2 --out models/gpt2\n"

@@ -40,9 +40,10 @@ __all__ = [
 
 def _engine_model(function: str, model: Model | str, given: Mapping[str, object]) -> _models.Model:
     if isinstance(model, str):
-        dtype = given.get("dtype")
+        asked = given.get("dtype")
+        dtype = "f32" if asked not in ("f64", "file") else str(asked)  # another one is the question's to refuse
         try:
-            return _models.Model.open(path_of(function, "model", model), dtype if isinstance(dtype, str) else "f32")
+            return _models.Model.open(path_of(function, "model", model), dtype)
         except Error as error:
             raise Error(f"{function}: model: {error}") from None
     if not hasattr(model, "_model"):

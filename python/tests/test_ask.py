@@ -412,7 +412,7 @@ def test_functions_tell_the_fields_of_their_questions():
     from qkv import insight
 
     parameters = inspect.signature(insight.heads).parameters
-    own = ["model", "texts", "count", "pictures", "sounds", "chat", "system", "sites", "importance", "seed"]
+    own = ["model", "texts", "dtype", "count", "pictures", "sounds", "chat", "system", "sites", "importance", "seed"]
     assert list(parameters) == own
     assert parameters["count"].default == 64 and parameters["importance"].default == 16
     assert "importance          Measure the loss without each head" in inspect.getdoc(insight.heads)

@@ -167,6 +167,7 @@ const std::vector<Excused>& excused() {
       {"number", "*", Json::object(), "the bench that it lies on has fields that this number is not made of"},
       {"pictures", "mask", {{"key", 0}, {"masses", "1,2,1"}}, "the weights are not drawn then"},
       {"pictures", "bias", {{"key", 0}, {"masses", "1,2,1"}}, "the weights are not drawn then"},
+      {"analyze", "dtype", {{"syntax", "english"}}, "heads' largest weights are at the same words"},
       {"far_find", "*", Json::object(), "its fields tell which head is looked at, as in the other questions"},
       {"mask", "cells", {{"map", true}}, "a limit that is not reached, or not above"},
       {"mask", "tile", {{"tq", 8}, {"tk", 6}}, "both are larger than the matrix"},

@@ -57,7 +57,7 @@ const std::map<std::string, Differing>& differing() {
       {"to", {3, "lengths of sequences and of letters"}},
       {"tokenizer", {2, "that is looked at, or learnt with"}},
       {"tokens", {6, "names, positions, counts and lengths"}},
-      {"messages", {3, "before the one that is answered, or looked at, or all"}},
+      {"messages", {2, "before the one that is answered, or looked at, or all"}},
       {"sound", {2, "read, or written out"}},
       {"top_k", {2, "of each query, or of a draw"}},
       {"user", {2, "ends a conversation, or is what is looked at"}},

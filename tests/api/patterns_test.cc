@@ -101,10 +101,10 @@ TEST(ErrorAsJson, HasOneFieldAndAllThatItIsAbout) {
     }
     return Json();
   };
-  EXPECT_EQ(told("tokens", R"({"tokenizer": "english"})"),
-            Json::parse(R"({"message": "expected one of `text`, `file`, `ids`, `list`, `search`, `user`, `messages`, got none",
-                            "field": "text", "fields": ["text", "file", "ids", "list", "search", "user", "messages"], "column": null})"));
-  EXPECT_EQ(told("tokens", R"({"tokenizer": "english", "text": "a", "ids": "1"})")["fields"], Json({"text", "ids"}));
+  EXPECT_EQ(told("generate", R"({"model": "gpt"})"),
+            Json::parse(R"({"message": "expected one of `text`, `texts`, `chat`, `file`, `sound`, got none",
+                            "field": "text", "fields": ["text", "texts", "chat", "file", "sound"], "column": null})"));
+  EXPECT_EQ(told("generate", R"({"model": "gpt", "text": "a", "file": "x"})")["fields"], Json({"text", "file"}));
   const Json one = told("number", "{}");
   EXPECT_EQ(one["field"], "of");
   EXPECT_EQ(one["fields"], Json::array({"of"}));

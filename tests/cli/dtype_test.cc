@@ -36,7 +36,7 @@ const std::vector<Look>& looks() {
       {"probe", {"probe", "--model"}, {"--text", "ABCAB", "--row", "4", "--json"}},
       {"analyze", {"analyze"}, {"--line", "ABCAB", "--importance", "1", "--json"}},
       {"change", {"change"}, {"ABCAB", "--remove", "0.0", "--json"}},
-      {"embed", {"embed"}, {"ABCAB", "--json"}},
+      {"embed", {"embed"}, {"ABCAB"}},
   };
   return kAll;
 }
@@ -76,7 +76,7 @@ TEST(Dtype, OfATypeThatIsNoneIsRefused) {
   EXPECT_EQ(run_qkv({"lens", "induction", "abc", "--dtype", "q4"}).err,
             "qkv lens: --dtype: expected f32, f64 or file, got \"q4\"\n");
   EXPECT_EQ(run_qkv({"explain", "The cat", "--dtype", "f64"}).err,
-            "qkv explain: --dtype: expected --model beside it\n");
+            "qkv explain: --dtype: expected --model beside it, got none\n");
 }
 
 }  // namespace

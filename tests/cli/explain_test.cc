@@ -106,8 +106,7 @@ TEST(ExplainCommand, MisuseExitsWithTwo) {
        "TEXT: expected some words, \"The cat sat down\" (or --npz, or --q, --k and --v), got "
        "none"},
       {{""}, "TEXT: expected a value, got \"\""},
-      {{"c\377t"},
-       "TEXT: expected a text in UTF-8, got the byte 0xFF at byte 1 (counted from 0)"},
+      {{"c\377t"}, "TEXT: expected a text in UTF-8, got the byte 0xFF at byte 1 (counted from 0)"},
       {{"cat", "--heads", "3"}, "--heads: expected a divisor of --d-model = 8 (or a --d-k of your own), got 3"},
       {{"cat", "--kv-heads", "3"}, "--kv-heads: expected a divisor of --heads, 2, got 3"},
       {{"cat", "--dropout", "1"}, "--dropout: expected a number from 0, below 1, got 1"},

@@ -356,9 +356,8 @@ TEST_F(ProbeCommand, LooksAtAModelsAttention) {
                 .out,
             outcome.out);
   EXPECT_EQ(tests::run_qkv({"probe", "--model", "gpt", "--row", "0"}).err,
-            "qkv probe: --model: expected --text, --file, --picture, --sound, --example, --user or --messages beside "
-            "it, got none of "
-            "them\n");
+            "qkv probe: --model: expected --text, --example, --picture, --sound, --user, --messages or --file beside "
+            "it, got none of them\n");
 }
 
 TEST(ProbeOfAModel, RefusesAFileWhoseTextNoPassFits) {

@@ -79,9 +79,10 @@ TEST_F(TokensCommand, RefusesWhatItCannotDo) {
     EXPECT_EQ(outcome.code, code);
     return outcome.err;
   };
-  EXPECT_EQ(refusal({"tokens", folder_}, 2),
-            "qkv tokens: TOKENIZER: expected TEXT, --file, --ids, --list, --search, --user or --messages beside it, got "
-            "none of them\n");
+  EXPECT_EQ(
+      refusal({"tokens", folder_}, 2),
+      "qkv tokens: TOKENIZER: expected TEXT, --file, --ids, --list, --search, --user or --messages beside it, got "
+      "none of them\n");
   EXPECT_EQ(refusal({"tokens", folder_, "the", "--ids", "4"}, 2),
             "qkv tokens: --ids: expected it without TEXT (one thing is looked at), got both\n");
   EXPECT_EQ(refusal({"tokens", folder_, "--ids", "x"}, 2),

@@ -250,7 +250,8 @@ TEST(Train, SaysThatQuantisedWeightsAreTrainedAsNumbers) {
     return outcome.err;
   };
   const std::string blocks = directory / "m.gguf";
-  const std::string said = "careful: the weights of " + blocks + " are quantised: their f32 values are trained, and ";
+  const std::string said =
+      "qkv train: careful: the weights of " + blocks + " are quantised: their f32 values are trained, and ";
   EXPECT_EQ(train(blocks, "a", {}), said + "f32 is written\n");
   EXPECT_EQ(train(blocks, "b", {"--store", "f16"}), said + "f16 is written\n");
   EXPECT_EQ(train(directory / "a/model.safetensors", "c", {}), "");

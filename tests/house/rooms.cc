@@ -95,7 +95,9 @@ std::string fault(const fs::path& path, const Include& include) {
 
 const std::vector<Room>& rooms() {
   static const std::vector<Room> kRooms = {
-      {"core", {}, {"cpuid.h", "fmt/format-inl.h", "sched.h", "sys/auxv.h", "sys/syscall.h", "unistd.h"}},
+      {"core",
+       {},
+       {"cpuid.h", "fmt/format-inl.h", "sched.h", "sys/auxv.h", "sys/resource.h", "sys/syscall.h", "unistd.h"}},
       {"mask", {"core"}, {"fmt/", "utf8.h"}},
       {"kernels", {"core", "mask"}, {"arm_neon.h", "immintrin.h", "oneapi/dnnl/", "pthread.h", "wasm_simd128.h"}},
       {"attention", {"core", "mask", "kernels"}, {"fmt/"}},

@@ -167,7 +167,8 @@ TEST(ChangeText, RefusesWhatHasNoMeaning) {
     return error_message([&] { static_cast<void>(change_text(trained, question)); });
   };
   EXPECT_THAT(message({}), HasSubstr("text: expected a text, or an example, got none"));
-  EXPECT_THAT(message({.of = {.text = "abc", .example = 1}}), HasSubstr("got both"));
+  EXPECT_THAT(message({.of = {.text = "abc", .example = 1}}),
+              HasSubstr("example: expected none beside a text, got an example"));
   EXPECT_THAT(message({.of = {.text = "abc", .query = "q"}}), HasSubstr("query: expected one of the tokens"));
   EXPECT_THAT(message({.of = {.text = "abc", .token = "xy"}}),
               HasSubstr("token: expected one token of the model, got \"xy\", which is 2: x, y"));

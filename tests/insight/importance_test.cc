@@ -6,7 +6,6 @@
 #include "insight/removed_heads.h"
 #include "insight/text_batch.h"
 #include "kernels/product/known_product.h"
-#include "kernels/product/product.h"
 #include "nn/known_linears.h"
 #include "qkv/autograd/matmul.h"
 #include "qkv/autograd/softmax.h"
@@ -103,8 +102,7 @@ TEST(KnownLinears, GiveThePassWithoutAHead) {
       error += off;
     }
   }
-  const bool is_rounded = kernels::product_dtype(DType::bf16) == DType::bf16;
-  EXPECT_EQ(error > 0, is_rounded);
+  EXPECT_GT(error, 0) << "the differences were not rounded, so that nothing was tried";
 }
 
 TEST(Importance, OfALargeModelIsThatOfPassesInF32) {

@@ -11,7 +11,7 @@ namespace {
 
 std::shared_ptr<LoadedModel> opened(const std::string& name, const std::string& dtype) {
   const auto numbers = model_numbers_named(dtype);
-  if (!numbers) throw InvalidArgument("open", "dtype", "\"f32\", \"f64\" or \"file\"", "\"" + dtype + "\"");
+  if (!numbers) throw InvalidArgument("open", "dtype", "f32, f64 or file", "\"" + dtype + "\"");
   const std::string path = std::filesystem::absolute(trained_model_path(name)).string();
   auto loaded = stoppably([&] {
     LoadedModel model{.name = name, .path = path, .trained = TrainedModel::read(path, QuantisedWeights::as_stored)};

@@ -120,9 +120,7 @@ Sound sound_in(std::string_view field, const std::string& text, std::int64_t rat
   return sound;
 }
 
-bool names_file(std::string_view text) {
-  return !text.empty() && !is_tensor_text(text) && !text.starts_with(kDataUrl);
-}
+bool names_file(std::string_view text) { return !text.empty() && !is_tensor_text(text) && !text.starts_with(kDataUrl); }
 
 std::string media_name(const std::string& text) {
   if (names_file(text)) return text;

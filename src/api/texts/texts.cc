@@ -185,7 +185,8 @@ const Fields<EmbedRequest>& embed_fields() {
                           {"text", "the cats are small"},
                           {"pooling", "max"},
                           {"prompt_name", "query"},
-                          {"prompt", "query: "}});
+                          {"prompt", "query: "},
+                          {"dtype", "bf16"}});
     return fields;
   }();
   return kFields;

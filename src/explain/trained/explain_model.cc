@@ -207,6 +207,8 @@ class ModelReader {
 
   void add_warnings() {
     for (const std::string& what : trained_.model().cautions()) run_.notes.push_back("careful: " + what);
+    const std::string blocks = trained_.model().quantised_words();
+    if (!blocks.empty()) run_.notes.push_back("careful: " + blocks);
     const std::int64_t side = trained_.lengths().image_side;
     const TensorView picture = question_.picture;
     const bool is_drawn = trained_.has_task() && picture.data() != nullptr;  // others say how theirs are resized
