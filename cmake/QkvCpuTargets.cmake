@@ -28,6 +28,7 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
   # GCC would load all broadcasts of a step first and spill sums for them.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     set(qkv_flags_neon -fno-schedule-insns)
+    list(APPEND qkv_flags_neondot -fno-schedule-insns)
     list(APPEND qkv_flags_neonbf16 -fno-schedule-insns)
   endif()
 elseif(QKV_WEB)

@@ -145,15 +145,15 @@ void few_columns(const QuantisedProduct& p, std::int64_t begin, std::int64_t end
   }
 }
 
-/// S::kLanes rows of a weight side by side: of four numbers each, lane after lane; of each group the scales, and what
-/// is added to scale times number, lane after lane.
+/// S::kLanes rows of a weight side by side: of four numbers each, lane after lane; of each group the scales, and
+/// what is added to scale times number, lane after lane.
 template <class S>
 struct Panel {
   std::uint8_t* numbers;  // [K / 4][kLanes][4]
   float* scales;          // [groups][kLanes]
   float* least;           // [groups][kLanes]
 
-  static constexpr std::int64_t kStep = S::kLanes * 4;
+  static constexpr std::int64_t kStep = S::kLanes * 4;  // from one four of numbers to the next
 
   [[gnu::always_inline]] static std::int64_t groups(std::int64_t K, int of_block) { return K / kBlock * of_block; }
   [[gnu::always_inline]] static std::int64_t bytes(std::int64_t K) {
@@ -189,6 +189,14 @@ template <class S, int kCount, int kGroups>
   }
 }
 
+/// 32 numbers of each of eight rows, as a panel has them. Spoils `rows`.
+template <class S>
+[[gnu::always_inline]] inline void lay_numbers(std::uint8_t* to, Ints (&rows)[8]) {
+  transpose(rows);
+#pragma GCC unroll 8
+  for (int four = 0; four < kBlock / 4; ++four, to += Panel<S>::kStep) store(to, rows[four]);
+}
+
 /// The next kCount blocks of 32 of eight rows, from number `first` on, become lanes from `lane` on.
 template <class S, BlockType kType, int kCount>
 [[gnu::always_inline]] inline void lay(const Panel<S>& panel, std::int64_t lane, const std::uint8_t* const (&at)[8],
@@ -216,9 +224,8 @@ template <class S, BlockType kType, int kCount>
       if constexpr (kRaised<S, kType>) numbers ^= 128;
       lanes[n] = load<Ints>(&numbers);
     }
-    transpose(lanes);
-#pragma GCC unroll 8
-    for (int four = 0; four < kBlock / 4; ++four, to += Panel<S>::kStep) store(to, lanes[four]);
+    lay_numbers<S>(to, lanes);
+    to += kBlock / 4 * Panel<S>::kStep;
   }
 }
 
@@ -251,6 +258,15 @@ void lay_panel(const QuantisedWeight& weight, std::int64_t row, std::int64_t row
       }
     }
   }
+}
+
+/// Row `row` of `out`, in so many columns of a panel.
+template <class S>
+[[gnu::always_inline]] inline void write_row(const QuantisedProduct& p, std::int64_t row, std::int64_t column,
+                                             std::int64_t columns, const typename S::WideFloats& sums) {
+  float* out = p.out + row * p.out_row + column;
+  if (columns == S::kLanes && p.bias == nullptr) return store(out, sums);
+  for (std::int64_t n = 0; n < columns; ++n) out[n] = p.bias == nullptr ? sums[n] : sums[n] + p.bias[column + n];
 }
 
 /// S::kRows rows of x, from `row` on, with a panel; those of them that x has are written.
@@ -295,31 +311,34 @@ template <class S, BlockType kType>
       for (int r = 0; r < kRows; ++r) sums[r] += least * sums_of_x[r * p.x.stride + group];
     }
   }
-  for (int r = 0; r < kRows && row + r < p.x.M; ++r) {
-    float* out = p.out + (row + r) * p.out_row + column;
-    if (columns == S::kLanes && p.bias == nullptr) {
-      store(out, sums[r]);
-      continue;
-    }
-    for (std::int64_t n = 0; n < columns; ++n)
-      out[n] = p.bias == nullptr ? sums[r][n] : sums[r][n] + p.bias[column + n];
+  for (int r = 0; r < kRows && row + r < p.x.M; ++r) write_row<S>(p, row + r, column, columns, sums[r]);
+}
+
+/// body(panel, its first column, its columns) for each panel of columns [begin, end).
+template <class S, class Body>
+[[gnu::always_inline]] inline void each_panel(std::int64_t K, std::int64_t begin, std::int64_t end, std::byte* scratch,
+                                              const Body& body) {
+  for (std::int64_t column = begin; column < end; column += S::kLanes) {
+    const std::int64_t columns = end - column < S::kLanes ? end - column : S::kLanes;
+    body(Panel<S>::at(scratch + (column - begin) / S::kLanes * Panel<S>::bytes(K), K), column, columns);
   }
 }
 
 template <class S, BlockType kType>
+[[gnu::always_inline]] inline void lay_panels(const QuantisedWeight& weight, std::int64_t begin, std::int64_t end,
+                                              std::byte* scratch) {
+  each_panel<S>(weight.K, begin, end, scratch,
+                [&](const Panel<S>& panel, std::int64_t column, std::int64_t columns)
+                    __attribute__((always_inline)) { lay_panel<S, kType>(weight, column, columns, panel); });
+}
+
+template <class S, BlockType kType>
 void many_columns(const QuantisedProduct& p, std::int64_t begin, std::int64_t end, std::byte* scratch) {
-  const std::int64_t K = p.weight.K;
-  const auto each_panel = [&](const auto& body) __attribute__((always_inline)) {
-    for (std::int64_t column = begin; column < end; column += S::kLanes) {
-      const std::int64_t columns = end - column < S::kLanes ? end - column : S::kLanes;
-      body(Panel<S>::at(scratch + (column - begin) / S::kLanes * Panel<S>::bytes(K), K), column, columns);
-    }
-  };
-  each_panel([&](const Panel<S>& panel, std::int64_t column, std::int64_t columns)
-                 __attribute__((always_inline)) { lay_panel<S, kType>(p.weight, column, columns, panel); });
+  lay_panels<S, kType>(p.weight, begin, end, scratch);
   for (std::int64_t row = 0; row < p.x.M; row += S::kRows) {
-    each_panel([&](const Panel<S>& panel, std::int64_t column, std::int64_t columns)
-                   __attribute__((always_inline)) { rows_of_panel<S, kType>(p, panel, row, column, columns); });
+    each_panel<S>(p.weight.K, begin, end, scratch,
+                  [&](const Panel<S>& panel, std::int64_t column, std::int64_t columns)
+                      __attribute__((always_inline)) { rows_of_panel<S, kType>(p, panel, row, column, columns); });
   }
 }
 
@@ -336,6 +355,12 @@ void few(const QuantisedProduct& p, std::int64_t begin, std::int64_t end) {
     QKV_EACH_BLOCK_TYPE(QKV_FEW)
 #undef QKV_FEW
   }
+}
+
+/// Those of another target: S::others().
+template <class S>
+void few_of_others(const QuantisedProduct& p, std::int64_t begin, std::int64_t end) {
+  S::others().few(p, begin, end);
 }
 
 template <class S>

@@ -170,8 +170,8 @@ std::int64_t row_bytes(const QuantisedWeight& weight) noexcept {
 }
 
 std::size_t many_bytes(const QuantisedWeight& weight, std::int64_t columns) {
-  // Of each number a byte, and of each 16, two floats at most.
-  return core::checked_bytes("product", {columns, weight.K, 3}, 1) / 2;
+  // Of each number a byte, and of each 16, two floats at most; before the panels, some rows of x.
+  return core::checked_bytes("product", {3 * columns + 2 * kLaidBytes, weight.K}, 1) / 2;
 }
 
 void multiply_by(const QuantisedLoops& loops, const MutableTensorView& out, const TensorView& x,

@@ -47,6 +47,9 @@ struct QuantisedLoops {
   std::int64_t lanes = 1;
 };
 
+/// Bytes that `many` may take for a number of each of the rows of x that it lays anew.
+inline constexpr std::int64_t kLaidBytes = 8;
+
 /// Bytes of `scratch` for `columns` columns, 64-byte aligned.
 [[nodiscard]] std::size_t many_bytes(const QuantisedWeight& weight, std::int64_t columns);
 

@@ -1,4 +1,3 @@
-#include "kernels/product/quantised-inl.h"
 #include "kernels/product/quantised_vectors_neon.h"
 
 namespace qkv::kernels::neon {
@@ -10,10 +9,14 @@ struct Quantised : quantised::Neon<Quantised> {
     const int32x4_t high = vpaddlq_s16(vmull_high_s8(a, b));
     return vaddq_s32(sums, vpaddq_s32(low, high));
   }
+  template <int kLane>
+  [[gnu::always_inline]] static int32x4_t fours_by(int32x4_t sums, int8x16_t a, int8x16_t b) {
+    return fours(sums, a, vreinterpretq_s8_s32(vdupq_laneq_s32(vreinterpretq_s32_s8(b), kLane)));
+  }
 };
 
 }  // namespace
 
-constinit const QuantisedLoops kQuantised = quantised::loops_of<Quantised>();
+constinit const QuantisedLoops kQuantised = quantised::laid_loops_of<Quantised>();
 
 }  // namespace qkv::kernels::neon

@@ -61,11 +61,7 @@ struct TileProduct {
   }
 
   [[gnu::always_inline]] void write(std::int64_t column, std::int64_t columns) const {
-    for (int r = 0; r < kTileRows; ++r) {
-      float* out = p.out + (row + r) * p.out_row + column;
-      for (std::int64_t n = 0; n < columns; ++n)
-        out[n] = p.bias == nullptr ? sums[r][n] : sums[r][n] + p.bias[column + n];
-    }
+    for (int r = 0; r < kTileRows; ++r) write_row<S>(p, row + r, column, columns, sums[r]);
   }
 
   [[gnu::always_inline]] void run(std::int64_t column, std::int64_t columns) {
@@ -82,29 +78,17 @@ struct TileProduct {
 
 template <class S, BlockType kType>
 void tile_columns(const QuantisedProduct& p, std::int64_t begin, std::int64_t end, std::byte* scratch) {
-  const auto panel_at = [&](std::int64_t column) __attribute__((always_inline)) {
-    return Panel<S>::at(scratch + (column - begin) / S::kLanes * Panel<S>::bytes(p.weight.K), p.weight.K);
-  };
-  const auto width = [&](std::int64_t column)
-                         __attribute__((always_inline)) { return end - column < S::kLanes ? end - column : S::kLanes; };
-  for (std::int64_t column = begin; column < end; column += S::kLanes) {
-    lay_panel<S, kType>(p.weight, column, width(column), panel_at(column));
-  }
+  lay_panels<S, kType>(p.weight, begin, end, scratch);
   const cpu::amx::HeldTiles<S> tiles(kGroupConfig<TileProduct<S, kType>::kGroup>);
   for (std::int64_t first = 0; first < p.x.M; first += kTileRows) {
     // The last rows have some of those before them again, with the same results.
     const std::int64_t row = first + kTileRows <= p.x.M ? first : p.x.M - kTileRows;
-    for (std::int64_t column = begin; column < end; column += S::kLanes) {
-      const Panel<S> panel = panel_at(column);
-      TileProduct<S, kType> product = {.p = p, .panel = panel, .row = row};
-      product.run(column, width(column));
-    }
+    each_panel<S>(p.weight.K, begin, end, scratch,
+                  [&](const Panel<S>& panel, std::int64_t column, std::int64_t columns) __attribute__((always_inline)) {
+                    TileProduct<S, kType> product = {.p = p, .panel = panel, .row = row};
+                    product.run(column, columns);
+                  });
   }
-}
-
-template <class S>
-void tiles_few(const QuantisedProduct& p, std::int64_t begin, std::int64_t end) {
-  S::others().few(p, begin, end);
 }
 
 template <class S>
@@ -122,7 +106,7 @@ void tiles_many(const QuantisedProduct& p, std::int64_t begin, std::int64_t end,
 /// S has the operations of the tile unit, too, and others(), the loops of fewer rows.
 template <class S>
 constexpr QuantisedLoops tile_loops_of() {
-  return {.few = tiles_few<S>, .many = tiles_many<S>, .lanes = S::kLanes};
+  return {.few = few_of_others<S>, .many = tiles_many<S>, .lanes = S::kLanes};
 }
 
 }  // namespace qkv::kernels::quantised

@@ -13,6 +13,8 @@ using Ints = std::int32_t __attribute__((vector_size(32)));
 using Words = std::uint32_t __attribute__((vector_size(32)));
 using Floats = float __attribute__((vector_size(32)));
 
+using FourFloats = float __attribute__((vector_size(16)));
+using FourInts = std::int32_t __attribute__((vector_size(16)));
 using HalfOfBytes = std::uint8_t __attribute__((vector_size(16)));
 
 inline constexpr std::int64_t kBlock = 32;   // numbers of x and the weight that are multiplied at a time
@@ -31,7 +33,18 @@ template <class Vector>
   std::memcpy(to, &value, sizeof(value));
 }
 
-[[gnu::always_inline]] inline Floats to_floats(const Ints& x) { return __builtin_convertvector(x, Floats); }
+[[gnu::always_inline]] inline Floats to_floats(const Ints& x) {
+#if defined(__AVX2__)
+  return __builtin_convertvector(x, Floats);
+#else
+  // GCC 12 would convert number after number.
+  FourInts halves[2];
+  std::memcpy(halves, &x, sizeof(x));
+  const FourFloats both[2] = {__builtin_convertvector(halves[0], FourFloats),
+                              __builtin_convertvector(halves[1], FourFloats)};
+  return load<Floats>(both);
+#endif
+}
 
 [[gnu::always_inline]] inline Floats splat(float x) { return Floats{x, x, x, x, x, x, x, x}; }
 

@@ -4,12 +4,12 @@
 #include <arm_neon.h>
 
 #include "core/block_type.h"
-#include "kernels/product/quantised_vectors.h"
+#include "kernels/product/quantised_laid-inl.h"
 
 namespace qkv::kernels::quantised {
 
 /// `Own` is a type of the source's namespace, whose functions these are; its fours() adds to four sums the products
-/// of four numbers each, with a sign.
+/// of four numbers each, with a sign, fours_by<lane>() those by four numbers of one lane.
 template <class Own>
 struct Neon {
   static constexpr bool kUnrolls = true;
@@ -60,12 +60,44 @@ struct Neon {
     add_signed_products(sums, numbers, x);
   }
 
-  using WideBytes = Bytes;
-  using WideInts = Ints;
+  // Rows of x two by two, eight numbers of each: what one load brings of two rows.
+  using X = std::int8_t;
   using WideFloats = Floats;
   static constexpr std::int64_t kLanes = 8;
-  static constexpr int kRows = 4;
   static constexpr bool kTakesSigned = true;
+  [[gnu::always_inline]] static void lay_rows(const std::int8_t* x, std::int64_t K, X* to) {
+    for (std::int64_t k = 0; k < K; k += 16, to += 64) {
+      const int64x2_t rows[4] = {load<int64x2_t>(x + k), load<int64x2_t>(x + K + k), load<int64x2_t>(x + 2 * K + k),
+                                 load<int64x2_t>(x + 3 * K + k)};
+      const int64x2_t laid[4] = {vzip1q_s64(rows[0], rows[1]), vzip1q_s64(rows[2], rows[3]),
+                                 vzip2q_s64(rows[0], rows[1]), vzip2q_s64(rows[2], rows[3])};
+      std::memcpy(to, laid, sizeof(laid));
+    }
+  }
+
+  [[gnu::always_inline]] static void add_products(FourInts (&products)[8], const std::uint8_t* numbers, const X* x) {
+    add_four<0>(products, numbers, x);
+    add_four<1>(products, numbers + 32, x);
+  }
+
+ private:
+  // Four numbers of each row.
+  template <int kFour>
+  [[gnu::always_inline]] static void add_four(FourInts (&products)[8], const std::uint8_t* numbers, const X* x) {
+#pragma GCC unroll 2
+    for (int half = 0; half < 2; ++half) {
+      const auto right = load<int8x16_t>(numbers + 16 * half);
+#pragma GCC unroll 2
+      for (int pair = 0; pair < 2; ++pair) {
+        const int8x16_t rows = vld1q_s8(x + 16 * pair);
+        FourInts& first = products[4 * pair + half];
+        FourInts& second = products[4 * pair + 2 + half];
+        first = (FourInts)Own::template fours_by<kFour>((int32x4_t)first, right, rows);
+        second = (FourInts)Own::template fours_by<2 + kFour>((int32x4_t)second, right, rows);
+      }
+    }
+  }
+
   [[gnu::always_inline]] static void add_signed_products(Ints& sums, const Bytes& numbers, const Bytes& x) {
     const auto* left = reinterpret_cast<const std::int8_t*>(&numbers);
     const auto* right = reinterpret_cast<const std::int8_t*>(&x);
@@ -73,9 +105,6 @@ struct Neon {
     const int32x4_t both[2] = {Own::fours(vld1q_s32(onto), vld1q_s8(left), vld1q_s8(right)),
                                Own::fours(vld1q_s32(onto + 4), vld1q_s8(left + 16), vld1q_s8(right + 16))};
     sums = load<Ints>(both);
-  }
-  [[gnu::always_inline]] static void add_products(Ints& sums, const Bytes& numbers, const Bytes& x) {
-    add_signed_products(sums, numbers, x);
   }
 };
 
