@@ -42,6 +42,7 @@ Target: TypeAlias = Literal[
     "amxf32",
     "neon",
     "neondot",
+    "neoni8mm",
     "neonbf16",
     "reference",
 ]

@@ -95,6 +95,8 @@ std::vector<std::string> cpu_instructions() {
 #if defined(__linux__)
   constexpr unsigned long kDotProducts = 1UL << 20;  // HWCAP_ASIMDDP
   if ((getauxval(AT_HWCAP) & kDotProducts) != 0) found.emplace_back("dotprod");
+  constexpr unsigned long kProductsOfI8 = 1UL << 13;  // HWCAP2_I8MM
+  if ((getauxval(AT_HWCAP2) & kProductsOfI8) != 0) found.emplace_back("i8mm");
   constexpr unsigned long kBf16 = 1UL << 14;  // HWCAP2_BF16
   if ((getauxval(AT_HWCAP2) & kBf16) != 0) found.emplace_back("bf16");
 #endif

@@ -32,7 +32,7 @@ bool tiles_take_f16() {
 std::string attending(const std::string& target) {
   if (target == "avx2vnni") return "avx2";
   if (target == "avx512vnni") return "avx512";
-  return target == "neondot" ? "neon" : target;
+  return target == "neondot" || target == "neoni8mm" ? "neon" : target;
 }
 
 class EachTarget : public testing::TestWithParam<std::string> {};

@@ -35,7 +35,7 @@ elseif(STEP STREQUAL "symbols")
   file(GLOB OBJECTS ${FOLDER}/src/CMakeFiles/qkv.dir/kernels/cpu/target_neon*.cc.o
        ${FOLDER}/src/CMakeFiles/qkv.dir/kernels/product/quantised_neon*.cc.o)
   set(BUILD_TYPE Release)
-  set(TARGETS neondot neonbf16)
+  set(TARGETS neondot neoni8mm neonbf16)
   include(${CMAKE_CURRENT_LIST_DIR}/own_symbols.cmake)
 elseif(STEP STREQUAL "kernels")
   # The loops for every processor and the sharing of work between threads are as on this one.

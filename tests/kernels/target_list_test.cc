@@ -31,7 +31,7 @@ TEST(Targets, AreThoseOfTheProcessor) {
   const std::vector<std::string_view> wanted = {"scalar",     "avx2",       "avx2vnni", "avx512",
                                                 "avx512vnni", "avx512bf16", "amx",      "amxf32"};
 #elif defined(__aarch64__)
-  const std::vector<std::string_view> wanted = {"scalar", "neon", "neondot", "neonbf16"};
+  const std::vector<std::string_view> wanted = {"scalar", "neon", "neondot", "neoni8mm", "neonbf16"};
 #else
   const std::vector<std::string_view> wanted = {"scalar"};
 #endif

@@ -145,11 +145,11 @@ void few_columns(const QuantisedProduct& p, std::int64_t begin, std::int64_t end
   }
 }
 
-/// S::kLanes rows of a weight side by side: of four numbers each, lane after lane; of each group the scales, and
+/// S::kLanes rows of a weight side by side: of S::kRun numbers each, lane after lane; of each group the scales, and
 /// what is added to scale times number, lane after lane.
 template <class S>
 struct Panel {
-  std::uint8_t* numbers;  // [K / 4][kLanes][4]
+  std::uint8_t* numbers;  // [K / kRun][kLanes][kRun]
   float* scales;          // [groups][kLanes]
   float* least;           // [groups][kLanes]
 
@@ -192,6 +192,20 @@ template <class S, int kCount, int kGroups>
 /// 32 numbers of each of eight rows, as a panel has them. Spoils `rows`.
 template <class S>
 [[gnu::always_inline]] inline void lay_numbers(std::uint8_t* to, Ints (&rows)[8]) {
+  if constexpr (S::kRun == 8) {
+    static_assert(S::kLanes == 8);
+#pragma GCC unroll 4
+    for (int n = 0; n < 8; n += 2) {
+      const Ints& a = rows[n];
+      const Ints& b = rows[n + 1];
+      std::uint8_t* const two = to + n * 8;
+      store(two, __builtin_shufflevector(a, b, 0, 1, 8, 9));
+      store(two + 2 * Panel<S>::kStep, __builtin_shufflevector(a, b, 2, 3, 10, 11));
+      store(two + 4 * Panel<S>::kStep, __builtin_shufflevector(a, b, 4, 5, 12, 13));
+      store(two + 6 * Panel<S>::kStep, __builtin_shufflevector(a, b, 6, 7, 14, 15));
+    }
+    return;
+  }
   transpose(rows);
 #pragma GCC unroll 8
   for (int four = 0; four < kBlock / 4; ++four, to += Panel<S>::kStep) store(to, rows[four]);

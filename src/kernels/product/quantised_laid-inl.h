@@ -13,8 +13,8 @@ inline constexpr int kLaidParts = 8;  // vectors of sums: kLaidRows rows of eigh
 /// S has, beside what lay_panel() wants of it:
 ///   X                                    of numbers of x as they are laid
 ///   lay_rows(x, K, to)                   lays kLaidRows rows of x
-///   add_products(products, numbers, x)   kLaidStep numbers of a panel and of each row: parts 2 r and 2 r + 1
-///                                        are the eight lanes of row r
+///   add_products(products, numbers, x)   kLaidStep numbers of a panel and of each row
+///   stand_as_rows(products)              so that parts 2 r and 2 r + 1 are the eight lanes of row r
 template <class S, BlockType kType>
 [[gnu::always_inline]] inline void laid_rows_of_panel(const QuantisedProduct& p, const Panel<S>& panel,
                                                       const typename S::X* x, std::int64_t row, std::int64_t column,
@@ -33,6 +33,7 @@ template <class S, BlockType kType>
       numbers += kLaidStep / 4 * Panel<S>::kStep;
       x += kLaidStep * kLaidRows;
     }
+    S::stand_as_rows(products);
     const float* scale = panel.scales + group * S::kLanes;
 #pragma GCC unroll 8
     for (int part = 0; part < kLaidParts; ++part) {

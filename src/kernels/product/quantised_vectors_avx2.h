@@ -65,6 +65,7 @@ struct Avx2 {
   using WideInts = Ints;
   using WideFloats = Floats;
   static constexpr std::int64_t kLanes = 8;
+  static constexpr int kRun = 4;
   static constexpr int kRows = 4;
   static constexpr bool kTakesSigned = true;
   [[gnu::always_inline]] static void add_products(Ints& sums, const Bytes& numbers, const Bytes& x) {

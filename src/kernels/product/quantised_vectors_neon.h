@@ -60,10 +60,11 @@ struct Neon {
     add_signed_products(sums, numbers, x);
   }
 
-  // Rows of x two by two, eight numbers of each: what one load brings of two rows.
+  // Rows of x two by two, eight numbers of each: what SMMLA takes, and what one load brings of two rows.
   using X = std::int8_t;
   using WideFloats = Floats;
   static constexpr std::int64_t kLanes = 8;
+  static constexpr int kRun = 4;
   static constexpr bool kTakesSigned = true;
   [[gnu::always_inline]] static void lay_rows(const std::int8_t* x, std::int64_t K, X* to) {
     for (std::int64_t k = 0; k < K; k += 16, to += 64) {
@@ -79,6 +80,7 @@ struct Neon {
     add_four<0>(products, numbers, x);
     add_four<1>(products, numbers + 32, x);
   }
+  [[gnu::always_inline]] static void stand_as_rows(FourInts (& /*products*/)[8]) {}
 
  private:
   // Four numbers of each row.

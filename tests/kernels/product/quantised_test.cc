@@ -45,6 +45,9 @@ std::vector<Set> sets() {
 #if defined(QKV_BUILDS_NEONDOT)
   if (runs("neondot")) all.push_back({"neondot", &neondot::kQuantised});
 #endif
+#if defined(QKV_BUILDS_NEONI8MM)
+  if (runs("neoni8mm")) all.push_back({"neoni8mm", &neoni8mm::kQuantised});
+#endif
 #if defined(QKV_BUILDS_AVX2)
   if (runs("avx2")) all.push_back({"avx2", &avx2::kQuantised});
 #endif
@@ -273,6 +276,23 @@ TEST(Quantised, HasTheBitsOfAvx512OnTheTileUnit) {
       multiply_by(kEmulatedTiles, tiles, x.view(), weight.view, nullptr);
       multiply_by(M < 16 ? avx512vnni::kQuantised : avx512::kQuantised, vectors, x.view(), weight.view, nullptr);
       EXPECT_EQ(tiles.to_vector(), vectors.to_vector()) << core::layout_of(type).name << ", " << M << " rows";
+    }
+  }
+}
+#endif
+
+#if defined(QKV_BUILDS_NEONDOT) && defined(QKV_BUILDS_NEONI8MM)
+TEST(Quantised, HasTheBitsOfDotProductsInQuads) {
+  if (!runs("neoni8mm")) GTEST_SKIP() << "no i8mm here";
+  for (const BlockType type : tests::block_types()) {
+    const Weight weight(type, 83, 768);
+    for (const std::int64_t M : {1, 7, 8, 18, 27}) {
+      const Tensor x = normal(1, {M, 768});
+      Tensor quads(DType::f32, {M, 83});
+      Tensor dots(DType::f32, {M, 83});
+      multiply_by(neoni8mm::kQuantised, quads, x.view(), weight.view, nullptr);
+      multiply_by(neondot::kQuantised, dots, x.view(), weight.view, nullptr);
+      EXPECT_EQ(quads.to_vector(), dots.to_vector()) << core::layout_of(type).name << ", " << M << " rows";
     }
   }
 }
