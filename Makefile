@@ -61,14 +61,14 @@ test-models:
 web:
 	scripts/install-packages build web
 	scripts/quietly cmake --preset web
-	cmake --build --preset web --target qkv_web
+	cmake --build --preset web --target qkv_web qkv_web_quantised
 
 bench-web: web
 	scripts/install-packages studio
 	cmake --build --preset web --target qkv_web_timing
 	scripts/quietly cmake --preset release -D QKV_TESTS=OFF -D QKV_BENCH=OFF
 	cmake --build --preset release --target qkv_cli
-	scripts/bench-web.mjs build/release/apps/cli/qkv build/web/apps/studio/wasm/timing.wasm
+	scripts/bench-web.mjs build/release/apps/cli/qkv $(addprefix build/web/apps/studio/wasm/,timing.wasm quantised.wasm)
 
 site: web
 	scripts/install-packages studio

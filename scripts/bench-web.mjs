@@ -1,11 +1,12 @@
 #!/usr/bin/env node
-// bench-web.mjs QKV TIMING.wasm: attention in f32 on one thread, in WebAssembly and by native targets: 12 heads of 512 tokens,
-// 64 wide. The fastest of 40 runs.
+// bench-web.mjs QKV TIMING.wasm QUANTISED.wasm: on one thread, the fastest of several runs: attention in f32, in WebAssembly
+// and by native targets, 12 heads of 512 tokens, 64 wide; then products with quantised weights.
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { openReactor, textAt } from "../tests/web/reactor.mjs";
 
 const [tokens, width, heads, repeats] = [512, 64, 12, 40];
-const [qkv, module] = process.argv.slice(2);
+const [rows, columns, inner] = [[1, 8, 64], 1536, 768];
+const [qkv, timing, quantised] = process.argv.slice(2);
 
 function native(target) {
   const options = ["bench", "variants", "--tokens", tokens, "--heads", heads, "--head-dim", width, "--threads", 1];
@@ -15,28 +16,19 @@ function native(target) {
   return exact.seconds * 1000;
 }
 
-async function inWebAssembly() {
-  let memory;
-  const view = () => new DataView(memory.buffer);
-  const wasi = {
-    environ_sizes_get: (count, bytes) => (view().setUint32(count, 0, true), view().setUint32(bytes, 0, true), 0),
-    environ_get: () => 0,
-    clock_time_get: (_clock, _precision, at) => (view().setBigUint64(at, process.hrtime.bigint(), true), 0),
-    fd_close: () => 8,
-    fd_seek: () => 8,
-    fd_write: () => 8,
-    proc_exit: () => { throw new Error("the engine ended itself"); },
-  };
-  const { instance } = await WebAssembly.instantiate(readFileSync(module), { wasi_snapshot_preview1: wasi });
-  memory = instance.exports.memory;
-  instance.exports._initialize();
-  return instance.exports.milliseconds(tokens, width, heads, repeats);
-}
-
 const show = (name, milliseconds, note) => console.log(`${name.padEnd(12)} ${milliseconds.toFixed(1).padStart(6)} ms${note}`);
 
-inWebAssembly().then((web) => {
-  const avx2 = native("avx2");
-  show("avx2", avx2, "");
-  show("WebAssembly", web, `  ${(web / avx2).toFixed(2)} times`);
-});
+const web = (await openReactor(timing)).milliseconds(tokens, width, heads, repeats);
+const avx2 = native("avx2");
+show("avx2", avx2, "");
+show("WebAssembly", web, `  ${(web / avx2).toFixed(2)} times`);
+
+const engine = await openReactor(quantised);
+console.log(`\nrows by a weight [${columns}, ${inner}]: milliseconds by the loops for any machine, by simd128; times as fast`);
+for (let type = 0; type < engine.types(); ++type) {
+  const cells = rows.map((M) => {
+    const [any, own] = [0, 1].map((loops) => engine.milliseconds(loops, type, M, columns, inner, M > 8 ? 5 : 20));
+    return `${M}: ${any.toFixed(2)} ${own.toFixed(2)} ${(any / own).toFixed(1)}`;
+  });
+  console.log(`${textAt(engine, engine.name(type)).padEnd(12)} ${cells.join("   ")}`);
+}

@@ -2,25 +2,15 @@
 // computed in f64 has to be the same bytes, what a model computes in f32 the same but for rounding. Ends with 77 where
 // something is not there.
 import { execFileSync } from "node:child_process";
-import fs from "node:fs";
-import path from "node:path";
+import { requireFile, requireFresh } from "./built.mjs";
 import { differ } from "./compare.mjs";
 import { framesOf } from "./frames.mjs";
 import { openServer } from "./server.mjs";
 import { openWorker } from "./worker.mjs";
 
 const [qkv, engine, script, models] = process.argv.slice(2);
-for (const [file, how] of [[engine, "`make web`"], [script, "npm"]]) {
-  if (fs.existsSync(file)) continue;
-  console.log(`skipped: ${how} has not made ${file}`);
-  process.exit(77);
-}
-// An engine of other sources answers otherwise. It lies in BUILD/apps/studio/wasm.
-const build = path.resolve(path.dirname(engine), "../../..");
-if (!execFileSync("ninja", ["-C", build, "-n", "qkv_web"]).includes("no work to do")) {
-  console.log(`skipped: ${engine} is older than its sources: \`make web\` builds it anew`);
-  process.exit(77);
-}
+requireFresh(engine, "qkv_web");
+requireFile(script, "npm");
 
 // What the engine says of itself and of its machine.
 const ofTheMachine = new Set(["processor", "target", "threads", "version", "models"]);

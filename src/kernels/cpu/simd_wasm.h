@@ -1,4 +1,4 @@
-// WebAssembly's 128-bit vectors: 4 floats. Included by this target's own translation unit only.
+// WebAssembly's 128-bit vectors: 4 floats. Included by this target's own files only.
 #pragma once
 
 #include <wasm_simd128.h>

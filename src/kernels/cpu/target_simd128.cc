@@ -7,6 +7,7 @@
 #include "kernels/cpu/targets.h"
 #include "kernels/cpu/tile_loops.h"
 #include "kernels/cpu/workers.h"
+#include "kernels/product/quantised_loops.h"
 
 namespace qkv::kernels::cpu {
 
@@ -19,6 +20,7 @@ constinit const Target simd128::kTarget = {.name = "simd128",
                                            .merge = WasmWorkers::merge,
                                            .multiply = TileLoops<wasm::Simd>::multiply,
                                            .weigh = TileLoops<wasm::Simd>::weigh,
-                                           .backward = backward_target<FmaGradients<wasm::Simd>>()};
+                                           .backward = backward_target<FmaGradients<wasm::Simd>>(),
+                                           .quantised = &kernels::simd128::kQuantised};
 
 }  // namespace qkv::kernels::cpu

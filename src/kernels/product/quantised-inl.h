@@ -208,7 +208,14 @@ template <class S>
   }
   transpose(rows);
 #pragma GCC unroll 8
-  for (int four = 0; four < kBlock / 4; ++four, to += Panel<S>::kStep) store(to, rows[four]);
+  for (int four = 0; four < kBlock / 4; ++four, to += Panel<S>::kStep) {
+    if constexpr (S::kRun == 2) {
+      const auto twos = load<Twos>(rows + four);
+      store(to, __builtin_shufflevector(twos, twos, 0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15));
+    } else {
+      store(to, rows[four]);
+    }
+  }
 }
 
 /// The next kCount blocks of 32 of eight rows, from number `first` on, become lanes from `lane` on.
@@ -229,8 +236,7 @@ template <class S, BlockType kType, int kCount>
   lay_floats<S, kCount>(panel.scales + group * S::kLanes + lane, scale);
   if constexpr (kPanelHasLeast<S, kType>) lay_floats<S, kCount>(panel.least + group * S::kLanes + lane, least);
   std::uint8_t* to = panel.numbers + first / 4 * Panel<S>::kStep + lane * 4;
-#pragma GCC unroll 8
-  for (int block = 0; block < kCount; ++block) {
+  const auto lay_block = [&](int block) __attribute__((always_inline)) {
     Ints lanes[8];
 #pragma GCC unroll 8
     for (int n = 0; n < 8; ++n) {
@@ -238,8 +244,13 @@ template <class S, BlockType kType, int kCount>
       if constexpr (kRaised<S, kType>) numbers ^= 128;
       lanes[n] = load<Ints>(&numbers);
     }
-    lay_numbers<S>(to, lanes);
-    to += kBlock / 4 * Panel<S>::kStep;
+    lay_numbers<S>(to + block * (kBlock / 4 * Panel<S>::kStep), lanes);
+  };
+  if constexpr (S::kUnrolls) {
+#pragma GCC unroll 8
+    for (int block = 0; block < kCount; ++block) lay_block(block);
+  } else {
+    for (int block = 0; block < kCount; ++block) lay_block(block);
   }
 }
 

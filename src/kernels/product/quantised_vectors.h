@@ -13,6 +13,7 @@ using Ints = std::int32_t __attribute__((vector_size(32)));
 using Words = std::uint32_t __attribute__((vector_size(32)));
 using Floats = float __attribute__((vector_size(32)));
 
+using Twos = std::uint16_t __attribute__((vector_size(32)));  // of bytes
 using FourFloats = float __attribute__((vector_size(16)));
 using FourInts = std::int32_t __attribute__((vector_size(16)));
 using HalfOfBytes = std::uint8_t __attribute__((vector_size(16)));
