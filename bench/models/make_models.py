@@ -37,18 +37,20 @@ def llama(options, seed):
 
 
 def pieces():
-    """As Llama's: special pieces, bytes, characters, then merges, each of two pieces before it."""
+    """As Llama's: special pieces, bytes, characters, then merges: each longer piece from all pairs that make it."""
     letters = ["▁", *string.ascii_letters, *string.digits, *".,;:!?'\"()-"]
     vocabulary = dict.fromkeys([*SPECIAL, *(f"<0x{byte:02X}>" for byte in range(256)), *letters])
-    merges, longer = [], letters
+    longer = letters
     while len(vocabulary) < VOCABULARY:
         last, longer = longer, []
         for left in last:
             for right in string.ascii_lowercase:
                 if len(vocabulary) < VOCABULARY and left + right not in vocabulary:
                     vocabulary[left + right] = None
-                    merges.append(f"{left} {right}")
                     longer.append(left + right)
+    merged = [piece for piece in vocabulary if not piece.startswith("<")]
+    splits = [(piece[:at], piece[at:]) for piece in merged for at in range(1, len(piece))]
+    merges = [" ".join(pair) for pair in splits if pair[0] in vocabulary and pair[1] in vocabulary]
     return {piece: number for number, piece in enumerate(vocabulary)}, merges
 
 

@@ -281,7 +281,8 @@ std::shared_ptr<const Tokenizer> sentence_piece(const GgufKeys& keys, const Sent
   options.ends = {.bos = keys.flag("tokenizer.ggml.add_bos_token", kind.begins),
                   .eos = keys.flag("tokenizer.ggml.add_eos_token", kind.ends)};
   for (std::size_t id = 0; id < tokens.size(); ++id) {
-    if (tokens[id].type != TokenType::control) continue;
+    // As llama.cpp has it, a text may say the unknown piece as well.
+    if (tokens[id].type != TokenType::control && tokens[id].type != TokenType::unknown) continue;
     options.added.push_back(
         {.id = static_cast<std::int32_t>(id), .content = std::string(tokens[id].text), .special = true});
   }

@@ -132,11 +132,80 @@ TEST(GgufTokenizerWords, AreReadAsTheTokenizerThatTheyWereMadeOf) {
     const auto before = read(bytes).tokenizer;
     const auto after = written_and_read(*before, before->size());
     EXPECT_TRUE(have_same_pieces(*before, *after));
-    text::require_same_cuts(*before, *after, "folder");
+    std::vector<std::string> cautions;
+    text::require_same_cuts(*before, *after, "folder", cautions);
+    EXPECT_THAT(cautions, IsEmpty());
     for (const char* text : {"ab 12<|end|><tool>", "ab</s>c<d>", "Unable . x", "a  ab\n12"}) {
       EXPECT_EQ(before->encode(text).ids, after->encode(text).ids) << text;
     }
   }
+}
+
+// As transformers saves Llama's, without its tokenizer.model: ids are bytes, then characters, then what merges make.
+std::string pipeline_of(const std::vector<std::string>& pieces, const std::vector<std::string>& merges,
+                        const std::string& cut = "null",
+                        const std::string& blanks = R"({"type": "Prepend", "prepend": "▁"},)") {
+  std::string vocab = R"("<unk>": 0, "<s>": 1)";
+  int id = 2;
+  for (int byte = 0; byte < 256; ++byte) {
+    constexpr std::string_view kDigits = "0123456789ABCDEF";
+    vocab += std::string(", \"<0x") + kDigits[byte / 16] + kDigits[byte % 16] + ">\": " + std::to_string(id++);
+  }
+  for (const std::string& piece : pieces) vocab += ", \"" + piece + "\": " + std::to_string(id++);
+  std::string joined;
+  for (const std::string& merge : merges) joined += (joined.empty() ? "\"" : ", \"") + merge + "\"";
+  return R"({"added_tokens": [{"id": 1, "content": "<s>", "special": true, "normalized": false,
+    "single_word": false, "lstrip": false, "rstrip": false}], "normalizer":
+    {"type": "Sequence", "normalizers": [)" +
+         blanks + R"({"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
+    "pre_tokenizer": )" +
+         cut + R"(, "decoder": null, "post_processor": null, "model": {"type": "BPE", "unk_token": "<unk>",
+    "fuse_unk": true, "byte_fallback": true, "vocab": {)" +
+         vocab + R"(}, "merges": [)" + joined + "]}}";
+}
+
+std::shared_ptr<const Tokenizer> pipeline(const std::string& json) {
+  const tests::TemporaryDirectory directory;
+  write_file(directory / "tokenizer.json", json);
+  return read_tokenizer(directory / "tokenizer.json");
+}
+
+const std::vector<std::string> kPieces = {"▁", "a", "b", "c", "ab", "▁a", "▁ab"};
+const std::vector<std::string> kAllMerges = {"a b", "▁ a", "▁ ab", "▁a b"};
+
+TEST(GgufTokenizerWords, HoldMergesThatAreSentencePieces) {
+  const std::string metaspace =
+      R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true})";
+  const std::string split =
+      R"({"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": false})";
+  for (const std::string& json : {pipeline_of(kPieces, kAllMerges), pipeline_of(kPieces, kAllMerges, metaspace, ""),
+                                  pipeline_of(kPieces, kAllMerges, split, "")}) {
+    const auto before = pipeline(json);
+    const auto after = written_and_read(*before, before->size());
+    EXPECT_TRUE(have_same_pieces(*before, *after));
+    for (const char* text : {"ab", "cab abc", "a  b é日", "aab<s>cab", "caab aabab"}) {
+      EXPECT_EQ(before->encode(text).ids, after->encode(text).ids) << text;
+    }
+  }
+}
+
+TEST(GgufTokenizerWords, RefuseMergesThatAreNone) {
+  const auto fault = [](const std::string& json) {
+    return error_message<Error>([&] {
+      const auto before = pipeline(json);
+      static_cast<void>(written_and_read(*before, before->size()));
+    });
+  };
+  EXPECT_THAT(fault(pipeline_of(kPieces, {"a b", "▁ a", "▁ ab"})),
+              HasSubstr("model BPE: \"▁ab\", which 1 merges make: expected 2, all pairs of pieces"));
+  EXPECT_THAT(fault(pipeline_of(kPieces, {"a b", "▁ ab", "▁ a", "▁a b"})), HasSubstr("merges of \"▁ab\""));
+  EXPECT_THAT(fault(pipeline_of(kPieces, kAllMerges, R"({"type": "Whitespace"})")),
+              HasSubstr("pre_tokenizer Whitespace"));
+  EXPECT_THAT(fault(pipeline_of(kPieces, kAllMerges, "null", R"({"type": "Lowercase"},)")),
+              HasSubstr("normalizer Lowercase"));
+  const std::string metaspace =
+      R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true})";
+  EXPECT_THAT(fault(pipeline_of({"▁", "a", "a▁"}, {"a ▁"}, metaspace, "")), HasSubstr("no blank within a piece"));
 }
 
 TEST(GgufTokenizerWords, NameRowsWithoutAPiece) {
@@ -151,7 +220,8 @@ TEST(GgufTokenizerWords, NameRowsWithoutAPiece) {
 TEST(GgufTokenizerWords, TellsOfCutsThatDiffer) {
   const auto digits = read(byte_level("smollm")).tokenizer;
   const auto numbers = read(byte_level("gpt-2")).tokenizer;
-  EXPECT_THAT(error_message<Error>([&] { text::require_same_cuts(*digits, *numbers, "folder"); }),
+  std::vector<std::string> cautions;
+  EXPECT_THAT(error_message<Error>([&] { text::require_same_cuts(*digits, *numbers, "folder", cautions); }),
               HasSubstr("folder: its tokenizer cuts \"The quick"));
 }
 

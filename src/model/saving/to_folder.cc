@@ -131,7 +131,7 @@ Conversion gguf_to_folder(const std::string& path, files::StagedFolder& out, con
   const Model back = Model::open(out.temporary());
   require_same_config(model.model, back, path, "a folder of " + std::string(model.family->model_type));
   if (back.tokenizers().tokens)
-    text::require_same_cuts(*model.model.tokenizers().tokens, *back.tokenizers().tokens, path);
+    text::require_same_cuts(*model.model.tokenizers().tokens, *back.tokenizers().tokens, path, done.cautions);
   compare_parameters({model.model, model.value}, {back, own_value}, places, done, options);
   return done;
 }

@@ -202,7 +202,7 @@ Conversion folder_to_gguf(const std::string& folder, files::StagedFile& out, con
   const families::LaterGgufModel back = families::later_model_of_gguf(Gguf::read(out.temporary()));
   require_same_config(model, back.model, folder, "a GGUF file of " + std::string(family.architecture));
   if (model.tokenizers().tokens) {
-    text::require_same_cuts(*model.tokenizers().tokens, *back.model.tokenizers().tokens, folder);
+    text::require_same_cuts(*model.tokenizers().tokens, *back.model.tokenizers().tokens, folder, cautions);
   }
   compare_parameters({model, own_value}, {back.model, back.value}, places, done, options);
   done.cautions = std::move(cautions);
