@@ -1,9 +1,9 @@
-# `cmake --install`, find_package(qkv [COMPONENTS files hub picture explain learn api]) and pkg-config.
+# `cmake --install`, find_package(qkv [COMPONENTS cluster files hub picture explain learn api]) and pkg-config.
 
 include(CMakePackageConfigHelpers)
 include(QkvPkgConfig)
 
-set(components qkv files hub picture explain learn api)
+set(components qkv cluster files hub picture explain learn api)
 if(QKV_ENGINE_ONLY)
   set(components qkv)
 endif()
@@ -21,6 +21,7 @@ endforeach()
 
 qkv_pkg_config(qkv "${PROJECT_DESCRIPTION}" LIBRARIES -lstdc++ -lm -pthread)
 if(NOT QKV_ENGINE_ONLY)
+  qkv_pkg_config(qkv-cluster "Attention over several machines for qkv" USES qkv)
   qkv_pkg_config(qkv-files "npy, npz, safetensors and PNG files for qkv" USES qkv PACKAGES libpng libzip zlib)
   qkv_pkg_config(qkv-hub "Models from a hub for qkv" USES qkv PACKAGES libcurl libcrypto)
   qkv_pkg_config(qkv-picture "Heatmaps and charts of qkv" USES qkv PACKAGES cairo libpng)

@@ -32,7 +32,7 @@
 #include "qkv/tile_plan.h"
 #include "qkv/watched.h"
 
-// qkv::files, qkv::picture, qkv::learn and qkv::explain.
+// qkv::cluster, qkv::files, qkv::picture, qkv::learn and qkv::explain.
 #if __has_include("qkv/files.h")
 #include "qkv/api/about.h"
 #include "qkv/api/asking.h"
@@ -92,6 +92,8 @@
 #include "qkv/autograd/variable.h"
 #include "qkv/autograd/watch.h"
 #include "qkv/captions.h"
+#include "qkv/cluster/local.h"
+#include "qkv/cluster/transport.h"
 #include "qkv/course/worked.h"
 #include "qkv/explain.h"
 #include "qkv/explain/bench.h"
