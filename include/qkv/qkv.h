@@ -93,6 +93,7 @@
 #include "qkv/autograd/watch.h"
 #include "qkv/captions.h"
 #include "qkv/cluster/local.h"
+#include "qkv/cluster/shares.h"
 #include "qkv/cluster/transport.h"
 #include "qkv/course/worked.h"
 #include "qkv/explain.h"
