@@ -92,6 +92,7 @@
 #include "qkv/autograd/variable.h"
 #include "qkv/autograd/watch.h"
 #include "qkv/captions.h"
+#include "qkv/cluster/attention.h"
 #include "qkv/cluster/local.h"
 #include "qkv/cluster/shares.h"
 #include "qkv/cluster/transport.h"

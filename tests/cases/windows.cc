@@ -312,18 +312,24 @@ std::string windows_fault(const Case& one) {
   });
 }
 
-std::string window_gradients_fault(const Case& one) {
+std::string merged_gradients_fault(const Case& one, const GradientsOn& run_parts) {
   const bool judged = one.specials == 0 &&
                       (one.values == Values::normal || one.values == Values::one_hot || one.values == Values::equal);
   if (!judged) return {};
   std::vector<double> of_lse;
   const auto run = [&](std::string_view target, const Inputs& inputs, const Upstream& upstream) {
     if (of_lse.empty()) of_lse = lse_slack(one, inputs, upstream);
-    AllowedGradients all = run_backward_in_windows(target, one, inputs, upstream);
+    AllowedGradients all = run_parts(target, inputs, upstream);
     std::ranges::transform(all.slack, of_lse, all.slack.begin(), std::plus());
     return all;
   };
   return judge_gradients(one, run).fault;
+}
+
+std::string window_gradients_fault(const Case& one) {
+  return merged_gradients_fault(one, [&](std::string_view target, const Inputs& inputs, const Upstream& upstream) {
+    return run_backward_in_windows(target, one, inputs, upstream);
+  });
 }
 
 }  // namespace qkv::cases

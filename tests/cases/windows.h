@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cases/case.h"
+#include "cases/gradients.h"
 
 namespace qkv::cases {
 
@@ -16,5 +17,9 @@ namespace qkv::cases {
 /// The same of the gradients: d_q is summed over windows of keys, d_k and d_v over those of queries, those of biases
 /// and sinks over all. Of cases whose gradients gradient_fault() judges.
 [[nodiscard]] std::string window_gradients_fault(const Case& one);
+
+/// What judges those of `run`, which adds up the gradients of parts of the call: what is off by the rounding of each
+/// row's lse is allowed, beside the slack that `run` names for each gradient.
+[[nodiscard]] std::string merged_gradients_fault(const Case& one, const GradientsOn& run);
 
 }  // namespace qkv::cases

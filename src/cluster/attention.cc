@@ -1,0 +1,105 @@
+#include "qkv/cluster/attention.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "attention/outputs.h"
+#include "cluster/call.h"
+#include "cluster/ring.h"
+
+namespace qkv {
+namespace {
+
+using cluster::Block;
+using cluster::RankCall;
+
+constexpr double kNothing = -std::numeric_limits<double>::infinity();
+
+// The results of this rank's queries over the blocks that were added.
+class MergedRows {
+ public:
+  explicit MergedRows(const RankCall& call)
+      : call_(call),
+        sums_(lse_dtype(call.q().dtype())),
+        out_(sums_, {call.q().dim(0), call.q().dim(1), call.q().dim(2), call.v().dim(3)}),
+        lse_(sums_, {call.q().dim(0), call.q().dim(1), call.q().dim(2)}) {
+    // A sink is a part of its own, which has no value.
+    const std::vector<double>& sinks = call.options().sinks;
+    const MutableTensorView lse = lse_;
+    for (std::int64_t b = 0; b < lse.dim(0); ++b) {
+      for (std::int64_t h = 0; h < lse.dim(1); ++h) {
+        const std::vector<double> logits(static_cast<std::size_t>(lse.dim(2)),
+                                         sinks.empty() ? kNothing : sinks[static_cast<std::size_t>(h)]);
+        lse.store_row(std::array{b, h}, logits);
+      }
+    }
+  }
+
+  void add(const Block& block) {
+    const std::vector<SharePiece>& sources = call_.cluster().keys.pieces(block.source);
+    std::int64_t row = 0;
+    for (const SharePiece& queries : call_.pieces()) {
+      for (std::size_t n = 0; n < sources.size(); ++n) {
+        const SharePiece keys = cluster::part_of(sources[n], block.rows[n]);
+        const KeyRange seen = cluster::seen_keys(call_.whole(), queries, keys);
+        if (seen.begin >= seen.end) continue;
+        add_window(row, queries, cluster::part_of(keys, seen), block.k[n].slice(2, seen.begin, seen.end),
+                   block.v[n].slice(2, seen.begin, seen.end));
+      }
+      row += queries.count;
+    }
+  }
+
+  [[nodiscard]] AttentionResult result() && { return {.out = out_.to(call_.q().dtype()), .lse = std::move(lse_)}; }
+
+ private:
+  void add_window(std::int64_t row, const SharePiece& queries, const SharePiece& keys, const TensorView& k,
+                  const TensorView& v) {
+    const TensorView q = call_.q().slice(2, row, row + queries.count);
+    Tensor out(sums_, {q.dim(0), q.dim(1), q.dim(2), v.dim(3)});
+    Tensor lse(sums_, {q.dim(0), q.dim(1), q.dim(2)});
+    attention_into(out, lse, q, k, v, cluster::options_of(call_.whole(), queries, keys));
+    const MutableTensorView sum = MutableTensorView(out_).slice(2, row, row + queries.count);
+    const MutableTensorView sum_lse = MutableTensorView(lse_).slice(2, row, row + queries.count);
+    const std::array parts = {PartialAttention{sum, sum_lse}, PartialAttention{out, lse}};
+    merge_attention_into(sum, sum_lse, parts, call_.options().threads);
+  }
+
+  const RankCall& call_;
+  DType sums_;
+  Tensor out_;
+  Tensor lse_;
+};
+
+AttentionResult run_ring(const RankCall& call) {
+  const ClusterCall& shares = call.cluster();
+  const cluster::Routes routes(call.whole(), shares.queries, shares.keys);
+  cluster::Ring ring(call.transport(), routes, shares.keys, call.k(), call.v());
+  MergedRows rows(call);
+  while (const Block* block = ring.next()) rows.add(*block);
+  ring.finish();
+  return std::move(rows).result();
+}
+
+AttentionResult run_as_one(const RankCall& call) {
+  const cluster::WholeKeys keys = cluster::gathered_keys(call);
+  const Tensor q = cluster::gathered_rows(call, call.q());
+  const AttentionResult whole = attention(q, keys.k, keys.v, call.options());
+  const SequenceShares& queries = call.cluster().queries;
+  const int rank = call.transport().rank();
+  return {.out = queries.rows_of(whole.out, rank), .lse = queries.rows_of(whole.lse, rank)};
+}
+
+}  // namespace
+
+AttentionResult attention(Transport& transport, const ClusterCall& cluster, const TensorView& q, const TensorView& k,
+                          const TensorView& v, const AttentionOptions& options) {
+  std::optional<RankCall> call;
+  cluster::agree(transport, "attention",
+                 [&] { return call.emplace("attention", transport, cluster, q, k, v, options).digest(); });
+  const bool as_one = cluster.bits == Bits::as_one || transport.size() == 1;
+  return cluster::or_give_up(transport, [&] { return as_one ? run_as_one(*call) : run_ring(*call); });
+}
+
+}  // namespace qkv
