@@ -94,6 +94,7 @@
 #include "qkv/captions.h"
 #include "qkv/cluster/attention.h"
 #include "qkv/cluster/local.h"
+#include "qkv/cluster/mpi.h"
 #include "qkv/cluster/shares.h"
 #include "qkv/cluster/transport.h"
 #include "qkv/course/worked.h"

@@ -103,7 +103,7 @@ const std::vector<Room>& rooms() {
       {"attention", {"core", "mask", "kernels"}, {"fmt/"}},
       {"cache", {"core", "mask", "kernels", "attention"}, {"fmt/"}},
       {"probe", {"core", "mask", "kernels", "attention"}, {"fmt/"}},
-      {"cluster", {"core", "mask", "kernels", "attention", "cache"}, {"fmt/"}},
+      {"cluster", {"core", "mask", "kernels", "attention", "cache"}, {"fmt/", "mpi.h"}},
       {"cost", {"core", "mask"}, {"fmt/"}},
       {"files",
        {"core"},
