@@ -82,9 +82,9 @@ struct AttentionResult {
                                         const AttentionOptions& options = {});
 
 /// The same, writing into the caller's memory: out [B, Hq, Tq, Dv] of q's dtype, or f32 if that has 16 bits, last
-/// stride 1, and lse [B, Hq, Tq], f64 if q is, else f32. Every element of both is written, and nothing between them.
-/// Throws as attention() does, and if out or lse has another shape or dtype, has two elements at one address, or if
-/// out, lse and scratch overlap each other or q, k or v. A view extends from its lowest byte to its highest. So
+/// stride 1, and lse [B, Hq, Tq], f64 if q is, else f32 or f64. Every element of both is written, and nothing between
+/// them. Throws as attention() does, and if out or lse has another shape or dtype, has two elements at one address, or
+/// if out, lse and scratch overlap each other or q, k or v. A view extends from its lowest byte to its highest. So
 /// interleaved views count as overlapping.
 void attention_into(const MutableTensorView& out, const MutableTensorView& lse, const TensorView& q,
                     const TensorView& k, const TensorView& v, const AttentionOptions& options = {});
@@ -98,17 +98,19 @@ struct PartialAttention {
 /// The result over the keys of all parts, which share no key and have the same queries: lse = log of the sum of
 /// exp(lse_n), out = sum of exp(lse_n - lse) out_n. A part that saw nothing (lse -inf) is not read; a row that no part
 /// saw gives zeros and lse -inf; a part's lse of NaN makes the row NaN. All out of one floating dtype, lse f64 if that
-/// is f64, else f32; any strides. The result has the dtypes of the parts.
+/// is f64, else f32 or f64; any strides. The result has the out's dtype, and lse f64 if that is f64, else f32.
 ///
 /// Sums in f64, in the order of the parts, rounded once, so the same bits for any number of threads (by default
-/// qkv::threads()). An lse in f32 is off by up to 2^-24 |lse|, and out by as much relative to its largest part.
+/// qkv::threads()). An lse in f32 is off by up to 2^-24 |lse|, and out by as much relative to its largest part: write
+/// those of parts in f64, by attention_into() or decode_into().
 /// Allocates the result, and a row and a number for each part for each task of 64 rows. Throws InvalidArgument naming
 /// parts or threads. Dao et al. 2022, section 3.1; FlashInfer (Ye et al. 2025), section 2.2.
 [[nodiscard]] AttentionResult merge_attention(std::span<const PartialAttention> parts,
                                               std::optional<int> threads = std::nullopt);
 
-/// The same, writing into the caller's memory: out of any floating dtype, last stride 1. out and lse may be those of a
-/// part, all of it; apart from that the rules are those of attention_into().
+/// The same, writing into the caller's memory: out of any floating dtype, last stride 1, and lse f64 if the parts' out
+/// is, else f32 or f64. out and lse may be those of a part, all of it; apart from that the rules are those of
+/// attention_into().
 void merge_attention_into(const MutableTensorView& out, const MutableTensorView& lse,
                           std::span<const PartialAttention> parts, std::optional<int> threads = std::nullopt);
 

@@ -33,9 +33,9 @@ namespace qkv {
                                      const AttentionOptions& options = {});
 
 /// The same into the caller's memory, as attention_into() does: out [B, Hq, Tq, Dv] of q's dtype, or f32 if that has 16
-/// bits, last stride 1, and lse [B, Hq, Tq], f64 if q is, else f32. Allocates no result. Throws as decode() does, and
-/// if out or lse has another shape or dtype, has two elements at one address, or if out, lse and scratch overlap each
-/// other or what the call reads.
+/// bits, last stride 1, and lse [B, Hq, Tq], f64 if q is, else f32 or f64. Allocates no result. Throws as decode()
+/// does, and if out or lse has another shape or dtype, has two elements at one address, or if out, lse and scratch
+/// overlap each other or what the call reads.
 void decode_into(const MutableTensorView& out, const MutableTensorView& lse, const TensorView& q,
                  const KvCacheView& cache, const AttentionOptions& options = {});
 

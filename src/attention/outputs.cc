@@ -47,6 +47,14 @@ DType written_dtype(const TensorView& input, const TensorView& place) {
   return size_of(input.dtype()) == 2 && place.dtype() == DType::f32 ? DType::f32 : input.dtype();
 }
 
+// The lse of results in f32 and 16 bits may be written in f64, too, for the same sums.
+void check_lse(const Check& check, const TensorView& lse, const Shape& shape, DType of_results) {
+  check_output(check, "lse", lse, shape, lse.dtype());
+  const bool is_wide = of_results == DType::f64;
+  check.that(lse.dtype() == DType::f64 || lse.dtype() == lse_dtype(of_results), "lse", is_wide ? "f64" : "f32 or f64",
+             lse.dtype());
+}
+
 // The same elements at the same places: each row is read before it is written.
 bool are_same(const TensorView& one, const TensorView& other) {
   return one.data() == other.data() && one.dtype() == other.dtype() && one.shape() == other.shape() &&
@@ -94,7 +102,7 @@ void validate_outputs(std::string_view function, const OutputMemory& memory, std
   const Shape& q = memory.q.shape();
   check_output(check, "out", memory.out, {q[0], q[1], q[2], memory.Dv}, written_dtype(memory.q, memory.out));
   check.that(memory.Dv <= 1 || memory.out.strides()[3] == 1, "out", "a last stride of 1", memory.out.strides());
-  check_output(check, "lse", memory.lse, {q[0], q[1], q[2]}, lse_dtype(memory.q.dtype()));
+  check_lse(check, memory.lse, {q[0], q[1], q[2]}, memory.q.dtype());
   validate_apart(function, memory, inputs);
 }
 
@@ -112,7 +120,7 @@ void validate_merged(std::string_view function, const MutableTensorView& out, co
   check.that(is_floating(out.dtype()), "out", "f64, f32, f16 or bf16", out.dtype());
   check_output(check, "out", out, like.shape(), out.dtype());
   check.that(like.dim(3) <= 1 || out.strides()[3] == 1, "out", "a last stride of 1", out.strides());
-  check_output(check, "lse", lse, like.shape().without(3), lse_dtype(like.dtype()));
+  check_lse(check, lse, like.shape().without(3), like.dtype());
   std::vector<NamedReach> inputs;
   const auto read_apart = [&](const TensorView& part, const TensorView& written, std::string_view name) {
     if (!are_same(part, written)) inputs.emplace_back(name, reach_of(part));

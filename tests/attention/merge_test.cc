@@ -134,8 +134,10 @@ TEST(Merge, SaysWhatItWants) {
   const Tensor narrow = part.out.to(DType::f32);
   EXPECT_EQ(message(std::array{part.view(), PartialAttention{narrow, part.lse}}),
             "merge_attention: parts: expected every out f64, got f32");
-  EXPECT_EQ(message(std::array{PartialAttention{narrow, part.lse}}),
-            "merge_attention: parts: expected every lse f32, got f64");
+  EXPECT_EQ(message(std::array{PartialAttention{narrow, narrow.select(3, 0).to(DType::f16)}}),
+            "merge_attention: parts: expected every lse f32 or f64, got f16");
+  EXPECT_EQ(message(std::array{PartialAttention{part.out, part.lse.to(DType::f32)}}),
+            "merge_attention: parts: expected every lse f64, got f32");
   EXPECT_EQ(message(std::array{part.view()}, 0), "merge_attention: threads: expected 1 or more, got 0");
 }
 
@@ -231,6 +233,36 @@ TEST_P(Wide, ResultsAndGradientsOf16BitsAreThoseInF32RoundedOnce) {
       EXPECT_EQ(d_v.to(dtype).to_vector(), expected.d_v.to_vector());
     }
   }
+}
+
+// The same sums, so that parts of large scores merge as exactly as parts of small ones.
+TEST_P(Wide, LseIsWrittenInF64AndRoundsToThatInF32) {
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    const Qkv inputs = inputs_of({.B = 1, .H = 4, .Tq = 70, .Tk = 300}, {.Hk = 2, .D = 64, .Dv = 64}, dtype);
+    for (const std::vector<double>& sinks : {std::vector<double>{}, std::vector<double>{1, 30, -2, 0}}) {
+      const AttentionOptions options = {.scale = 8.0, .mask = causal(), .sinks = sinks, .target = GetParam()};
+      const AttentionResult narrow = attention(inputs.q, inputs.k, inputs.v, options);
+      Tensor out(dtype, narrow.out.shape());
+      Tensor lse(DType::f64, narrow.lse.shape());
+      attention_into(out, lse, inputs.q, inputs.k, inputs.v, options);
+      EXPECT_EQ(out.to_vector(), narrow.out.to_vector());
+      EXPECT_EQ(lse.to(DType::f32).to_vector(), narrow.lse.to_vector());
+      EXPECT_NE(lse.to_vector(), narrow.lse.to_vector());
+    }
+  }
+}
+
+TEST(Merge, TakesAndWritesAnLseInF64BesideResultsInF32) {
+  const Part first({1, 2}, {std::log(3.0)});
+  const Part second({5, 6}, {0});
+  const Tensor first_out = first.out.to(DType::f32);
+  const Tensor second_out = second.out.to(DType::f32);
+  const std::array parts = {PartialAttention{first_out, first.lse}, PartialAttention{second_out, second.lse}};
+  Tensor out(DType::f32, first.out.shape());
+  Tensor lse(DType::f64, first.lse.shape());
+  merge_attention_into(out, lse, parts);
+  EXPECT_EQ(lse.to_vector(), merged({first, second}).lse.to_vector());
+  EXPECT_EQ(merge_attention(parts).lse.dtype(), DType::f32);
 }
 
 }  // namespace

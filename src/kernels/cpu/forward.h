@@ -47,17 +47,19 @@ struct Segment {
   DType out_dtype = DType::f32;
   std::int64_t out_head_stride = 0;
   std::int64_t out_row_stride = 0;
-  float* lse = nullptr;  // [Hq, Tq]
+  std::byte* lse = nullptr;  // [Hq, Tq] of f32 or f64
+  DType lse_dtype = DType::f32;
   std::int64_t lse_head_stride = 0;
   std::int64_t lse_row_stride = 0;
 
-  /// out [Hq, Tq, Dv], lse [Hq, Tq] in f32.
+  /// out [Hq, Tq, Dv], lse [Hq, Tq] in f32 or f64.
   void write_to(const MutableTensorView& out_rows, const MutableTensorView& lse_rows) {
     out = static_cast<std::byte*>(out_rows.data());
     out_dtype = out_rows.dtype();
     out_head_stride = out_rows.strides()[0];
     out_row_stride = out_rows.strides()[1];
-    lse = static_cast<float*>(lse_rows.data());
+    lse = static_cast<std::byte*>(lse_rows.data());
+    lse_dtype = lse_rows.dtype();
     lse_head_stride = lse_rows.strides()[0];
     lse_row_stride = lse_rows.strides()[1];
   }

@@ -225,7 +225,16 @@ class Worker {
     const std::int64_t i = lanes.query_of(lane);
     const Finished row = finished(maximum, sum, h);
     store_row<S>(values, row.factor, call_.Dv, segment_.out_dtype, out_row(h, i));
-    segment_.lse[h * segment_.lse_head_stride + i * segment_.lse_row_stride] = row.lse;
+    store_lse(h, i, row.lse);
+  }
+
+  void store_lse(std::int64_t h, std::int64_t i, double lse) const {
+    const std::int64_t place = h * segment_.lse_head_stride + i * segment_.lse_row_stride;
+    if (segment_.lse_dtype == DType::f64) {
+      reinterpret_cast<double*>(segment_.lse)[place] = lse;
+    } else {
+      reinterpret_cast<float*>(segment_.lse)[place] = stored_lse(lse);
+    }
   }
 
   void keep(const Block& block, float* state) {
@@ -284,7 +293,7 @@ class Worker {
 
   struct Finished {
     float factor;
-    float lse;
+    double lse;
   };
 
   // A sink is one more score, which has no value.
@@ -292,12 +301,12 @@ class Worker {
     const double top = maximum * settings_.to_nats;
     const double sink = call_.problem->sinks.empty() ? -INFINITY : call_.problem->sinks[static_cast<std::size_t>(h)];
     if (sink == -INFINITY) {
-      return {.factor = sum == 0 ? 0.0F : 1 / sum, .lse = sum == 0 ? -INFINITY : stored_lse(top + std::log(sum))};
+      return {.factor = sum == 0 ? 0.0F : 1 / sum, .lse = sum == 0 ? -INFINITY : top + std::log(sum)};
     }
     const double highest = top > sink ? top : sink;
     const double share = std::exp(top - highest);
     const double total = sum * share + std::exp(sink - highest);
-    return {.factor = static_cast<float>(share / total), .lse = stored_lse(highest + std::log(total))};
+    return {.factor = static_cast<float>(share / total), .lse = highest + std::log(total)};
   }
 
   const Forward& call_;
