@@ -23,7 +23,7 @@ class MergedRows {
       : call_(call),
         sums_(lse_dtype(call.q().dtype())),
         out_(sums_, {call.q().dim(0), call.q().dim(1), call.q().dim(2), call.v().dim(3)}),
-        lse_(sums_, {call.q().dim(0), call.q().dim(1), call.q().dim(2)}) {
+        lse_(DType::f64, {call.q().dim(0), call.q().dim(1), call.q().dim(2)}) {
     // A sink is a part of its own, which has no value.
     const std::vector<double>& sinks = call.options().sinks;
     const MutableTensorView lse = lse_;
@@ -51,14 +51,16 @@ class MergedRows {
     }
   }
 
-  [[nodiscard]] AttentionResult result() && { return {.out = out_.to(call_.q().dtype()), .lse = std::move(lse_)}; }
+  [[nodiscard]] AttentionResult result() && {
+    return {.out = out_.to(call_.q().dtype()), .lse = cluster::stored_lse(lse_, sums_)};
+  }
 
  private:
   void add_window(std::int64_t row, const SharePiece& queries, const SharePiece& keys, const TensorView& k,
                   const TensorView& v) {
     const TensorView q = call_.q().slice(2, row, row + queries.count);
     Tensor out(sums_, {q.dim(0), q.dim(1), q.dim(2), v.dim(3)});
-    Tensor lse(sums_, {q.dim(0), q.dim(1), q.dim(2)});
+    Tensor lse(DType::f64, {q.dim(0), q.dim(1), q.dim(2)});
     attention_into(out, lse, q, k, v, cluster::options_of(call_.whole(), queries, keys));
     const MutableTensorView sum = MutableTensorView(out_).slice(2, row, row + queries.count);
     const MutableTensorView sum_lse = MutableTensorView(lse_).slice(2, row, row + queries.count);

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "attention/check.h"
 #include "attention/validate.h"
 #include "cluster/ring.h"
 #include "cluster/rows.h"
+#include "kernels/lse_rounding.h"
 
 namespace qkv::cluster {
 namespace {
@@ -97,6 +100,13 @@ Tensor gathered_rows(const RankCall& call, const TensorView& rows) {
   transport.broadcast(0, bytes);
   unpack(bytes.data(), whole);
   return whole;
+}
+
+Tensor stored_lse(const Tensor& lse, DType dtype) {
+  if (dtype == DType::f64) return lse;
+  Tensor narrow(dtype, lse.shape());
+  std::ranges::transform(lse.values<double>(), narrow.values<float>().begin(), kernels::stored_lse);
+  return narrow;
 }
 
 namespace {

@@ -66,6 +66,9 @@ struct WholeKeys {
 /// The rows of all ranks of a tensor that has one for each query, [B, Hq, Tq] or [B, Hq, Tq, …], on each rank.
 [[nodiscard]] Tensor gathered_rows(const RankCall& call, const TensorView& rows);
 
+/// An lse in f64 as results have it: in f32, or in f64.
+[[nodiscard]] Tensor stored_lse(const Tensor& lse, DType dtype);
+
 /// sums += terms, of f32 or f64 both, and of one shape.
 void add_to(const MutableTensorView& sums, const TensorView& terms);
 

@@ -29,7 +29,8 @@ struct Partial {
   }
   void read(const std::vector<std::byte>& bytes) { cluster::unpack(cluster::unpack(bytes.data(), out), lse); }
   [[nodiscard]] std::size_t size() const {
-    return static_cast<std::size_t>(out.size() + lse.size()) * size_of(out.dtype());
+    return static_cast<std::size_t>(out.size()) * size_of(out.dtype()) +
+           static_cast<std::size_t>(lse.size()) * size_of(lse.dtype());
   }
 };
 
@@ -123,14 +124,14 @@ AttentionResult decode(Transport& transport, const TensorView& q, const KvCacheV
     if (transport.rank() != 0) own.sinks = {};  // they count once
     const DType sums = lse_dtype(q.dtype());
     Partial partial = {.out = Tensor(sums, {q.dim(0), q.dim(1), q.dim(2), cache.Dv()}),
-                       .lse = Tensor(sums, {q.dim(0), q.dim(1), q.dim(2)})};
+                       .lse = Tensor(DType::f64, {q.dim(0), q.dim(1), q.dim(2)})};
     decode_into(partial.out, partial.lse, q, cache, own);
     merge_over_ranks(transport, partial, options.threads);
     std::vector<std::byte> bytes(partial.size());
     if (transport.rank() == 0) bytes = partial.packed();
     transport.broadcast(0, bytes);
     partial.read(bytes);
-    return AttentionResult{.out = partial.out.to(q.dtype()), .lse = std::move(partial.lse)};
+    return AttentionResult{.out = partial.out.to(q.dtype()), .lse = cluster::stored_lse(partial.lse, sums)};
   });
 }
 

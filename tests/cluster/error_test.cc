@@ -82,8 +82,10 @@ double square_error(const Tensor& got, const Tensor& expected) {
   return sum;
 }
 
-// In f32 the lse of each part, rounded to 32 bits, is a part of the error; in 16 bits what is stored rules.
-double most(DType dtype) { return dtype == DType::f32 ? 1.4 : 1.05; }
+// In f32 one rank sums rows of large scores again in its backward pass, whose lse is too coarse for them. No part can.
+double most(DType dtype, double size, bool is_gradient) {
+  return is_gradient && dtype == DType::f32 && size > 1 ? 1.15 : 1.05;
+}
 
 class Errors : public testing::TestWithParam<std::tuple<DType, double>> {};
 
@@ -101,7 +103,7 @@ TEST_P(Errors, DoNotGrowWithRanks) {
     for (const auto& [name, which] : named) {
       const double ratio =
           std::sqrt(square_error(got.*which, expected.*which) / square_error(one.*which, expected.*which));
-      EXPECT_LE(ratio, most(dtype)) << name << " over " << ranks << " ranks";
+      EXPECT_LE(ratio, most(dtype, size, name != "out")) << name << " over " << ranks << " ranks";
       RecordProperty(name + "_" + std::to_string(ranks), std::to_string(ratio));
     }
   }
