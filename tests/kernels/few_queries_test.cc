@@ -179,7 +179,7 @@ class Sample {
                                   .out_dtype = call_.dtype,
                                   .out_head_stride = Tq * call_.Dv,
                                   .out_row_stride = call_.Dv,
-                                  .lse = results.lse.values<float>().data(),
+                                  .lse = static_cast<std::byte*>(results.lse.data()),
                                   .lse_head_stride = Tq,
                                   .lse_row_stride = 1};
     const Problem own = problem();

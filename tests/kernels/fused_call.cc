@@ -58,7 +58,7 @@ Results fused_call(const cpu::Target& target, const Problem& problem, const Tens
                         .out_dtype = result.out.dtype(),
                         .out_head_stride = shape.Tq * Dv,
                         .out_row_stride = Dv,
-                        .lse = result.lse.values<float>().data() + b * shape.H * shape.Tq,
+                        .lse = reinterpret_cast<std::byte*>(result.lse.values<float>().data() + b * shape.H * shape.Tq),
                         .lse_head_stride = shape.Tq,
                         .lse_row_stride = 1});
   }
