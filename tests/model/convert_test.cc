@@ -14,6 +14,8 @@
 #include "model/same_models.h"
 #include "qkv/files.h"
 #include "qkv/gguf.h"
+#include "qkv/model/embed.h"
+#include "qkv/model/generate.h"
 #include "qkv/model/model.h"
 
 namespace qkv::convert_test {
@@ -95,6 +97,72 @@ TEST(Convert, LeavesOutTheHeadOfBert) {
   EXPECT_FALSE(bert.scores_tokens());
   EXPECT_EQ(bert.parameters().front().value.value().to_vector(),
             Model::open(folder.path()).parameters().front().value.value().to_vector());
+}
+
+TEST(Convert, KeepsHowAModelIsMeantToDraw) {
+  const PublishedFolder folder("llama");
+  folder.put("generation_config.json",
+             R"({"do_sample": true, "temperature": 0.6, "top_k": 7, "top_p": 0.9, "repetition_penalty": 1.1,
+                 "no_repeat_ngram_size": 3, "suppress_tokens": [1]})");
+  const TemporaryDirectory out;
+  const Conversion done = convert_model(folder.path(), out / "m.gguf");
+  EXPECT_THAT(done.cautions,
+              testing::Contains(AllOf(HasSubstr("GGUF has no word for"), HasSubstr("no_repeat_ngram_size 3"))));
+  static_cast<void>(convert_model(out / "m.gguf", out / "back"));
+  for (const std::string& place : {out / "m.gguf", out / "back"}) {
+    const GenerateOptions draw = draw_options_of(place);
+    EXPECT_EQ(draw.temperature, 0.6) << place;
+    EXPECT_EQ(draw.top_k, 7) << place;
+    EXPECT_EQ(draw.top_p, 0.9) << place;
+    EXPECT_EQ(draw.repetition_penalty, 1.1) << place;
+  }
+}
+
+void put_modules(const PublishedFolder& folder, const std::string& pooling, const std::string& more = "") {
+  folder.put("modules.json",
+             R"([{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+    {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"})" +
+                 more + "]");
+  std::filesystem::create_directory(folder / "1_Pooling");
+  folder.put("1_Pooling/config.json", "{" + pooling + "}");
+}
+
+TEST(Convert, KeepsWhatMakesAVectorOfAText) {
+  const PublishedFolder folder("bert");
+  put_modules(folder, R"("pooling_mode_cls_token": true)",
+              R"(, {"idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"})");
+  const TemporaryDirectory out;
+  const Conversion done = convert_model(folder.path(), out / "m.gguf");
+  EXPECT_THAT(done.cautions, testing::Contains(HasSubstr("GGUF does not say that its vectors have a length of 1")));
+  static_cast<void>(convert_model(out / "m.gguf", out / "back"));
+  for (const std::string& place : {out / "m.gguf", out / "back"}) {
+    EXPECT_THAT(embed_options_of(place).pooling, ElementsAre(Pooling::first)) << place;
+  }
+}
+
+TEST(Convert, RefusesVectorsThatNoGgufGives) {
+  const PublishedFolder folder("bert");
+  const TemporaryDirectory out;
+  put_modules(folder, R"("pooling_mode_cls_token": true, "pooling_mode_mean_tokens": true)");
+  const auto fault = [&] {
+    return error_message<Error>([&] { static_cast<void>(convert_model(folder.path(), out / "m.gguf")); });
+  };
+  EXPECT_THAT(fault(), HasSubstr("its pooling: expected mean, first or last"));
+  put_modules(folder, R"("pooling_mode_max_tokens": true)");
+  EXPECT_THAT(fault(), HasSubstr("its pooling: expected mean, first or last"));
+  EXPECT_THAT(out.names(), testing::IsEmpty());
+}
+
+TEST(Convert, WritesOverNoPartOfItsModel) {
+  const TemporaryDirectory out;
+  const std::string first = out / "m-00001-of-00002.gguf";
+  write_file(first, "GGUF");
+  const auto fault = [&](const std::string& to) {
+    return error_message<Error>(
+        [&] { static_cast<void>(convert_model(first, to, {.type = "f16", .overwrite = true})); });
+  };
+  EXPECT_THAT(fault(out / "m-00002-of-00002.gguf"), HasSubstr("the name of a part of `model`"));
+  EXPECT_THAT(fault(out / "m-00002-of-00003.gguf"), testing::Not(HasSubstr("the name of a part")));
 }
 
 class EachType : public testing::TestWithParam<std::string> {};

@@ -7,6 +7,7 @@
 #include "model/families/folder.h"
 #include "model/families/later_gguf_model.h"
 #include "model/saving/forms.h"
+#include "model/saving/meant_use.h"
 #include "model/saving/placed_tensors.h"
 #include "model/saving/planned_tensors.h"
 #include "model/saving/same_model.h"
@@ -119,14 +120,15 @@ Conversion gguf_to_folder(const std::string& path, files::StagedFolder& out, con
   write_json(out, "config.json", config_of_folder(model, type));
   Json generation = Json::object();
   add_token_ids(generation, file, model.model);
+  write_meant_use(out, generation, path, model.config.value("hidden_size", std::int64_t{0}), done.cautions);
   if (!generation.empty()) write_json(out, "generation_config.json", generation);
   write_tokenizer(out, model.model, file);
   files::StagedFile weights(out.add(kFolderWeights));
   files::write_safetensors(weights, {{"format", "pt"}}, plan.tensors, progress_of(options, "write"));
   weights.finish();
   weights.appear();
-  for (const auto& entry : fs::directory_iterator(out.temporary())) {
-    done.bytes += static_cast<std::int64_t>(entry.file_size());
+  for (const auto& entry : fs::recursive_directory_iterator(out.temporary())) {
+    if (entry.is_regular_file()) done.bytes += static_cast<std::int64_t>(entry.file_size());
   }
   const Model back = Model::open(out.temporary());
   require_same_config(model.model, back, path, "a folder of " + std::string(model.family->model_type));

@@ -9,11 +9,11 @@
 #include "model/families/later_gguf_model.h"
 #include "model/saving/forms.h"
 #include "model/saving/gguf_words.h"
+#include "model/saving/meant_use.h"
 #include "model/saving/placed_tensors.h"
 #include "model/saving/planned_tensors.h"
 #include "model/saving/same_model.h"
 #include "qkv/error.h"
-#include "qkv/model/embed.h"
 #include "qkv/text/read_tokenizer.h"
 #include "text/files_beside.h"
 #include "text/gguf_tokenizer.h"
@@ -102,13 +102,6 @@ void add_tokenizer(GgufMetadata& words, const std::string& folder, const Model& 
   }
 }
 
-void add_pooling(GgufMetadata& words, std::string_view architecture, const std::string& folder) {
-  const std::vector<Pooling> pooling = embed_options_of(folder).pooling;
-  const std::map<Pooling, std::int64_t> numbers = {{Pooling::mean, 1}, {Pooling::first, 2}, {Pooling::last, 3}};
-  if (pooling.size() != 1 || !numbers.contains(pooling.front())) return;
-  words[std::string(architecture) + ".pooling_type"] = {"u32", numbers.at(pooling.front())};
-}
-
 std::string name_of_folder(const std::string& folder) {
   std::error_code none;
   const fs::path whole = fs::weakly_canonical(folder, none);
@@ -182,7 +175,7 @@ Conversion folder_to_gguf(const std::string& folder, files::StagedFile& out, con
   GgufWords words = gguf_words(family.architecture, model.network());
   Plan plan{.words = std::move(words.words), .all = {}};
   add_tokenizer(plan.words, folder, model, cautions);
-  if (family.architecture.ends_with("bert")) add_pooling(plan.words, family.architecture, folder);
+  add_meant_use(plan.words, family.architecture, folder, cautions);
   std::vector<std::string> left_out;
   std::map<std::string, std::size_t> places;  // of parameters in the tensors
   std::vector<PlacedTensor> placed = placed_in_gguf(family, model, own_value, left_out);
