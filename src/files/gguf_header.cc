@@ -368,8 +368,8 @@ class GgufReader {
     const std::uint64_t data = (cursor_.at() + align - 1) / align * align;
     const std::uint64_t room = size_ > data ? size_ - data : 0;
     std::ranges::sort(header_.entries, {}, [](const GgufEntry& entry) { return std::pair(entry.begin, entry.end); });
-    const GgufEntry* before = nullptr;
-    for (GgufEntry& entry : header_.entries) {
+    // Those beyond the end first: else a gap before them would be laid to the tensor that stands there.
+    for (const GgufEntry& entry : header_.entries) {
       const std::string quoted = "\"" + entry.name + "\"";
       if (entry.begin % align != 0) {
         cursor_.fail(quoted, "expected a place that is a multiple of " + std::to_string(align) + ", got " +
@@ -378,9 +378,12 @@ class GgufReader {
       if (entry.begin > room || entry.end > room - entry.begin) {
         cursor_.fail(quoted, "expected " + taken_by(entry) + ", got the end of the file after " + std::to_string(room));
       }
+    }
+    const GgufEntry* before = nullptr;
+    for (GgufEntry& entry : header_.entries) {
       entry.end += entry.begin;
       if (before != nullptr) {
-        require_end(*before, entry.begin, align, quoted + " at place " + std::to_string(entry.begin));
+        require_end(*before, entry.begin, align, "\"" + entry.name + "\" at place " + std::to_string(entry.begin));
       }
       before = &entry;
     }

@@ -84,8 +84,14 @@ void require_absent(const GgufKeys& keys, std::string_view name, std::string_vie
   }
 }
 
+// Of each key where the file says it, else the share of `width`.
 std::int64_t head_width(const GgufKeys& keys, std::int64_t width, std::int64_t heads) {
-  const std::int64_t usual = heads > 0 ? width / heads : 0;
+  const std::string heads_key = key_of(keys, "attention.head_count");
+  if (heads < 1) keys.refuse(heads_key, "1 or more");
+  if (width % heads != 0 && !keys.has(key_of(keys, "attention.key_length"))) {
+    keys.refuse(heads_key, "a divisor of embedding_length, " + std::to_string(width));
+  }
+  const std::int64_t usual = width / heads;
   const std::int64_t own = keys.integer(key_of(keys, "attention.key_length"), usual);
   const std::string value_key = key_of(keys, "attention.value_length");
   if (keys.integer(value_key, own) != own) keys.refuse(value_key, std::to_string(own) + ", the width of keys");
@@ -97,11 +103,15 @@ Json words_of_all_decoders(const GgufKeys& keys, const DecoderForm& form) {
   const std::int64_t width = integer_of(keys, "embedding_length");
   const std::int64_t of_head = head_width(keys, width, heads);
   const bool is_rms = form.epsilon == "rms_norm_eps";
+  const std::int64_t kv_heads = of_each_layer(keys, "attention.head_count_kv", heads);
+  if (kv_heads < 1 || heads % kv_heads != 0) {
+    keys.refuse(key_of(keys, "attention.head_count_kv"), "a divisor of head_count, " + std::to_string(heads));
+  }
   Json words = {{"max_position_embeddings", integer_of(keys, "context_length")},
                 {"num_hidden_layers", layers_of(keys)},
                 {"hidden_size", width},
                 {"num_attention_heads", heads},
-                {"num_key_value_heads", of_each_layer(keys, "attention.head_count_kv", heads)},
+                {"num_key_value_heads", kv_heads},
                 {"head_dim", of_head},
                 {"intermediate_size", feed_forward_width(keys)},
                 {"tie_word_embeddings", !has_tensor(keys, "output.weight")}};

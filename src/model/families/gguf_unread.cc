@@ -30,7 +30,6 @@ constexpr IdleKey kIdleKeys[] = {
     {"rope.scaling.yarn_beta_slow"},
     {"tensor_data_layout"},
     {"use_parallel_residual"},
-    {"vocab_size"},
 };
 // Off.
 constexpr IdleKey kOffKeys[] = {
@@ -71,10 +70,14 @@ bool is_idle(std::string_view name, std::string_view value) {
 
 void add_unread_keys(const files::GgufKeys& keys, std::vector<std::string>& cautions) {
   const std::string begin = key_of(keys, "");
+  const GgufEntry* const table = keys.file().find("token_embd.weight");
+  const std::string rows = table == nullptr || table->shape.empty() ? "" : std::to_string(table->shape.front());
   std::vector<std::string> unread;
   for (const std::string& key : keys.unasked(begin)) {
     const std::string value = files::gguf_value_text(keys.file().metadata().find(key)->second);
-    if (!is_idle(std::string_view(key).substr(begin.size()), value)) unread.push_back(key + " " + value);
+    const std::string_view name = std::string_view(key).substr(begin.size());
+    const bool is_of_table = name == "vocab_size" && value == rows;
+    if (!is_of_table && !is_idle(name, value)) unread.push_back(key + " " + value);
   }
   constexpr std::size_t kMost = 16;
   if (unread.empty()) return;
