@@ -30,6 +30,8 @@ using namespace explain_detail;
 
 // Multiplications that removing each head in turn may take where nobody asks for it: about a second.
 constexpr double kMostRemovalWork = 1e11;
+constexpr std::int64_t kLeastTokensOfPass = 8;  // fewer take as long: the weights are read
+constexpr double kSlowerInF64 = 16;             // as products in f64 are plain loops
 
 // The tokens of a long text that are shown in full.
 Example rows_of(const Example& whole, std::int64_t first) {
@@ -430,8 +432,10 @@ class ModelReader {
   [[nodiscard]] bool shows_removal() const {
     if (is_long()) return false;
     const auto passes = static_cast<double>(heads_in_all());
-    const auto tokens = static_cast<double>(std::max(insight::tokens_of(input_of(batch_)), batch_.patches));
-    const auto of_a_token = static_cast<double>(trained_.model().parameter_count());
+    const auto tokens =
+        static_cast<double>(std::max({insight::tokens_of(input_of(batch_)), batch_.patches, kLeastTokensOfPass}));
+    const double slower = trained_.model().dtype() == DType::f64 ? kSlowerInF64 : 1;
+    const double of_a_token = slower * static_cast<double>(trained_.model().parameter_count());
     return question_.removal || passes * tokens * of_a_token <= kMostRemovalWork;
   }
 
