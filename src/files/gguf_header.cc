@@ -369,18 +369,20 @@ class GgufReader {
     const std::uint64_t room = size_ > data ? size_ - data : 0;
     std::ranges::sort(header_.entries, {}, [](const GgufEntry& entry) { return std::pair(entry.begin, entry.end); });
     // Those beyond the end first: else a gap before them would be laid to the tensor that stands there.
+    const auto fail_beyond = [&](const GgufEntry& entry) {
+      cursor_.fail("\"" + entry.name + "\"",
+                   "expected " + taken_by(entry) + ", got the end of the file after " + std::to_string(room));
+    };
     for (const GgufEntry& entry : header_.entries) {
-      const std::string quoted = "\"" + entry.name + "\"";
-      if (entry.begin % align != 0) {
-        cursor_.fail(quoted, "expected a place that is a multiple of " + std::to_string(align) + ", got " +
-                                 std::to_string(entry.begin));
-      }
-      if (entry.begin > room || entry.end > room - entry.begin) {
-        cursor_.fail(quoted, "expected " + taken_by(entry) + ", got the end of the file after " + std::to_string(room));
-      }
+      if (entry.begin > room) fail_beyond(entry);
     }
     const GgufEntry* before = nullptr;
     for (GgufEntry& entry : header_.entries) {
+      if (entry.begin % align != 0) {
+        cursor_.fail("\"" + entry.name + "\"", "expected a place that is a multiple of " + std::to_string(align) +
+                                                   ", got " + std::to_string(entry.begin));
+      }
+      if (entry.end > room - entry.begin) fail_beyond(entry);
       entry.end += entry.begin;
       if (before != nullptr) {
         require_end(*before, entry.begin, align, "\"" + entry.name + "\" at place " + std::to_string(entry.begin));
