@@ -1,5 +1,6 @@
 #include "model/saving/meant_use.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
@@ -43,7 +44,7 @@ void add_sampling(GgufMetadata& words, const std::string& folder, std::vector<st
 
 void caution_of_vectors(const EmbedOptions& options, std::vector<std::string>& cautions) {
   std::vector<std::string> lost;
-  if (options.normalised) lost.emplace_back("that its vectors have a length of 1");
+  if (options.normalised || !options.steps.empty()) lost.emplace_back("that its vectors have a length of 1");
   if (options.length) lost.push_back("that texts are cut at " + std::to_string(*options.length) + " tokens");
   if (options.width) lost.push_back("that vectors end after " + std::to_string(*options.width) + " numbers");
   if (!options.prompt.empty() || !options.prompts.empty()) lost.emplace_back("its prompts");
@@ -63,7 +64,7 @@ void add_pooling(GgufMetadata& words, std::string_view architecture, const std::
   const bool is_known = options.pooling.size() == 1 && known != kPoolingsOfGguf.end();
   if (!has_modules && !is_known) return;
   if (!is_known) throw FileError(folder, "its pooling: expected mean, first or last, as GGUF can hold it, got another");
-  if (!options.steps.empty()) {
+  if (!std::ranges::all_of(options.steps, &VectorStep::normalises)) {
     throw FileError(folder,
                     "GGUF cannot hold what follows the pooling of a sentence transformer, and modules.json "
                     "has a module Dense or LayerNorm there");
