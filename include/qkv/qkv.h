@@ -96,6 +96,7 @@
 #include "qkv/cluster/local.h"
 #include "qkv/cluster/mpi.h"
 #include "qkv/cluster/shares.h"
+#include "qkv/cluster/traffic.h"
 #include "qkv/cluster/transport.h"
 #include "qkv/course/worked.h"
 #include "qkv/explain.h"

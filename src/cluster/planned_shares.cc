@@ -1,12 +1,11 @@
 // Shares of about equal work, from the plan of a mask.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
 #include <numeric>
 #include <utility>
 
 #include "cluster/rows.h"
+#include "cluster/tile_count.h"
 #include "cluster/windows.h"
 #include "qkv/cluster/shares.h"
 #include "qkv/tile_plan.h"
@@ -156,18 +155,6 @@ class Deal {
   std::size_t each_;
 };
 
-std::int64_t tiles_of_window(const Mask& mask, const MaskShape& shape, const MatrixWindow& window) {
-  const Mask seen = within(mask, window);
-  const std::int64_t B = mask.varies_by_batch() ? 1 : shape.B;
-  const std::int64_t H = mask.varies_by_head() ? 1 : shape.H;
-  const MaskShape distinct = {.B = shape.B / std::max<std::int64_t>(B, 1),
-                              .H = shape.H / std::max<std::int64_t>(H, 1),
-                              .Tq = shape.Tq,
-                              .Tk = shape.Tk};
-  const TileCounts counts = TilePlan(seen, distinct).counts();
-  return (counts.full + counts.partial) * B * H;
-}
-
 }  // namespace
 
 SequenceShares SequenceShares::planned(const Mask& mask, const MaskShape& shape, int ranks) {
@@ -187,14 +174,14 @@ SequenceShares SequenceShares::planned(const Mask& mask, const MaskShape& shape,
 
 std::vector<std::int64_t> tiles_of_ranks(const Mask& mask, const MaskShape& shape, const SequenceShares& queries,
                                          const SequenceShares& keys) {
+  const MaskShape whole = {.B = shape.B, .H = shape.H, .Tq = queries.T(), .Tk = keys.T()};
   std::vector<std::int64_t> tiles;
   for (int rank = 0; rank < queries.ranks(); ++rank) {
     std::int64_t own = 0;
     for (const SharePiece& rows : queries.pieces(rank)) {
       for (int source = 0; source < keys.ranks(); ++source) {
         for (const SharePiece& columns : keys.pieces(source)) {
-          own += tiles_of_window(mask, {.B = shape.B, .H = shape.H, .Tq = rows.count, .Tk = columns.count},
-                                 cluster::window_of(queries.T(), keys.T(), rows, columns));
+          own += cluster::tiles_of(mask, whole, rows, columns);
         }
       }
     }

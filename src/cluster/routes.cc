@@ -22,71 +22,80 @@ std::int64_t count_of(const PieceRows& rows) {
   return count;
 }
 
-Routes::Routes(const WholeCall& whole, const SequenceShares& queries, const SequenceShares& keys)
-    : ranks_(keys.ranks()) {
-  for (int source = 0; source < ranks_; ++source) {
-    const std::vector<SharePiece>& pieces = keys.pieces(source);
-    for (int reader = 0; reader < ranks_; ++reader) {
-      PieceRows rows(pieces.size());
-      for (const SharePiece& own : queries.pieces(reader)) {
-        for (std::size_t n = 0; n < pieces.size(); ++n) widen(rows[n], seen_keys(whole, own, pieces[n]));
+Route::Route(const WholeCall& whole, const SequenceShares& queries, const SequenceShares& keys, int source)
+    : Route(source, static_cast<std::size_t>(keys.ranks())) {
+  const std::vector<SharePiece>& pieces = keys.pieces(source);
+  for (std::size_t n = 0; n < ranks_; ++n) {
+    PieceRows rows(pieces.size());
+    for (const SharePiece& own : queries.pieces(behind(n))) {
+      for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
+        widen(rows[piece], seen_keys(whole, own, pieces[piece]));
       }
-      needed_.push_back(std::move(rows));
     }
+    needed_.push_back(std::move(rows));
   }
   coming_ = needed_;
   leaving_ = needed_;
-  for (int source = 0; source < ranks_; ++source) {
-    for (int n = ranks_ - 2; n >= 1; --n) {
-      if (count_of(needed(source, behind(source, n))) == 0) continue;
-      if (const std::optional<int> to = next(source, behind(source, n))) {
-        widen(coming_[place(source, behind(source, n))], coming(source, *to));
-      }
-    }
-    for (int n = 2; n < ranks_; ++n) {
-      if (count_of(needed(source, behind(source, n))) == 0) continue;
-      const std::optional<int> from = previous(source, behind(source, n));
-      if (from && *from != source) widen(leaving_[place(source, behind(source, n))], leaving(source, *from));
-    }
+  std::optional<std::size_t> later;
+  for (std::size_t n = ranks_ - 1; n >= 1; --n) {
+    if (!is_needed(n)) continue;
+    if (later) widen(coming_[n], coming_[*later]);
+    later = n;
   }
+  std::optional<std::size_t> earlier;
+  for (std::size_t n = 1; n < ranks_; ++n) {
+    if (!is_needed(n)) continue;
+    if (earlier) widen(leaving_[n], leaving_[*earlier]);
+    earlier = n;
+  }
+}
+
+Route Route::everywhere(const SequenceShares& keys, int source) {
+  Route route(source, static_cast<std::size_t>(keys.ranks()));
+  PieceRows all;
+  for (const SharePiece& piece : keys.pieces(source)) all.push_back({0, piece.count});
+  route.needed_.assign(route.ranks_, all);
+  route.coming_ = route.leaving_ = route.needed_;
+  return route;
+}
+
+std::optional<int> Route::next(int holder) const {
+  for (std::size_t n = steps(holder) + 1; n < ranks_; ++n) {
+    if (is_needed(n)) return behind(n);
+  }
+  return std::nullopt;
+}
+
+std::optional<int> Route::previous(int holder) const {
+  if (holder == source_) return std::nullopt;
+  for (std::size_t n = steps(holder) - 1; n > 0; --n) {
+    if (is_needed(n)) return behind(n);
+  }
+  return source_;
+}
+
+std::optional<int> Route::last() const {
+  for (std::size_t n = ranks_ - 1; n > 0; --n) {
+    if (is_needed(n)) return behind(n);
+  }
+  return std::nullopt;
+}
+
+Routes::Routes(const WholeCall& whole, const SequenceShares& queries, const SequenceShares& keys) {
+  for (int source = 0; source < keys.ranks(); ++source) routes_.emplace_back(whole, queries, keys, source);
 }
 
 Routes Routes::everywhere(const SequenceShares& keys) {
-  Routes routes(keys.ranks());
-  for (int source = 0; source < keys.ranks(); ++source) {
-    PieceRows all;
-    for (const SharePiece& piece : keys.pieces(source)) all.push_back({0, piece.count});
-    routes.needed_.insert(routes.needed_.end(), static_cast<std::size_t>(keys.ranks()), all);
-  }
-  routes.coming_ = routes.leaving_ = routes.needed_;
+  Routes routes;
+  for (int source = 0; source < keys.ranks(); ++source) routes.routes_.push_back(Route::everywhere(keys, source));
   return routes;
 }
 
-std::optional<int> Routes::next(int source, int holder) const {
-  for (int n = steps(source, holder) + 1; n < ranks_; ++n) {
-    if (count_of(needed(source, behind(source, n))) > 0) return behind(source, n);
-  }
-  return std::nullopt;
-}
-
-std::optional<int> Routes::previous(int source, int holder) const {
-  for (int n = steps(source, holder) - 1; n > 0; --n) {
-    if (count_of(needed(source, behind(source, n))) > 0) return behind(source, n);
-  }
-  return holder == source ? std::nullopt : std::optional(source);
-}
-
-std::optional<int> Routes::last(int source) const {
-  for (int n = ranks_ - 1; n > 0; --n) {
-    if (count_of(needed(source, behind(source, n))) > 0) return behind(source, n);
-  }
-  return std::nullopt;
-}
-
 std::vector<int> Routes::sources(int reader) const {
+  const auto ranks = static_cast<int>(routes_.size());
   std::vector<int> all;
-  for (int n = 0; n < ranks_; ++n) {
-    const int source = (reader - n + ranks_) % ranks_;
+  for (int n = 0; n < ranks; ++n) {
+    const int source = (reader - n + ranks) % ranks;
     if (count_of(needed(source, reader)) > 0) all.push_back(source);
   }
   return all;

@@ -14,41 +14,68 @@ using PieceRows = std::vector<KeyRange>;
 
 [[nodiscard]] std::int64_t count_of(const PieceRows& rows);
 
-/// The ring: a rank's block goes from one rank that needs it to the next one behind it, with the rows that this and
-/// later ones need. Ranks that need nothing of it do not see it. All ranks compute the same routes.
+/// The way of one rank's block: from one rank that needs it to the next one behind it, with the rows that this and
+/// later ones need. Ranks that need nothing of it do not see it.
+class Route {
+ public:
+  Route(const WholeCall& whole, const SequenceShares& queries, const SequenceShares& keys, int source);
+
+  /// All rows go to every rank.
+  [[nodiscard]] static Route everywhere(const SequenceShares& keys, int source);
+
+  /// The rows that `reader` needs.
+  [[nodiscard]] const PieceRows& needed(int reader) const { return needed_[steps(reader)]; }
+  /// The rows that come to `reader`: those that it and later ones need.
+  [[nodiscard]] const PieceRows& coming(int reader) const { return coming_[steps(reader)]; }
+  /// The rows of which gradients leave `reader`: those that it and earlier ones needed, but for the source.
+  [[nodiscard]] const PieceRows& leaving(int reader) const { return leaving_[steps(reader)]; }
+  /// The rank to which `holder` passes the block, and the one from which it has it; none at the ends.
+  [[nodiscard]] std::optional<int> next(int holder) const;
+  [[nodiscard]] std::optional<int> previous(int holder) const;
+  /// The last rank behind the source that needs the block.
+  [[nodiscard]] std::optional<int> last() const;
+
+ private:
+  Route(int source, std::size_t ranks) : source_(source), ranks_(ranks) {}
+  [[nodiscard]] int behind(std::size_t steps) const {
+    return static_cast<int>((static_cast<std::size_t>(source_) + steps) % ranks_);
+  }
+  [[nodiscard]] std::size_t steps(int holder) const {
+    return (static_cast<std::size_t>(holder) + ranks_ - static_cast<std::size_t>(source_)) % ranks_;
+  }
+  [[nodiscard]] bool is_needed(std::size_t steps) const { return count_of(needed_[steps]) > 0; }
+
+  int source_;
+  std::size_t ranks_;
+  std::vector<PieceRows> needed_;  // by steps behind the source
+  std::vector<PieceRows> coming_;
+  std::vector<PieceRows> leaving_;
+};
+
+/// The ring: the routes of all ranks' blocks. All ranks compute the same.
 class Routes {
  public:
   Routes(const WholeCall& whole, const SequenceShares& queries, const SequenceShares& keys);
 
-  /// All rows of every block go to every rank.
   [[nodiscard]] static Routes everywhere(const SequenceShares& keys);
 
-  /// The rows of `source` that `reader` needs.
-  [[nodiscard]] const PieceRows& needed(int source, int reader) const { return needed_[place(source, reader)]; }
-  /// The rows that come to `reader`: those that it and later ones need.
-  [[nodiscard]] const PieceRows& coming(int source, int reader) const { return coming_[place(source, reader)]; }
-  /// The rows of which gradients leave `reader`: those that it and earlier ones needed, but for the source.
-  [[nodiscard]] const PieceRows& leaving(int source, int reader) const { return leaving_[place(source, reader)]; }
-  /// The rank to which `holder` passes the block of `source`, and the one from which it has it; none at the ends.
-  [[nodiscard]] std::optional<int> next(int source, int holder) const;
-  [[nodiscard]] std::optional<int> previous(int source, int holder) const;
-  /// The last rank behind the source that needs its block.
-  [[nodiscard]] std::optional<int> last(int source) const;
+  // Of the route of `source`.
+
+  [[nodiscard]] const PieceRows& needed(int source, int reader) const { return of(source).needed(reader); }
+  [[nodiscard]] const PieceRows& coming(int source, int reader) const { return of(source).coming(reader); }
+  [[nodiscard]] const PieceRows& leaving(int source, int reader) const { return of(source).leaving(reader); }
+  [[nodiscard]] std::optional<int> next(int source, int holder) const { return of(source).next(holder); }
+  [[nodiscard]] std::optional<int> previous(int source, int holder) const { return of(source).previous(holder); }
+  [[nodiscard]] std::optional<int> last(int source) const { return of(source).last(); }
+
   /// The sources of the blocks that a rank needs, in its order: its own, and then those of the ranks before it.
   [[nodiscard]] std::vector<int> sources(int reader) const;
 
  private:
-  explicit Routes(int ranks) : ranks_(ranks) {}
-  [[nodiscard]] std::size_t place(int source, int reader) const {
-    return static_cast<std::size_t>(source) * static_cast<std::size_t>(ranks_) + static_cast<std::size_t>(reader);
-  }
-  [[nodiscard]] int behind(int source, int steps) const { return (source + steps) % ranks_; }
-  [[nodiscard]] int steps(int source, int holder) const { return (holder - source + ranks_) % ranks_; }
+  Routes() = default;
+  [[nodiscard]] const Route& of(int source) const { return routes_[static_cast<std::size_t>(source)]; }
 
-  int ranks_;
-  std::vector<PieceRows> needed_;
-  std::vector<PieceRows> coming_;
-  std::vector<PieceRows> leaving_;
+  std::vector<Route> routes_;
 };
 
 }  // namespace qkv::cluster
