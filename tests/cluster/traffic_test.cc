@@ -106,16 +106,36 @@ std::int64_t least_rows(const Mask& mask, const SequenceShares& shares) {
   return rows;
 }
 
+double over_least(const Masked& masked, const SequenceShares& shares) {
+  const MaskShape shape = {.Tq = shares.T(), .Tk = shares.T()};
+  const std::int64_t least = least_rows(masked.mask, shares);
+  const std::int64_t rows = ring_traffic(masked.mask, shape, shares, shares).rows();
+  EXPECT_GE(rows, least) << masked.name;
+  return least == 0 ? 1 + static_cast<double>(rows) : static_cast<double>(rows) / static_cast<double>(least);
+}
+
 TEST_P(Traffic, IsWithinFivePercentOfTheLeast) {
   constexpr std::int64_t T = 8192;
   for (const Masked& masked : masks_of(T)) {
-    if (masked.name == std::string_view("strided")) continue;  // below
-    const SequenceShares shares = SequenceShares::contiguous(T, GetParam());
-    const std::int64_t least = least_rows(masked.mask, shares);
-    const std::int64_t rows = ring_traffic(masked.mask, {.Tq = T, .Tk = T}, shares, shares).rows();
-    EXPECT_GE(rows, least) << masked.name;
-    EXPECT_LE(static_cast<double>(rows), 1.05 * static_cast<double>(least)) << masked.name;
+    const std::string_view name = masked.name;
+    if (name == "strided") continue;  // SendsWhatLiesBetweenSeenRows
+    EXPECT_LE(over_least(masked, SequenceShares::contiguous(T, GetParam())), 1.05) << name;
+    // Stretches of documents that are dealt to ranks are seen by some of them, here and there on the way round.
+    const double allowed = name.ends_with("documents") ? 1.2 : 1.05;
+    EXPECT_LE(over_least(masked, SequenceShares::planned(masked.mask, {.Tq = T, .Tk = T}, GetParam())), allowed)
+        << name;
   }
+}
+
+// Under zig-zag shares a rank's second piece is seen by the ranks before it: blocks go round that way.
+TEST(RingTraffic, GoesRoundTheWayThatSendsLess) {
+  for (const int ranks : {2, 5, 8}) {
+    EXPECT_DOUBLE_EQ(over_least({"causal", causal()}, SequenceShares::zig_zag(ranks * 128, ranks)), 1);
+  }
+  const SequenceShares shares = SequenceShares::zig_zag(512, 4);
+  EXPECT_THAT(ring_traffic(causal(), {.Tq = 512, .Tk = 512}, shares, shares).ranks[1].blocks,
+              ElementsAre(Field(&RingBlock::source, 1), Field(&RingBlock::source, 2), Field(&RingBlock::source, 3),
+                          Field(&RingBlock::source, 0)));
 }
 
 // A block has one range of rows for each of its pieces: rows between two that are seen go with them.

@@ -30,10 +30,11 @@ struct ClusterCall {
 /// whole call, the same on all ranks: masks, biases, dropout and ragged offsets are of the whole Tq x Tk. Returns the
 /// rows of this rank's queries, as attention() of one machine would.
 ///
-/// Keys and values go round the ring of ranks: the next ones are on their way while some are looked at. Rows that no
-/// query of a rank or of a later one sees are not sent to it. The results of blocks are merged by (out, lse), in f64,
-/// in the order in which they come: a rank's own, then those of the rank before it, and so on, kept in f32 (f64 for q
-/// of f64). Sinks count once. So bits depend on the shares alone, for any number of threads and whatever is late.
+/// Keys and values go round the ring of ranks, the way on which fewer rows are sent: the next ones are on their way
+/// while some are looked at. Rows that no query of a rank or of a later one sees are not sent to it. The results of
+/// blocks are merged by (out, lse), in f64, in the order in which they come: a rank's own, then those of the rank
+/// before it (behind it, if that is the way round), and so on, kept in f32 (f64 for q of f64). Sinks count once. So
+/// bits depend on the shares alone, for any number of threads and whatever is late.
 ///
 /// All ranks call it, with the same shapes but for rows. Before any data they compare version, target, dtype, shapes,
 /// shares, options and step: a difference is a ClusterError on every rank that names both. options.within, plan and

@@ -43,7 +43,8 @@ struct RingTraffic {
 /// rows times that, and by the small messages in which ranks agree on the call beforehand, which are not counted here.
 ///
 /// Asks the mask for tiles, for each pair of pieces of two ranks. Allocates the blocks of all ranks, at most ranks² of
-/// them, and the route of one rank. Throws InvalidArgument naming queries, keys or the mask where they do not fit.
+/// them for each way round, and the routes of one rank. Throws InvalidArgument naming queries, keys or the mask where
+/// they do not fit.
 [[nodiscard]] RingTraffic ring_traffic(const Mask& mask, const MaskShape& shape, const SequenceShares& queries,
                                        const SequenceShares& keys);
 
