@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "attention/outputs.h"
+#include "cluster/block_windows.h"
 #include "cluster/call.h"
 #include "cluster/ring.h"
 
@@ -37,18 +38,7 @@ class MergedRows {
   }
 
   void add(const Block& block) {
-    const std::vector<SharePiece>& sources = call_.cluster().keys.pieces(block.source);
-    std::int64_t row = 0;
-    for (const SharePiece& queries : call_.pieces()) {
-      for (std::size_t n = 0; n < sources.size(); ++n) {
-        const SharePiece keys = cluster::part_of(sources[n], block.rows[n]);
-        const KeyRange seen = cluster::seen_keys(call_.whole(), queries, keys);
-        if (seen.begin >= seen.end) continue;
-        add_window(row, queries, cluster::part_of(keys, seen), block.k[n].slice(2, seen.begin, seen.end),
-                   block.v[n].slice(2, seen.begin, seen.end));
-      }
-      row += queries.count;
-    }
+    cluster::for_each_window(call_, block, [&](const cluster::BlockWindow& window) { add_window(window); });
   }
 
   [[nodiscard]] AttentionResult result() && {
@@ -56,14 +46,14 @@ class MergedRows {
   }
 
  private:
-  void add_window(std::int64_t row, const SharePiece& queries, const SharePiece& keys, const TensorView& k,
-                  const TensorView& v) {
-    const TensorView q = call_.q().slice(2, row, row + queries.count);
-    Tensor out(sums_, {q.dim(0), q.dim(1), q.dim(2), v.dim(3)});
+  void add_window(const cluster::BlockWindow& window) {
+    const auto& [begin, end] = window.rows;
+    const TensorView q = call_.q().slice(2, begin, end);
+    Tensor out(sums_, {q.dim(0), q.dim(1), q.dim(2), window.v.dim(3)});
     Tensor lse(DType::f64, {q.dim(0), q.dim(1), q.dim(2)});
-    attention_into(out, lse, q, k, v, cluster::options_of(call_.whole(), queries, keys));
-    const MutableTensorView sum = MutableTensorView(out_).slice(2, row, row + queries.count);
-    const MutableTensorView sum_lse = MutableTensorView(lse_).slice(2, row, row + queries.count);
+    attention_into(out, lse, q, window.k, window.v, cluster::options_of(call_.whole(), window.queries, window.keys));
+    const MutableTensorView sum = MutableTensorView(out_).slice(2, begin, end);
+    const MutableTensorView sum_lse = MutableTensorView(lse_).slice(2, begin, end);
     const std::array parts = {PartialAttention{sum, sum_lse}, PartialAttention{out, lse}};
     merge_attention_into(sum, sum_lse, parts, call_.options().threads);
   }

@@ -4,11 +4,13 @@
 
 #include "attention/check.h"
 #include "attention/outputs.h"
+#include "cluster/block_windows.h"
 #include "cluster/call.h"
 #include "cluster/gradient_relay.h"
 #include "cluster/ring.h"
 #include "cluster/rows.h"
 #include "cluster/sums.h"
+#include "kernels/elements.h"
 #include "qkv/cluster/attention.h"
 
 namespace qkv {
@@ -72,16 +74,7 @@ class SummedGradients {
   // Returns those of the block.
   [[nodiscard]] BlockGradients add(const Block& block) {
     BlockGradients of_block(sums_, block.rows, like(call_.k(), upstream_.wants.k), like(call_.v(), upstream_.wants.v));
-    const std::vector<SharePiece>& sources = call_.cluster().keys.pieces(block.source);
-    std::int64_t row = 0;
-    for (const SharePiece& queries : call_.pieces()) {
-      for (std::size_t n = 0; n < sources.size(); ++n) {
-        const SharePiece keys = cluster::part_of(sources[n], block.rows[n]);
-        const KeyRange seen = cluster::seen_keys(call_.whole(), queries, keys);
-        if (seen.begin < seen.end) add_window({row, row + queries.count}, queries, keys, seen, block, n, of_block);
-      }
-      row += queries.count;
-    }
+    cluster::for_each_window(call_, block, [&](const cluster::BlockWindow& window) { add_window(window, of_block); });
     return of_block;
   }
 
@@ -122,7 +115,7 @@ class SummedGradients {
       const AttentionGradients some =
           run({row, row + queries.count}, call_.k().slice(2, 0, 0), call_.v().slice(2, 0, 0), options,
               {.q = false, .k = false, .v = false, .bias = false, .sinks = true}, {});
-      cluster::add_to(shared_.front(), some.d_sinks.to(DType::f64));
+      kernels::add_elements(some.d_sinks.to(DType::f64), shared_.front());
       row += queries.count;
     }
     if (wants.bias) add_bias(no_keys());
@@ -139,14 +132,12 @@ class SummedGradients {
     const std::size_t first = upstream_.wants.sinks && !call_.options().sinks.empty() ? 1 : 0;
     for (std::size_t n = 0; n < some.d_bias.size(); ++n) {
       if (first + n == shared_.size()) shared_.emplace_back(DType::f64, some.d_bias[n].shape());
-      cluster::add_to(shared_[first + n], some.d_bias[n].to(DType::f64));
+      kernels::add_elements(some.d_bias[n].to(DType::f64), shared_[first + n]);
     }
   }
 
-  void add_window(const KeyRange& rows, const SharePiece& queries, const SharePiece& keys, const KeyRange& seen,
-                  const Block& block, std::size_t piece, BlockGradients& of_block) {
-    const TensorView k = block.k[piece].slice(2, seen.begin, seen.end);
-    const TensorView v = block.v[piece].slice(2, seen.begin, seen.end);
+  void add_window(const cluster::BlockWindow& window, BlockGradients& of_block) {
+    const auto& [piece, seen, rows, queries, keys, k, v] = window;
     GradientWants wants = upstream_.wants;
     wants.sinks = false;
     Tensor d_q;
@@ -159,11 +150,10 @@ class SummedGradients {
     place(wants.q, d_q, {k.dim(0), call_.q().dim(1), queries.count, k.dim(3)}, into.d_q);
     place(wants.k, d_k, k.shape(), into.d_k);
     place(wants.v, d_v, v.shape(), into.d_v);
-    const AttentionOptions options = cluster::options_of(call_.whole(), queries, cluster::part_of(keys, seen));
-    add_bias(run(rows, k, v, options, wants, into));
-    if (wants.q) cluster::add_to(MutableTensorView(d_q_).slice(2, rows.begin, rows.end), d_q);
-    if (wants.k) cluster::add_to(of_block.d_k(piece).slice(2, seen.begin, seen.end), d_k);
-    if (wants.v) cluster::add_to(of_block.d_v(piece).slice(2, seen.begin, seen.end), d_v);
+    add_bias(run(rows, k, v, cluster::options_of(call_.whole(), queries, keys), wants, into));
+    if (wants.q) kernels::add_elements(d_q, MutableTensorView(d_q_).slice(2, rows.begin, rows.end));
+    if (wants.k) kernels::add_elements(d_k, of_block.d_k(piece).slice(2, seen.begin, seen.end));
+    if (wants.v) kernels::add_elements(d_v, of_block.d_v(piece).slice(2, seen.begin, seen.end));
   }
 
   const RankCall& call_;
@@ -180,8 +170,8 @@ void add_home(const SequenceShares& keys, int rank, BlockGradients& gradients, T
   for (std::size_t n = 0; n < pieces.size(); ++n) {
     const auto [begin, end] = gradients.rows()[n];
     if (begin < end) {
-      cluster::add_to(MutableTensorView(d_k).slice(2, row + begin, row + end), gradients.d_k(n));
-      cluster::add_to(MutableTensorView(d_v).slice(2, row + begin, row + end), gradients.d_v(n));
+      kernels::add_elements(gradients.d_k(n).view(), MutableTensorView(d_k).slice(2, row + begin, row + end));
+      kernels::add_elements(gradients.d_v(n).view(), MutableTensorView(d_v).slice(2, row + begin, row + end));
     }
     row += pieces[n].count;
   }

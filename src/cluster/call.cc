@@ -109,28 +109,4 @@ Tensor stored_lse(const Tensor& lse, DType dtype) {
   return narrow;
 }
 
-namespace {
-
-template <class T>
-void add_rows(const MutableTensorView& sums, const TensorView& terms, int axis, std::int64_t to, std::int64_t from) {
-  if (axis == terms.rank()) {
-    static_cast<T*>(sums.data())[to] += static_cast<const T*>(terms.data())[from];
-    return;
-  }
-  for (std::int64_t n = 0; n < terms.shape()[axis]; ++n) {
-    add_rows<T>(sums, terms, axis + 1, to + n * sums.strides()[axis], from + n * terms.strides()[axis]);
-  }
-}
-
-}  // namespace
-
-void add_to(const MutableTensorView& sums, const TensorView& terms) {
-  if (terms.size() == 0) return;
-  if (sums.dtype() == DType::f64) {
-    add_rows<double>(sums, terms, 0, 0, 0);
-  } else {
-    add_rows<float>(sums, terms, 0, 0, 0);
-  }
-}
-
 }  // namespace qkv::cluster

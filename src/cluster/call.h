@@ -69,7 +69,4 @@ struct WholeKeys {
 /// An lse in f64 as results have it: in f32, or in f64.
 [[nodiscard]] Tensor stored_lse(const Tensor& lse, DType dtype);
 
-/// sums += terms, of f32 or f64 both, and of one shape.
-void add_to(const MutableTensorView& sums, const TensorView& terms);
-
 }  // namespace qkv::cluster

@@ -9,6 +9,7 @@
 #include "cluster/agreement.h"
 #include "cluster/call.h"
 #include "cluster/rows.h"
+#include "cluster/sums.h"
 #include "cluster/tags.h"
 #include "qkv/cluster/attention.h"
 
@@ -95,21 +96,15 @@ void require_all_tokens(Transport& transport, const KvCacheView& cache, const At
 
 // Up the tree to rank 0.
 void merge_over_ranks(Transport& transport, Partial& own, std::optional<int> threads) {
-  for (int step = 1; step < transport.size(); step *= 2) {
-    if ((transport.rank() & step) != 0) {
-      const std::vector<std::byte> bytes = own.packed();
-      return transport.wait(*transport.isend(transport.rank() - step, cluster::kDecodeTag, bytes));
-    }
-    if (transport.rank() + step >= transport.size()) continue;
+  const auto merge = [&](const std::vector<std::byte>& bytes) {
     Partial other = {.out = Tensor(own.out.dtype(), own.out.shape()), .lse = Tensor(own.lse.dtype(), own.lse.shape())};
-    std::vector<std::byte> bytes(other.size());
-    transport.wait(*transport.irecv(transport.rank() + step, cluster::kDecodeTag, bytes));
     other.read(bytes);
     const MutableTensorView out = own.out;
     const MutableTensorView lse = own.lse;
     const std::array parts = {PartialAttention{out, lse}, PartialAttention{other.out, other.lse}};
     merge_attention_into(out, lse, parts, threads);
-  }
+  };
+  cluster::send_up(transport, cluster::kDecodeTag, own.size(), [&] { return own.packed(); }, merge);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "cluster/call.h"
 #include "cluster/rows.h"
 #include "cluster/tags.h"
+#include "kernels/elements.h"
 
 namespace qkv::cluster {
 
@@ -22,8 +23,8 @@ void BlockGradients::add(BlockGradients& others) {
     if (other.begin >= other.end) continue;
     const std::int64_t begin = other.begin - rows_[n].begin;
     const std::int64_t end = other.end - rows_[n].begin;
-    add_to(d_k(n).slice(2, begin, end), others.d_k_[n]);
-    add_to(d_v(n).slice(2, begin, end), others.d_v_[n]);
+    kernels::add_elements(others.d_k_[n], d_k(n).slice(2, begin, end));
+    kernels::add_elements(others.d_v_[n], d_v(n).slice(2, begin, end));
   }
 }
 

@@ -178,12 +178,8 @@ std::vector<std::int64_t> tiles_of_ranks(const Mask& mask, const MaskShape& shap
   std::vector<std::int64_t> tiles;
   for (int rank = 0; rank < queries.ranks(); ++rank) {
     std::int64_t own = 0;
-    for (const SharePiece& rows : queries.pieces(rank)) {
-      for (int source = 0; source < keys.ranks(); ++source) {
-        for (const SharePiece& columns : keys.pieces(source)) {
-          own += cluster::tiles_of(mask, whole, rows, columns);
-        }
-      }
+    for (int source = 0; source < keys.ranks(); ++source) {
+      own += cluster::tiles_of(mask, whole, queries.pieces(rank), keys.pieces(source));
     }
     tiles.push_back(own);
   }

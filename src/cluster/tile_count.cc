@@ -45,4 +45,13 @@ std::int64_t tiles_of(const Mask& mask, const MaskShape& shape, const SharePiece
   return tiles * (shape.B / B) * (shape.H / H);
 }
 
+std::int64_t tiles_of(const Mask& mask, const MaskShape& shape, const std::vector<SharePiece>& queries,
+                      const std::vector<SharePiece>& keys) {
+  std::int64_t tiles = 0;
+  for (const SharePiece& rows : queries) {
+    for (const SharePiece& columns : keys) tiles += tiles_of(mask, shape, rows, columns);
+  }
+  return tiles;
+}
+
 }  // namespace qkv::cluster

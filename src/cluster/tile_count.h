@@ -1,6 +1,8 @@
 // How many tiles of a mask are computed, without a look at each of them.
 #pragma once
 
+#include <vector>
+
 #include "qkv/cluster/shares.h"
 
 namespace qkv::cluster {
@@ -10,5 +12,8 @@ namespace qkv::cluster {
 /// steps grow with the length, not with its square.
 [[nodiscard]] std::int64_t tiles_of(const Mask& mask, const MaskShape& shape, const SharePiece& queries,
                                     const SharePiece& keys);
+/// Of each of some pieces of queries with each of some pieces of keys.
+[[nodiscard]] std::int64_t tiles_of(const Mask& mask, const MaskShape& shape, const std::vector<SharePiece>& queries,
+                                    const std::vector<SharePiece>& keys);
 
 }  // namespace qkv::cluster

@@ -40,16 +40,6 @@ void require_fitting(const Mask& mask, const MaskShape& shape, const SequenceSha
   mask.validate(shape);
 }
 
-// What a rank computes with a block.
-std::int64_t tiles_with(const Mask& mask, const MaskShape& shape, const std::vector<SharePiece>& queries,
-                        const std::vector<SharePiece>& keys) {
-  std::int64_t tiles = 0;
-  for (const SharePiece& rows : queries) {
-    for (const SharePiece& columns : keys) tiles += cluster::tiles_of(mask, shape, rows, columns);
-  }
-  return tiles;
-}
-
 // What passes where all blocks go round one way.
 class CountedTurn {
  public:
@@ -116,7 +106,7 @@ RingTraffic ring_traffic(const Mask& mask, const MaskShape& shape, const Sequenc
     std::vector<std::int64_t> tiles;
     for (int reader = 0; reader < ranks; ++reader) {
       const bool sees = cluster::count_of(needed[static_cast<std::size_t>(reader)]) > 0;
-      tiles.push_back(sees ? tiles_with(mask, shape, queries.pieces(reader), keys.pieces(source)) : 0);
+      tiles.push_back(sees ? cluster::tiles_of(mask, shape, queries.pieces(reader), keys.pieces(source)) : 0);
     }
     behind.add(source, needed, tiles);
     before.add(source, needed, tiles);
