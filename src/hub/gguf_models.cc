@@ -10,6 +10,7 @@
 #include "core/ascii.h"
 #include "core/listed.h"
 #include "core/number_text.h"
+#include "core/split_name.h"
 
 namespace qkv::hub {
 namespace {
@@ -17,22 +18,16 @@ namespace {
 using core::small_letters;
 
 constexpr std::string_view kEnding = ".gguf";
-constexpr std::string_view kPartForm = "-00000-of-00000";
 
 std::string_view file_in(std::string_view name) { return name.substr(name.rfind('/') + 1); }
 
-bool has_form(std::string_view text, std::string_view form) {
-  return std::ranges::equal(text, form,
-                            [](char got, char wanted) { return wanted == '0' ? core::is_digit(got) : got == wanted; });
-}
-
 GgufModel model_of(const HubFile& file) {
-  const std::string whole = file.name.substr(0, file.name.size() - kEnding.size());
-  const std::size_t stem = whole.size() - std::min(whole.size(), kPartForm.size());
-  if (!has_form(std::string_view(whole).substr(stem), kPartForm)) return {.stem = whole, .count = 1, .parts = {file}};
-  constexpr std::size_t kDigits = 5;
-  const auto count = core::number_from<std::size_t>(whole.substr(whole.size() - kDigits));
-  return {.stem = whole.substr(0, stem), .count = count.value_or(1), .parts = {file}};
+  const std::optional<core::SplitName> split = core::split_name(file.name);
+  if (!split) {
+    return {.stem = file.name.substr(0, file.name.size() - kEnding.size()), .count = 1, .parts = {file}};
+  }
+  const auto count = core::number_from<std::size_t>(split->count);
+  return {.stem = std::string(split->stem), .count = count.value_or(1), .parts = {file}};
 }
 
 // Where a type stands in a name: "model-" and "-imat" around Q4_0.

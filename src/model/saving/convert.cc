@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/listed.h"
+#include "core/split_name.h"
 #include "files/descriptor.h"
 #include "files/place.h"
 #include "files/reading.h"
@@ -40,31 +41,23 @@ fs::path whole_place(const std::string& path) {
   return place.has_filename() ? place : place.parent_path();
 }
 
-// "m-of-00003.gguf" of "m-00002-of-00003.gguf", the same of all parts; empty for a file in one piece.
-std::string name_of_parts(const std::string& path) {
-  constexpr std::string_view kEnd = "-00001-of-00003.gguf";
-  if (path.size() < kEnd.size()) return {};
-  const std::size_t begin = path.size() - kEnd.size();
-  for (std::size_t n = 0; n < kEnd.size(); ++n) {
-    const char c = path[begin + n];
-    const bool is_digit = c >= '0' && c <= '9';
-    if (kEnd[n] >= '0' && kEnd[n] <= '9' ? !is_digit : c != kEnd[n]) return {};
-  }
-  constexpr std::size_t kNumber = 6;  // "-00001"
-  return path.substr(0, begin) + path.substr(begin + kNumber);
-}
-
 void require_outside(const std::string& model, const std::string& out) {
-  const std::string parts = name_of_parts(whole_place(model).string());
-  if (!parts.empty() && parts == name_of_parts(whole_place(out).string())) {
-    throw InvalidArgument(kConvertModel, "out", "another file: this is the name of a part of `model`", out);
-  }
   const fs::path from = whole_place(model);
   for (fs::path place = whole_place(out); place != place.root_path(); place = place.parent_path()) {
     if (place == from) {
       throw InvalidArgument(kConvertModel, "out",
                             files::is_folder(model) ? "a place outside of `model`" : "another file", out);
     }
+  }
+}
+
+void require_other_model(const std::string& model, const std::string& out) {
+  const std::string from = whole_place(model).string();
+  const std::string to = whole_place(out).string();
+  const std::optional<core::SplitName> own = core::split_name(from);
+  const std::optional<core::SplitName> other = core::split_name(to);
+  if (own && other && own->stem == other->stem && own->count == other->count) {
+    throw InvalidArgument(kConvertModel, "out", "another file: this is the name of a part of `model`", out);
   }
 }
 
@@ -129,6 +122,7 @@ const std::vector<std::string>& convert_types() {
 Conversion convert_model(const std::string& model, const std::string& out, const ConvertOptions& options) {
   const ModelForm from = form_of_model(model);
   require_outside(model, out);
+  require_other_model(model, out);
   require_type(options.type, form_of_out(out));
   return converted(model, from, out, options);
 }
