@@ -281,16 +281,14 @@ GgufOutlook outlook_of_gguf(const Gguf& file) {
 }
 
 EmbedOptions gguf_embed_options(const std::string& path) {
-  // As the format numbers them, from 1 on; 0 is none.
-  constexpr std::array kPoolings = {Pooling::mean, Pooling::first, Pooling::last};
   const Gguf file = Gguf::read(path);
   const GgufKeys keys(file);
   EmbedOptions options;
   const std::string key = key_of(keys, "pooling_type");
   if (!keys.has(key)) return options;
   const std::int64_t pooling = keys.integer(key);
-  if (pooling > std::ssize(kPoolings)) keys.refuse(key, "0 to 3: none, mean, first or last");
-  if (pooling > 0) options.pooling = {kPoolings[static_cast<std::size_t>(pooling - 1)]};
+  if (pooling > std::ssize(kGgufPoolings)) keys.refuse(key, "0 to 3: none, mean, first or last");
+  if (pooling > 0) options.pooling = {kGgufPoolings[static_cast<std::size_t>(pooling - 1)]};
   options.length = keys.integer(key_of(keys, "context_length"));
   return options;
 }

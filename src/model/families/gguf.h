@@ -1,6 +1,7 @@
 // Models as llama.cpp keeps them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -21,6 +22,9 @@ namespace qkv::families {
 /// but for maps of q and k whose rows a converter has put in another order: these are copied. Throws Error naming the
 /// file and the key or the tensor.
 [[nodiscard]] Model model_of_gguf(Gguf file, QuantisedWeights quantised = QuantisedWeights::as_f32);
+
+/// What pooling_type numbers, from 1 on; 0 is none.
+inline constexpr std::array kGgufPoolings = {Pooling::mean, Pooling::first, Pooling::last};
 
 /// How the authors of the file make a vector of a text: its pooling_type, and texts of context_length tokens at most.
 /// The defaults where it does not say so. Throws Error naming the key.

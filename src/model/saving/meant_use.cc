@@ -9,8 +9,9 @@
 #include "core/listed.h"
 #include "files/place.h"
 #include "model/families/generation_file.h"
+#include "model/families/gguf.h"
+#include "model/saving/written_json.h"
 #include "qkv/error.h"
-#include "qkv/files.h"
 #include "qkv/model/embed.h"
 #include "qkv/model/generate.h"
 
@@ -52,16 +53,13 @@ void caution_of_vectors(const EmbedOptions& options, std::vector<std::string>& c
   if (!lost.empty()) cautions.push_back("a sentence transformer: GGUF does not say " + core::joined(lost));
 }
 
-// By the numbers of the format.
-constexpr std::array kPoolingsOfGguf = {Pooling::mean, Pooling::first, Pooling::last};
-
 void add_pooling(GgufMetadata& words, std::string_view architecture, const std::string& folder,
                  std::vector<std::string>& cautions) {
   const bool has_modules = files::is_there((fs::path(folder) / "modules.json").string());
   if (!has_modules && !architecture.ends_with("bert")) return;
   const EmbedOptions options = embed_options_of(folder);
-  const auto* const known = std::ranges::find(kPoolingsOfGguf, options.pooling.front());
-  const bool is_known = options.pooling.size() == 1 && known != kPoolingsOfGguf.end();
+  const auto* const known = std::ranges::find(families::kGgufPoolings, options.pooling.front());
+  const bool is_known = options.pooling.size() == 1 && known != families::kGgufPoolings.end();
   if (!has_modules && !is_known) return;
   if (!is_known) throw FileError(folder, "its pooling: expected mean, first or last, as GGUF can hold it, got another");
   if (!std::ranges::all_of(options.steps, &VectorStep::normalises)) {
@@ -69,7 +67,7 @@ void add_pooling(GgufMetadata& words, std::string_view architecture, const std::
                     "GGUF cannot hold what follows the pooling of a sentence transformer, and modules.json "
                     "has a module Dense or LayerNorm there");
   }
-  words[std::string(architecture) + ".pooling_type"] = {"u32", known - kPoolingsOfGguf.begin() + 1};
+  words[std::string(architecture) + ".pooling_type"] = {"u32", known - families::kGgufPoolings.begin() + 1};
   if (has_modules) caution_of_vectors(options, cautions);
 }
 
@@ -80,24 +78,20 @@ Json module_of(int number, const char* kind, const char* path) {
           {"type", std::string("sentence_transformers.models.") + kind}};
 }
 
-void write_json_file(files::StagedFolder& out, const char* name, const Json& json) {
-  write_file(out.add(name), json.dump(2) + "\n");
-}
-
 void write_pooling(files::StagedFolder& out, const EmbedOptions& options, std::int64_t width) {
   const Pooling pooling = options.pooling.front();
-  write_json_file(out, "modules.json", {module_of(0, "Transformer", ""), module_of(1, "Pooling", "1_Pooling")});
-  write_json_file(out, "1_Pooling/config.json",
-                  {{"word_embedding_dimension", width},
-                   {"pooling_mode_cls_token", pooling == Pooling::first},
-                   {"pooling_mode_mean_tokens", pooling == Pooling::mean},
-                   {"pooling_mode_max_tokens", false},
-                   {"pooling_mode_mean_sqrt_len_tokens", false},
-                   {"pooling_mode_weightedmean_tokens", false},
-                   {"pooling_mode_lasttoken", pooling == Pooling::last},
-                   {"include_prompt", true}});
-  write_json_file(out, "sentence_bert_config.json",
-                  {{"max_seq_length", options.length.value_or(512)}, {"do_lower_case", false}});
+  write_json(out, "modules.json", {module_of(0, "Transformer", ""), module_of(1, "Pooling", "1_Pooling")});
+  write_json(out, "1_Pooling/config.json",
+             {{"word_embedding_dimension", width},
+              {"pooling_mode_cls_token", pooling == Pooling::first},
+              {"pooling_mode_mean_tokens", pooling == Pooling::mean},
+              {"pooling_mode_max_tokens", false},
+              {"pooling_mode_mean_sqrt_len_tokens", false},
+              {"pooling_mode_weightedmean_tokens", false},
+              {"pooling_mode_lasttoken", pooling == Pooling::last},
+              {"include_prompt", true}});
+  write_json(out, "sentence_bert_config.json",
+             {{"max_seq_length", options.length.value_or(512)}, {"do_lower_case", false}});
 }
 
 }  // namespace

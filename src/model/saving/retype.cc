@@ -13,6 +13,7 @@
 #include "model/saving/forms.h"
 #include "model/saving/planned_tensors.h"
 #include "model/saving/same_model.h"
+#include "model/saving/written_json.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
 #include "qkv/safetensors.h"
@@ -106,7 +107,7 @@ void write_index(const std::string& folder, files::StagedFolder& out, const Conv
   std::int64_t size = 0;
   for (const ConvertedTensor& tensor : done.tensors) size += tensor.bytes;
   index["metadata"]["total_size"] = size;
-  write_file(out.add(kShardIndex), index.dump(2) + "\n");
+  write_json(out, kShardIndex, index);
 }
 
 }  // namespace

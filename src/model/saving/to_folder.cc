@@ -11,6 +11,7 @@
 #include "model/saving/placed_tensors.h"
 #include "model/saving/planned_tensors.h"
 #include "model/saving/same_model.h"
+#include "model/saving/written_json.h"
 #include "qkv/error.h"
 #include "qkv/files.h"
 #include "text/base64.h"
@@ -26,10 +27,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr const char* kFolderWeights = "model.safetensors";
-
-void write_json(files::StagedFolder& out, const char* name, const Json& json) {
-  write_file(out.add(name), json.dump(2) + "\n");
-}
 
 void add_token_ids(Json& words, const Gguf& file, const Model& model) {
   const files::GgufKeys keys(file);
