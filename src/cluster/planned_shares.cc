@@ -1,6 +1,5 @@
 // Shares of about equal work, from the plan of a mask.
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -82,7 +81,9 @@ class Deal {
       const SharePiece piece = cluster::stretch(T, ranks * each, n);
       all.push_back({.piece = piece, .work = work.of(piece)});
     }
-    if (each > 1) std::ranges::stable_sort(all, std::greater(), &Stretch::work);
+    // Equal ones in their order. Not by stable_sort: Clang warns of libstdc++ 12's.
+    const auto heaviest_first = [](const Stretch& one) { return std::pair(-one.work, one.piece.first); };
+    if (each > 1) std::ranges::sort(all, {}, heaviest_first);
     for (const Stretch& one : all) give(one);
     for (int n = 0; n < kMostSwaps && each > 1 && swap(); ++n) continue;
   }

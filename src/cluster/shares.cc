@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <utility>
 
@@ -120,7 +119,8 @@ SequenceShares SequenceShares::by_documents(const std::vector<std::int64_t>& len
     documents.push_back({.first = first, .count = length});
     first += length;
   }
-  std::ranges::stable_sort(documents, std::greater(), &SharePiece::count);
+  // Equally long ones in their order. Not by stable_sort: Clang warns of libstdc++ 12's.
+  std::ranges::sort(documents, {}, [](const SharePiece& one) { return std::pair(-one.count, one.first); });
   std::vector<std::vector<SharePiece>> pieces(static_cast<std::size_t>(ranks));
   std::vector<double> pairs(pieces.size());
   for (const SharePiece& document : documents) {
