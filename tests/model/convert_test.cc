@@ -138,6 +138,8 @@ TEST(Convert, KeepsWhatMakesAVectorOfAText) {
   for (const std::string& place : {out / "m.gguf", out / "back"}) {
     EXPECT_THAT(embed_options_of(place).pooling, ElementsAre(Pooling::first)) << place;
   }
+  EXPECT_EQ(files::read_json(out / "back/1_Pooling/config.json").at("word_embedding_dimension"),
+            files::read_json(out / "back/config.json").at("hidden_size"));
 }
 
 TEST(Convert, RefusesVectorsThatNoGgufGives) {
@@ -150,6 +152,14 @@ TEST(Convert, RefusesVectorsThatNoGgufGives) {
   EXPECT_THAT(fault(), HasSubstr("its pooling: expected mean, first or last"));
   put_modules(folder, R"("pooling_mode_max_tokens": true)");
   EXPECT_THAT(fault(), HasSubstr("its pooling: expected mean, first or last"));
+  put_modules(folder, R"("pooling_mode_mean_tokens": true)",
+              R"(, {"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"})");
+  std::filesystem::create_directory(folder / "2_Dense");
+  folder.put("2_Dense/config.json", R"({"in_features": 2, "out_features": 1, "bias": false})");
+  const Tensor weight(std::vector<float>{1, 2}, {1, 2});
+  write_file(folder / "2_Dense/model.safetensors",
+             encode_safetensors(std::vector<NamedView>{{"linear.weight", weight}}));
+  EXPECT_THAT(fault(), HasSubstr("modules.json: expected no Dense or LayerNorm behind the pooling"));
   EXPECT_THAT(out.names(), testing::IsEmpty());
 }
 

@@ -64,8 +64,7 @@ void add_pooling(GgufMetadata& words, std::string_view architecture, const std::
   if (!is_known) throw FileError(folder, "its pooling: expected mean, first or last, as GGUF can hold it, got another");
   if (!std::ranges::all_of(options.steps, &VectorStep::normalises)) {
     throw FileError(folder,
-                    "GGUF cannot hold what follows the pooling of a sentence transformer, and modules.json "
-                    "has a module Dense or LayerNorm there");
+                    "modules.json: expected no Dense or LayerNorm behind the pooling, as GGUF can hold it, got one");
   }
   words[std::string(architecture) + ".pooling_type"] = {"u32", known - families::kGgufPoolings.begin() + 1};
   if (has_modules) caution_of_vectors(options, cautions);

@@ -117,7 +117,7 @@ Conversion gguf_to_folder(const std::string& path, files::StagedFolder& out, con
   write_json(out, "config.json", config_of_folder(model, type));
   Json generation = Json::object();
   add_token_ids(generation, file, model.model);
-  write_meant_use(out, generation, path, model.config.value("hidden_size", std::int64_t{0}), done.cautions);
+  write_meant_use(out, generation, path, file.find(text::kTokenTable)->shape.back(), done.cautions);
   if (!generation.empty()) write_json(out, "generation_config.json", generation);
   write_tokenizer(out, model.model, file);
   files::StagedFile weights(out.add(kFolderWeights));
